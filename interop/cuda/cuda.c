@@ -76,8 +76,6 @@ static void look_at_capabilities(MaarCuda cuda)
         maar_semaphore_sharing(allocator, VK_SEMAPHORE_TYPE_TIMELINE, MAAR_OPAQUE_SEMAPHORE);
     const VkExternalSemaphoreFeatureFlags binaries =
         maar_semaphore_sharing(allocator, VK_SEMAPHORE_TYPE_BINARY, MAAR_OPAQUE_SEMAPHORE);
-    cuda->peer.memory_type = MAAR_OPAQUE_MEMORY;
-    cuda->peer.semaphore_type = MAAR_OPAQUE_SEMAPHORE;
     cuda->peer.shares_timelines =
         (timelines & exportable) != 0 &&
         maar_cuda_attribute(cuda, MAAR_CUDA_ATTRIBUTE_TIMELINE_SEMAPHORES);
@@ -122,8 +120,7 @@ static void discard_cuda(MaarCuda cuda, const char* call)
                                MAAR_CUDA_CALL_PLAIN);
     }
     maar_library_close(&cuda->library);
-    maar_gate_destroy(&cuda->peer.imported);
-    maar_host_free(cuda->peer.allocator->callbacks, cuda);
+    maar_peer_discard(&cuda->peer);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateCuda(MaarAllocator allocator,
@@ -145,16 +142,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCuda(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    MaarCuda cuda = maar_host_calloc(allocator->callbacks, 1, sizeof *cuda);
-    if (cuda == NULL) {
+    struct maar_peer* peer =
+        maar_peer_make(allocator, sizeof(struct MaarCuda_T), &maar_cuda_peer_driver);
+    if (peer == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (!maar_gate_init(&cuda->peer.imported)) {
-        maar_host_free(allocator->callbacks, cuda);
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    cuda->peer.allocator = allocator;
-    cuda->peer.driver = &maar_cuda_peer_driver;
+    MaarCuda cuda = maar_cuda_of(peer);
     cuda->makes_memory = (info->flags & MAAR_CUDA_CREATE_CUDA_MEMORY_BIT) != 0;
     result = maar_cuda_load(cuda, __func__, info->pLibraryPath);
     if (result == VK_SUCCESS) {
@@ -184,8 +177,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyCuda(MaarCuda cuda)
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaInfo(MaarCuda cuda, MaarCudaInfo* pInfo)
 {
-    VkResult result = maar_peer_enter(cuda != VK_NULL_HANDLE ? &cuda->peer : NULL, __func__,
-                                      "pInfo", pInfo, MAAR_STRUCTURE_TYPE_CUDA_INFO);
+    VkResult result = maar_peer_enter(maar_peer_of_cuda(cuda), __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_CUDA_INFO);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -209,8 +202,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaMemory(MaarCuda cuda, MaarAllocation a
 {
     struct maar_slot* slot = NULL;
     struct maar_peer_block* block = NULL;
-    VkResult result = maar_peer_enter(cuda != VK_NULL_HANDLE ? &cuda->peer : NULL, __func__,
-                                      "pMemory", pMemory, MAAR_STRUCTURE_TYPE_CUDA_MEMORY);
+    VkResult result = maar_peer_enter(maar_peer_of_cuda(cuda), __func__, "pMemory", pMemory,
+                                      MAAR_STRUCTURE_TYPE_CUDA_MEMORY);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -92,18 +92,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation
     if (pImage != NULL) {
         *pImage = VK_NULL_HANDLE;
     }
-    if (cuda == VK_NULL_HANDLE) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    MaarAllocator allocator = cuda->peer.allocator;
-    struct image_request request = {.image = NULL};
-    VkResult result = maar_enter(allocator);
+    VkResult result =
+        maar_peer_enter_output(maar_peer_of_cuda(cuda), __func__, pImage, "pImage is NULL");
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pImage == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pImage is NULL");
-    }
+    MaarAllocator allocator = cuda->peer.allocator;
+    struct image_request request = {.image = NULL};
     result = check_cuda_image(cuda, __func__, pImageInfo, &request.info.shape);
     if (result != VK_SUCCESS) {
         return result;
@@ -122,7 +117,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation
     request.info.levels = pImageInfo->mipLevels;
     const struct maar_peer_use use = {.make = make_array, .undo = undo_array, .data = &request};
     struct maar_peer_block* block = NULL;
-    result = maar_peer_use_block(&cuda->peer, __func__, allocation, &use, &block);
+    result = maar_peer_use_block(&cuda->peer, __func__, slot, &use, &block);
     if (result != VK_SUCCESS) {
         maar_host_free(allocator->callbacks, request.image);
         return result;

@@ -30,6 +30,11 @@ static inline struct MaarCuda_T* maar_cuda_of(struct maar_peer* peer)
     return (struct MaarCuda_T*)(void*)peer;
 }
 
+static inline struct maar_peer* maar_peer_of_cuda(MaarCuda cuda)
+{
+    return cuda != VK_NULL_HANDLE ? &cuda->peer : NULL;
+}
+
 /* ---- cuda_load.c ---- */
 
 /* Opens the driver and starts it; reports a failure. */
@@ -80,6 +85,17 @@ VkResult maar_cuda_create_backing(MaarCuda cuda, const char* call, VkDeviceSize 
 VkResult maar_cuda_import_backing(MaarCuda cuda, const char* call, maar_port_handle handle,
                                   maar_cuda_backing* backing);
 void maar_cuda_release_backing(MaarCuda cuda, maar_cuda_backing backing);
+
+/* ---- cuda_range.c: the public calls of similar names below their entry checks. They report under
+ * the name of `call`. ---- */
+
+VkResult maar_cuda_range_create(MaarCuda cuda, const char* call, VkDeviceSize size,
+                                MaarCudaRange* range);
+/* Accepts VK_NULL_HANDLE. */
+void maar_cuda_range_destroy(MaarCudaRange range, const char* call);
+VkResult maar_cuda_range_append(MaarCudaRange range, const char* call,
+                                const struct maar_slot* slot);
+void maar_cuda_range_read(const struct MaarCudaRange_T* range, MaarCudaRangeInfo* info);
 
 /* ---- cuda_format.c ---- */
 

@@ -196,18 +196,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
     if (pAllocation != NULL) {
         *pAllocation = VK_NULL_HANDLE;
     }
-    if (cuda == VK_NULL_HANDLE) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    MaarAllocator allocator = cuda->peer.allocator;
-    VkResult result = maar_enter(allocator);
+    VkResult result = maar_peer_enter_output(
+        maar_peer_of_cuda(cuda), __func__, pBuffer != NULL ? (const void*)pAllocation : NULL,
+        pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pBuffer == NULL || pAllocation == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
-    }
+    MaarAllocator allocator = cuda->peer.allocator;
     MaarMemoryRequest request;
     result = check_memory_arguments(cuda, __func__, pBufferInfo, typeIndex);
     if (result == VK_SUCCESS) {
@@ -228,12 +223,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
         result = import_made_memory(cuda, __func__, pBufferInfo, handle, pages->block.size,
                                     request.requirements.memoryTypeBits, pBuffer, pAllocation);
     }
-    maarDestroyExternalHandle(allocator, handle);
+    maar_external_handle_destroy(handle);
     if (result != VK_SUCCESS) {
         end_pages(allocator, &pages->block.attachment);
         return result;
     }
-    const struct maar_slot* slot = maar_resolve(allocator, __func__, *pAllocation, NULL);
+    const struct maar_slot* slot = maar_slot_of_own(allocator, *pAllocation);
     (void)maar_attachment_add(maar_slot_block(slot),
                               &pages->block.attachment); /* a new block has none */
     return VK_SUCCESS;

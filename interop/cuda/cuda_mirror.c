@@ -1,11 +1,15 @@
 /*
- * Mirrors: a sparse buffer and a range of CUDA addresses that grow together. Each growth makes one
- * block of its own. The block is bound to the buffer and mapped into the range at the same offset,
- * as a whole, since CUDA maps a handle only from its first byte on.
+ * Mirrors: a sparse buffer and a range of CUDA addresses that grow together, so that both sides see
+ * the same bytes at the same offsets. A growth makes one block of its own. The block is bound to
+ * the buffer and mapped into the range at the same offset, as a whole: CUDA maps a handle only from
+ * its first byte on.
  *
- * The bind comes first and is waited for: a bind can be undone, while a range only grows.
- * Externally synchronized by its owner.
+ * A growth binds first and waits for the bind, then maps: a bind can be undone, while a range only
+ * grows. Externally synchronized by its owner.
  */
+#include "core/memory/allocate.h"
+#include "core/memory/allocation_free.h"
+#include "core/memory/allocation_handle.h"
 #include "core/memory/slot_home.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
@@ -14,28 +18,33 @@
 #include "core/queue_lock.h"
 #include "core/time/timeline.h"
 #include "interop/cuda/cuda_internal.h"
-#include "interop/share/share_internal.h"
 
 /* The longest wait for a bind. A bind that takes longer is taken for a lost device. */
 #define BIND_TIMEOUT_NS ((uint64_t)10000000000)
+
+/* The memory of one growth. The list begins with the last block. */
+struct mirror_block {
+    struct mirror_block* previous;
+    MaarAllocation allocation;
+};
 
 struct MaarCudaMirror_T {
     MaarCuda cuda;
     MaarCudaRange range;
     VkBuffer buffer;
-    VkSemaphore timeline; /* of binds */
+    uint32_t queue;       /* submits the binds */
+    VkSemaphore timeline; /* counts the binds that the device has done */
     uint64_t bind_count;
-    uint32_t queue;
-    uint32_t type_bits;
-    VkDeviceSize reserved;
-    VkDeviceSize
-        space; /* part of the device's sparse address space, which all sparse objects share */
-    VkDeviceSize size;
-    VkDeviceSize granularity;
-    MaarAllocation* blocks;
+    uint32_t type_bits;       /* the memory types that the buffer may live in */
+    VkDeviceSize space;       /* bytes of the device's sparse address space that it occupies */
+    VkDeviceSize reserved;    /* bytes that it can grow to */
+    VkDeviceSize size;        /* bytes that have blocks behind them */
+    VkDeviceSize granularity; /* a block has a multiple of this */
+    struct mirror_block* blocks;
     uint32_t block_count;
-    uint32_t block_capacity;
 };
+
+/* ---- the create info ---- */
 
 /* Returns whether the driver is known to bind something else than exportable memory. */
 static bool binds_something_else(const struct maar_device* device)
@@ -51,72 +60,97 @@ static bool binds_something_else(const struct maar_device* device)
     return driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE;
 }
 
-static VkResult check_mirror(MaarCuda cuda, const char* call, const MaarCudaMirrorCreateInfo* info)
+static VkResult check_mirror_buffer(MaarAllocator allocator, const char* call,
+                                    const VkBufferCreateInfo* info)
 {
-    MaarAllocator allocator = cuda->peer.allocator;
-    const struct maar_device_facts* facts = &allocator->device.facts;
-    VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
-                                           MAAR_STRUCTURE_TYPE_CUDA_MIRROR_CREATE_INFO);
-    if (result == VK_SUCCESS) {
-        result = maar_check_structure(allocator, call, "pCreateInfo->pBufferInfo",
-                                      info->pBufferInfo, VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
-    }
+    VkResult result = maar_check_structure(allocator, call, "pCreateInfo->pBufferInfo", info,
+                                           VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (info->pBufferInfo->size == 0 || info->pBufferInfo->size > MAAR_RANGE_MAX_SIZE) {
-        return maar_misuse(allocator,
-                           info->pBufferInfo->size == 0 ? MAAR_MESSAGE_ID_ZERO_SIZE
-                                                        : MAAR_MESSAGE_ID_OUT_OF_RANGE,
-                           call, "pCreateInfo->pBufferInfo->size is 0 or beyond bounds");
+    if (info->size == 0 || info->size > MAAR_RANGE_MAX_SIZE) {
+        return maar_misuse(
+            allocator, info->size == 0 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_OUT_OF_RANGE,
+            call, "pCreateInfo->pBufferInfo->size is 0 or beyond bounds");
     }
-    if ((info->pBufferInfo->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
-        !facts->buffer_device_address) {
+    if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
+        !allocator->device.facts.buffer_device_address) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
                            "pCreateInfo->pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the "
                            "bufferDeviceAddress feature was not among pEnabledFeatures");
     }
-    if (info->queue >= allocator->queue_count) {
+    return VK_SUCCESS;
+}
+
+static VkResult check_mirror_queue(MaarAllocator allocator, const char* call, uint32_t queue)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    if (queue >= allocator->queue_count) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "pCreateInfo->queue is none of the allocator's pQueues");
     }
-    const uint32_t family = allocator->queues[info->queue].familyIndex;
+    const uint32_t family = allocator->queues[queue].familyIndex;
     if (family < facts->queue_family_count &&
         (facts->queue_flags[family] & VK_QUEUE_SPARSE_BINDING_BIT) == 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NO_QUEUE, call,
                            "pCreateInfo->queue is of a family without sparse binding");
     }
-    const char* missing = !facts->sparse_buffers       ? "sparseResidencyBuffer was not enabled"
-                          : !facts->timeline_semaphore ? "timelineSemaphore was not enabled"
-                          : binds_something_else(&allocator->device)
-                              ? "this driver binds something else than exportable memory"
-                              : NULL;
-    if (missing != NULL) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED,
-                    call, "%s", missing);
-        return VK_ERROR_FEATURE_NOT_PRESENT;
-    }
     return VK_SUCCESS;
 }
 
-/* Makes the range with CUDA's granularity, which the buffer's pages must divide. Both then have a
- * size that fits both. */
-static VkResult make_range(struct MaarCudaMirror_T* mirror, VkDeviceSize size)
+/* Reports what the device lacks. */
+static VkResult check_mirror_device(MaarAllocator allocator, const char* call)
 {
-    VkResult result = maarCreateCudaRange(mirror->cuda, size, &mirror->range);
-    if (result != VK_SUCCESS) {
-        return result;
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    const char* missing = NULL;
+    if (!facts->sparse_buffers) {
+        missing = "sparseResidencyBuffer was not enabled";
+    } else if (!facts->timeline_semaphore) {
+        missing = "timelineSemaphore was not enabled";
+    } else if (binds_something_else(&allocator->device)) {
+        missing = "this driver binds something else than exportable memory";
     }
-    MaarCudaRangeInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_RANGE_INFO};
-    result = maarGetCudaRangeInfo(mirror->range, &info);
-    mirror->granularity = info.granularity;
-    mirror->reserved = info.reservedSize;
+    if (missing == NULL) {
+        return VK_SUCCESS;
+    }
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED, call,
+                "%s", missing);
+    return VK_ERROR_FEATURE_NOT_PRESENT;
+}
+
+static VkResult check_mirror(MaarAllocator allocator, const char* call,
+                             const MaarCudaMirrorCreateInfo* info)
+{
+    VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
+                                           MAAR_STRUCTURE_TYPE_CUDA_MIRROR_CREATE_INFO);
+    if (result == VK_SUCCESS) {
+        result = check_mirror_buffer(allocator, call, info->pBufferInfo);
+    }
+    if (result == VK_SUCCESS) {
+        result = check_mirror_queue(allocator, call, info->queue);
+    }
+    return result == VK_SUCCESS ? check_mirror_device(allocator, call) : result;
+}
+
+/* ---- making and ending ---- */
+
+/* Makes the range first: it rounds the size up to CUDA's granularity, and the buffer has the same
+ * size. */
+static VkResult make_range(MaarCudaMirror mirror, const char* call, VkDeviceSize size)
+{
+    VkResult result = maar_cuda_range_create(mirror->cuda, call, size, &mirror->range);
+    if (result == VK_SUCCESS) {
+        MaarCudaRangeInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_RANGE_INFO};
+        maar_cuda_range_read(mirror->range, &info);
+        mirror->granularity = info.granularity;
+        mirror->reserved = info.reservedSize;
+    }
     return result;
 }
 
-/* Counts this many bytes of sparse address space as the mirror's. */
-static VkResult take_mirror_space(struct MaarCudaMirror_T* mirror, const char* call,
-                                  VkDeviceSize size)
+/* Counts this many bytes of the sparse address space, which all sparse objects share, as the
+ * mirror's. */
+static VkResult take_mirror_space(MaarCudaMirror mirror, const char* call, VkDeviceSize size)
 {
     MaarAllocator allocator = mirror->cuda->peer.allocator;
     if (size <= mirror->space) {
@@ -127,13 +161,50 @@ static VkResult take_mirror_space(struct MaarCudaMirror_T* mirror, const char* c
     return result;
 }
 
-static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* call,
+/* Finds the create info of a buffer whose memory can be exported to CUDA block by block. */
+static VkResult share_mirror_buffer(MaarCudaMirror mirror, const char* call,
+                                    const VkBufferCreateInfo* info,
+                                    struct maar_shared_buffer* shared)
+{
+    MaarAllocator allocator = mirror->cuda->peer.allocator;
+    VkResult result = maar_share_buffer(
+        allocator, call, info, (VkExternalMemoryHandleTypeFlags)mirror->cuda->peer.memory_type,
+        VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, shared);
+    if (result == VK_SUCCESS && shared->dedicated) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
+                    "the driver exports the memory of such buffers only when it is dedicated");
+        result = VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    return result;
+}
+
+/* Asks what the buffer requires of its blocks. Counts the bytes that the driver adds by rounding.
+ */
+static VkResult measure_mirror_buffer(MaarCudaMirror mirror, const char* call)
+{
+    MaarAllocator allocator = mirror->cuda->peer.allocator;
+    MaarMemoryRequest request;
+    maar_buffer_request(allocator, mirror->buffer, &request);
+    const VkDeviceSize page = request.requirements.alignment;
+    if (mirror->granularity % page != 0) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED,
+                    call, "pages of %llu bytes do not divide CUDA's granularity of %llu",
+                    (unsigned long long)page, (unsigned long long)mirror->granularity);
+        return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    mirror->type_bits = request.requirements.memoryTypeBits;
+    return take_mirror_space(mirror, call, request.requirements.size);
+}
+
+static VkResult make_mirror_buffer(MaarCudaMirror mirror, const char* call,
                                    const VkBufferCreateInfo* given)
 {
     MaarAllocator allocator = mirror->cuda->peer.allocator;
     const struct maar_device* device = &allocator->device;
     VkBufferCreateInfo info = *given;
     info.size = mirror->reserved;
+    info.flags |= (VkBufferCreateFlags)VK_BUFFER_CREATE_SPARSE_BINDING_BIT |
+                  (VkBufferCreateFlags)VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
     if (info.size > device->facts.max_buffer_size) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                     "a buffer of %llu bytes is above the device's maxBufferSize of %llu",
@@ -141,17 +212,8 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
                     (unsigned long long)device->facts.max_buffer_size);
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
-    info.flags |= (VkBufferCreateFlags)VK_BUFFER_CREATE_SPARSE_BINDING_BIT |
-                  (VkBufferCreateFlags)VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
     struct maar_shared_buffer shared;
-    VkResult result = maar_share_buffer(
-        allocator, call, &info, (VkExternalMemoryHandleTypeFlags)mirror->cuda->peer.memory_type,
-        VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
-    if (result == VK_SUCCESS && shared.dedicated) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
-                    "the driver exports the memory of such buffers only when it is dedicated");
-        result = VK_ERROR_FEATURE_NOT_PRESENT;
-    }
+    VkResult result = share_mirror_buffer(mirror, call, &info, &shared);
     if (result == VK_SUCCESS) {
         result = take_mirror_space(mirror, call, info.size);
     }
@@ -164,38 +226,28 @@ static VkResult make_sparse_buffer(struct MaarCudaMirror_T* mirror, const char* 
         mirror->buffer = VK_NULL_HANDLE;
         return result;
     }
-    MaarMemoryRequest request;
-    maar_buffer_request(allocator, mirror->buffer, &request);
-    mirror->type_bits = request.requirements.memoryTypeBits;
-    if (mirror->granularity % request.requirements.alignment != 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED,
-                    call, "pages of %llu bytes do not divide CUDA's granularity of %llu",
-                    (unsigned long long)request.requirements.alignment,
-                    (unsigned long long)mirror->granularity);
-        return VK_ERROR_FEATURE_NOT_PRESENT;
-    }
-    /* The bytes that the driver adds by rounding count too. */
-    return take_mirror_space(mirror, call, request.requirements.size);
+    return measure_mirror_buffer(mirror, call);
 }
 
 /* Releases the parts of a mirror that exist, the buffer before its memory. */
-static void discard_mirror(struct MaarCudaMirror_T* mirror)
+static void discard_mirror(MaarCudaMirror mirror, const char* call)
 {
     MaarAllocator allocator = mirror->cuda->peer.allocator;
     const struct maar_device* device = &allocator->device;
-    maarDestroyCudaRange(mirror->range);
-    maar_lock_rank_expect_none();
-    if (mirror->buffer != VK_NULL_HANDLE) {
-        device->vkDestroyBuffer(device->handle, mirror->buffer, device->callbacks);
-    }
+    maar_cuda_range_destroy(mirror->range, call);
+    maar_discard_object(device, (struct maar_object){.buffer = mirror->buffer});
     if (mirror->space != 0) {
         maar_paging_return_space(allocator, mirror->space);
     }
     if (mirror->timeline != VK_NULL_HANDLE) {
         device->vkDestroySemaphore(device->handle, mirror->timeline, device->callbacks);
     }
-    maarFreeMemories(allocator, mirror->block_count, mirror->blocks);
-    maar_host_free(allocator->callbacks, mirror->blocks);
+    while (mirror->blocks != NULL) {
+        struct mirror_block* block = mirror->blocks;
+        mirror->blocks = block->previous;
+        (void)maar_free_allocation(allocator, call, block->allocation);
+        maar_host_free(allocator->callbacks, block);
+    }
     maar_host_free(allocator->callbacks, mirror);
 }
 
@@ -206,18 +258,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
     if (pMirror != NULL) {
         *pMirror = VK_NULL_HANDLE;
     }
-    if (cuda == VK_NULL_HANDLE) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    MaarAllocator allocator = cuda->peer.allocator;
-    VkResult result = maar_enter(allocator);
+    VkResult result =
+        maar_peer_enter_output(maar_peer_of_cuda(cuda), __func__, pMirror, "pMirror is NULL");
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pMirror == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pMirror is NULL");
-    }
-    result = check_mirror(cuda, __func__, pCreateInfo);
+    MaarAllocator allocator = cuda->peer.allocator;
+    result = check_mirror(allocator, __func__, pCreateInfo);
     if (result == VK_SUCCESS) {
         result = maar_paging_require(allocator, __func__, true);
     }
@@ -230,15 +277,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
     }
     mirror->cuda = cuda;
     mirror->queue = pCreateInfo->queue;
-    result = make_range(mirror, pCreateInfo->pBufferInfo->size);
+    result = make_range(mirror, __func__, pCreateInfo->pBufferInfo->size);
     if (result == VK_SUCCESS) {
-        result = make_sparse_buffer(mirror, __func__, pCreateInfo->pBufferInfo);
+        result = make_mirror_buffer(mirror, __func__, pCreateInfo->pBufferInfo);
     }
     if (result == VK_SUCCESS) {
         result = maar_timeline_create(&allocator->device, 0, &mirror->timeline);
     }
     if (result != VK_SUCCESS) {
-        discard_mirror(mirror);
+        discard_mirror(mirror, __func__);
         return result;
     }
     *pMirror = mirror;
@@ -248,17 +295,16 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
 VKAPI_ATTR void VKAPI_CALL maarDestroyCudaMirror(MaarCudaMirror mirror)
 {
     if (mirror != VK_NULL_HANDLE) {
-        discard_mirror(mirror);
+        discard_mirror(mirror, __func__);
     }
 }
 
-/* Binds, or unbinds with a null memory, and waits until that is done. *submitted: the bind may
- * happen, whatever the result. */
-static VkResult bind_block(struct MaarCudaMirror_T* mirror, VkDeviceMemory memory,
-                           VkDeviceSize size, bool* submitted)
+/* ---- growth ---- */
+
+/* Submits a bind of the bytes behind the last block. The mirror's timeline counts the bind. */
+static VkResult submit_bind(MaarCudaMirror mirror, VkDeviceMemory memory, VkDeviceSize size)
 {
     MaarAllocator allocator = mirror->cuda->peer.allocator;
-    const struct maar_device* device = &allocator->device;
     const MaarQueue* queue = &allocator->queues[mirror->queue];
     const VkSparseMemoryBind bind = {
         .resourceOffset = mirror->size,
@@ -281,26 +327,45 @@ static VkResult bind_block(struct MaarCudaMirror_T* mirror, VkDeviceMemory memor
         .pSignalSemaphores = &mirror->timeline,
     };
     maar_queue_lock(queue);
-    VkResult result = device->vkQueueBindSparse(queue->queue, 1, &info, VK_NULL_HANDLE);
+    const VkResult result =
+        allocator->device.vkQueueBindSparse(queue->queue, 1, &info, VK_NULL_HANDLE);
     maar_queue_unlock(queue);
-    *submitted = result == VK_SUCCESS;
     maar_note_loss(allocator, result);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    mirror->bind_count = value;
-    const VkSemaphoreWaitInfo wait = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &mirror->timeline,
-        .pValues = &value,
-    };
-    result = device->vkWaitSemaphores(device->handle, &wait, BIND_TIMEOUT_NS);
+    mirror->bind_count = result == VK_SUCCESS ? value : mirror->bind_count;
+    return result;
+}
+
+/* Waits until the device has done the binds that were submitted. */
+static VkResult wait_for_binds(const struct MaarCudaMirror_T* mirror)
+{
+    MaarAllocator allocator = mirror->cuda->peer.allocator;
+    const VkResult result = maar_timeline_wait(&allocator->device, mirror->timeline,
+                                               mirror->bind_count, BIND_TIMEOUT_NS);
     maar_note_loss(allocator, result);
     return result == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : result;
 }
 
-static VkResult allocate_mirror_block(struct MaarCudaMirror_T* mirror, VkDeviceSize size,
+/* Puts a block behind the others, in the buffer and in the range. When the second step fails, the
+ * block is unbound again. Where even that fails, the block is released all the same: nobody may use
+ * the bytes beyond the mirror's size. */
+static VkResult place_block(MaarCudaMirror mirror, const char* call, const struct maar_slot* slot,
+                            VkDeviceSize size)
+{
+    VkResult result = submit_bind(mirror, maar_slot_block(slot)->memory, size);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = wait_for_binds(mirror);
+    if (result == VK_SUCCESS) {
+        result = maar_cuda_range_append(mirror->range, call, slot);
+    }
+    if (result != VK_SUCCESS && submit_bind(mirror, VK_NULL_HANDLE, size) == VK_SUCCESS) {
+        (void)wait_for_binds(mirror);
+    }
+    return result;
+}
+
+static VkResult allocate_mirror_block(MaarCudaMirror mirror, const char* call, VkDeviceSize size,
                                       MaarAllocation* allocation)
 {
     const MaarExportInfo export = {
@@ -319,27 +384,33 @@ static VkResult allocate_mirror_block(struct MaarCudaMirror_T* mirror, VkDeviceS
         .requirements = {size, mirror->granularity, mirror->type_bits},
         .kind = MAAR_RESOURCE_KIND_LINEAR,
     };
-    return maarAllocateMemory(mirror->cuda->peer.allocator, &request, &how, allocation);
+    return maar_allocate(mirror->cuda->peer.allocator, call, &request, &how, false, allocation);
 }
 
-/* Ensures room for one more block in the list. */
-static VkResult reserve_block_list(struct MaarCudaMirror_T* mirror)
+/* Adds one block of this size. On failure nothing has changed. */
+static VkResult add_mirror_block(MaarCudaMirror mirror, const char* call, VkDeviceSize size)
 {
-    const VkAllocationCallbacks* callbacks = mirror->cuda->peer.allocator->callbacks;
-    if (mirror->block_count < mirror->block_capacity) {
-        return VK_SUCCESS;
-    }
-    const uint32_t capacity = mirror->block_capacity * 2 + 8;
-    MaarAllocation* blocks = maar_host_calloc(callbacks, capacity, sizeof *blocks);
-    if (blocks == NULL) {
+    MaarAllocator allocator = mirror->cuda->peer.allocator;
+    struct mirror_block* block = maar_host_calloc(allocator->callbacks, 1, sizeof *block);
+    if (block == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    for (uint32_t i = 0; i < mirror->block_count; ++i) {
-        blocks[i] = mirror->blocks[i];
+    VkResult result = allocate_mirror_block(mirror, call, size, &block->allocation);
+    if (result == VK_SUCCESS) {
+        const struct maar_slot* slot = maar_slot_of_own(allocator, block->allocation);
+        result = place_block(mirror, call, slot, size);
+        if (result != VK_SUCCESS) {
+            (void)maar_free_allocation(allocator, call, block->allocation);
+        }
     }
-    maar_host_free(callbacks, mirror->blocks);
-    mirror->blocks = blocks;
-    mirror->block_capacity = capacity;
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, block);
+        return result;
+    }
+    block->previous = mirror->blocks;
+    mirror->blocks = block;
+    ++mirror->block_count;
+    mirror->size += size;
     return VK_SUCCESS;
 }
 
@@ -359,33 +430,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGrowCudaMirror(MaarCudaMirror mirror, VkDevic
                     (unsigned long long)size, (unsigned long long)mirror->reserved);
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
-    const VkDeviceSize more = maar_align_up(size - mirror->size, mirror->granularity);
-    MaarAllocation allocation = VK_NULL_HANDLE;
-    result = reserve_block_list(mirror);
-    if (result == VK_SUCCESS) {
-        result = allocate_mirror_block(mirror, more, &allocation);
-    }
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    const struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &(uint32_t){0});
-    bool is_bound = false;
-    result = bind_block(mirror, maar_slot_block(slot)->memory, more, &is_bound);
-    if (result == VK_SUCCESS) {
-        result = maarAppendToCudaRange(mirror->range, allocation);
-    }
-    /* A block that cannot be unbound is released all the same: nobody may use the bytes beyond the
-     * size. */
-    if (result != VK_SUCCESS && is_bound) {
-        (void)bind_block(mirror, VK_NULL_HANDLE, more, &is_bound);
-    }
-    if (result != VK_SUCCESS) {
-        maarFreeMemory(allocator, allocation);
-        return result;
-    }
-    mirror->blocks[mirror->block_count++] = allocation;
-    mirror->size += more;
-    return VK_SUCCESS;
+    return add_mirror_block(mirror, __func__,
+                            maar_align_up(size - mirror->size, mirror->granularity));
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaMirrorInfo(MaarCudaMirror mirror,
@@ -398,10 +444,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaMirrorInfo(MaarCudaMirror mirror,
         return result;
     }
     MaarCudaRangeInfo range = {.sType = MAAR_STRUCTURE_TYPE_CUDA_RANGE_INFO};
-    result = maarGetCudaRangeInfo(mirror->range, &range);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
+    maar_cuda_range_read(mirror->range, &range);
     pInfo->buffer = mirror->buffer;
     pInfo->devicePointer = range.devicePointer;
     pInfo->reservedSize = mirror->reserved;

@@ -43,44 +43,48 @@ static VkResult reserve_range(MaarCudaRange range, const char* call, VkDeviceSiz
     return result;
 }
 
+VkResult maar_cuda_range_create(MaarCuda cuda, const char* call, VkDeviceSize size,
+                                MaarCudaRange* range)
+{
+    MaarAllocator allocator = cuda->peer.allocator;
+    VkResult result = maar_cuda_require_pages(cuda, call);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    MaarCudaRange made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    if (made == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    made->cuda = cuda;
+    result = reserve_range(made, call, size);
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, made);
+        return result;
+    }
+    (void)maar_atomic32_add(&cuda->peer.object_count, 1);
+    *range = made;
+    return VK_SUCCESS;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaRange(MaarCuda cuda, VkDeviceSize reservedSize,
                                                    MaarCudaRange* pRange)
 {
     if (pRange != NULL) {
         *pRange = VK_NULL_HANDLE;
     }
-    if (cuda == VK_NULL_HANDLE) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    MaarAllocator allocator = cuda->peer.allocator;
-    VkResult result = maar_enter(allocator);
+    VkResult result =
+        maar_peer_enter_output(maar_peer_of_cuda(cuda), __func__, pRange, "pRange is NULL");
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pRange == NULL || reservedSize == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           pRange == NULL ? "pRange is NULL" : "reservedSize is 0");
+    if (reservedSize == 0) {
+        return maar_misuse(cuda->peer.allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "reservedSize is 0");
     }
-    result = maar_cuda_require_pages(cuda, __func__);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    MaarCudaRange range = maar_host_calloc(allocator->callbacks, 1, sizeof *range);
-    if (range == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    range->cuda = cuda;
-    result = reserve_range(range, __func__, reservedSize);
-    if (result != VK_SUCCESS) {
-        maar_host_free(allocator->callbacks, range);
-        return result;
-    }
-    (void)maar_atomic32_add(&cuda->peer.object_count, 1);
-    *pRange = range;
-    return VK_SUCCESS;
+    return maar_cuda_range_create(cuda, __func__, reservedSize, pRange);
 }
 
-VKAPI_ATTR void VKAPI_CALL maarDestroyCudaRange(MaarCudaRange range)
+void maar_cuda_range_destroy(MaarCudaRange range, const char* call)
 {
     if (range == VK_NULL_HANDLE) {
         return;
@@ -89,7 +93,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyCudaRange(MaarCudaRange range)
     MaarAllocator allocator = cuda->peer.allocator;
     int previous = 0;
     maar_lock_rank_expect_none();
-    const bool entered = cuda->peer.driver->enter(&cuda->peer, __func__, &previous) == VK_SUCCESS;
+    const bool entered = cuda->peer.driver->enter(&cuda->peer, call, &previous) == VK_SUCCESS;
     while (range->pieces != NULL) {
         struct range_piece* piece = range->pieces;
         range->pieces = piece->previous;
@@ -104,6 +108,11 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyCudaRange(MaarCudaRange range)
     }
     maar_host_free(allocator->callbacks, range);
     (void)maar_atomic32_drop(&cuda->peer.object_count);
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyCudaRange(MaarCudaRange range)
+{
+    maar_cuda_range_destroy(range, __func__);
 }
 
 static VkResult check_range_block(MaarCudaRange range, const char* call,
@@ -158,27 +167,16 @@ static VkResult map_piece(MaarCuda cuda, const char* call, maar_port_handle hand
     return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarAppendToCudaRange(MaarCudaRange range, MaarAllocation allocation)
+VkResult maar_cuda_range_append(MaarCudaRange range, const char* call, const struct maar_slot* slot)
 {
-    if (range == VK_NULL_HANDLE) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
     MaarCuda cuda = range->cuda;
     MaarAllocator allocator = cuda->peer.allocator;
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    const struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
-    if (slot == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    result = check_range_block(range, __func__, maar_slot_block(slot));
+    VkResult result = check_range_block(range, call, maar_slot_block(slot));
     if (result != VK_SUCCESS) {
         return result;
     }
     MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
-    result = maar_export_memory(allocator, __func__, allocation, cuda->peer.memory_type, &exported);
+    result = maar_export_memory(allocator, call, slot, cuda->peer.memory_type, &exported);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -188,9 +186,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAppendToCudaRange(MaarCudaRange range, MaarAl
     } else {
         piece->start = range->start + range->size;
         piece->size = exported.blockSize;
-        result = map_piece(cuda, __func__, maar_external_handle_peek(exported.handle), piece);
+        result = map_piece(cuda, call, maar_external_handle_peek(exported.handle), piece);
     }
-    maarDestroyExternalHandle(allocator, exported.handle);
+    maar_external_handle_destroy(exported.handle);
     if (result != VK_SUCCESS) {
         maar_host_free(allocator->callbacks, piece);
         return result;
@@ -201,15 +199,35 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAppendToCudaRange(MaarCudaRange range, MaarAl
     return VK_SUCCESS;
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL maarAppendToCudaRange(MaarCudaRange range, MaarAllocation allocation)
+{
+    if (range == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    MaarAllocator allocator = range->cuda->peer.allocator;
+    VkResult result = maar_enter(allocator);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
+    return slot != NULL ? maar_cuda_range_append(range, __func__, slot)
+                        : VK_ERROR_VALIDATION_FAILED_EXT;
+}
+
+void maar_cuda_range_read(const struct MaarCudaRange_T* range, MaarCudaRangeInfo* info)
+{
+    info->devicePointer = range->start;
+    info->reservedSize = range->reserved_size;
+    info->size = range->size;
+    info->granularity = range->granularity;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaRangeInfo(MaarCudaRange range, MaarCudaRangeInfo* pInfo)
 {
     VkResult result = maar_peer_enter(range != VK_NULL_HANDLE ? &range->cuda->peer : NULL, __func__,
                                       "pInfo", pInfo, MAAR_STRUCTURE_TYPE_CUDA_RANGE_INFO);
     if (result == VK_SUCCESS) {
-        pInfo->devicePointer = range->start;
-        pInfo->reservedSize = range->reserved_size;
-        pInfo->size = range->size;
-        pInfo->granularity = range->granularity;
+        maar_cuda_range_read(range, pInfo);
     }
     return result;
 }

@@ -12,6 +12,11 @@ static struct maar_peer_timeline* timeline_of(MaarCudaTimeline timeline)
     return (struct maar_peer_timeline*)(void*)timeline;
 }
 
+static struct maar_peer* peer_of(MaarCudaTimeline timeline)
+{
+    return timeline != VK_NULL_HANDLE ? timeline_of(timeline)->peer : NULL;
+}
+
 /* Returns VK_SUCCESS for a timeline that may be used. */
 static VkResult enter_cuda_timeline(MaarCudaTimeline timeline)
 {
@@ -28,9 +33,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaTimeline(MaarCuda cuda,
     if (pTimeline != NULL) {
         *pTimeline = VK_NULL_HANDLE;
     }
-    VkResult result =
-        maar_peer_enter(cuda != VK_NULL_HANDLE ? &cuda->peer : NULL, __func__, "pCreateInfo", info,
-                        MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_CREATE_INFO);
+    VkResult result = maar_peer_enter(maar_peer_of_cuda(cuda), __func__, "pCreateInfo", info,
+                                      MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_CREATE_INFO);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -59,9 +63,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyCudaTimeline(MaarCudaTimeline timeline)
 VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaTimelineInfo(MaarCudaTimeline timeline,
                                                        MaarCudaTimelineInfo* pInfo)
 {
-    VkResult result =
-        maar_peer_enter(timeline != VK_NULL_HANDLE ? timeline_of(timeline)->peer : NULL, __func__,
-                        "pInfo", pInfo, MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_INFO);
+    VkResult result = maar_peer_enter(peer_of(timeline), __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_INFO);
     if (result == VK_SUCCESS) {
         const struct maar_peer_timeline* known = timeline_of(timeline);
         pInfo->mode = known->mode;
@@ -80,15 +83,8 @@ static VkResult get_point(MaarCudaTimeline timeline, const char* call, uint64_t 
     if (point != NULL) {
         *point = (MaarPoint){.semaphore = VK_NULL_HANDLE};
     }
-    VkResult result = enter_cuda_timeline(timeline);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (point == NULL) {
-        return maar_misuse(timeline_of(timeline)->peer->allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT,
-                           call, "pPoint is NULL");
-    }
-    return get(timeline_of(timeline), call, value, point);
+    VkResult result = maar_peer_enter_output(peer_of(timeline), call, point, "pPoint is NULL");
+    return result == VK_SUCCESS ? get(timeline_of(timeline), call, value, point) : result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaTimelineSignal(MaarCudaTimeline timeline, uint64_t value,
@@ -119,15 +115,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCudaSignal(MaarCudaTimeline timeline, uint64_
                                 : result;
 }
 
-typedef VkResult (*handoff_fn)(struct maar_peer_timeline* timeline, const char* call,
-                               const struct maar_peer_handoff* handoff);
-
 static VkResult hand_over(MaarCudaTimeline timeline, const char* call,
-                          const MaarCudaHandoffInfo* info, handoff_fn hand)
+                          const MaarCudaHandoffInfo* info, maar_peer_hand_fn hand)
 {
-    VkResult result =
-        maar_peer_enter(timeline != VK_NULL_HANDLE ? timeline_of(timeline)->peer : NULL, call,
-                        "pInfo", info, MAAR_STRUCTURE_TYPE_CUDA_HANDOFF_INFO);
+    VkResult result = maar_peer_enter(peer_of(timeline), call, "pInfo", info,
+                                      MAAR_STRUCTURE_TYPE_CUDA_HANDOFF_INFO);
     if (result != VK_SUCCESS) {
         return result;
     }

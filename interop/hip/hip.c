@@ -41,8 +41,7 @@ static VkResult check_hip_info(MaarAllocator allocator, const char* call,
 static void discard_hip(MaarHip hip)
 {
     maar_library_close(&hip->library);
-    maar_gate_destroy(&hip->peer.imported);
-    maar_host_free(hip->peer.allocator->callbacks, hip);
+    maar_peer_discard(&hip->peer);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateHip(MaarAllocator allocator,
@@ -63,18 +62,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHip(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    MaarHip hip = maar_host_calloc(allocator->callbacks, 1, sizeof *hip);
-    if (hip == NULL) {
+    struct maar_peer* peer =
+        maar_peer_make(allocator, sizeof(struct MaarHip_T), &maar_hip_peer_driver);
+    if (peer == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (!maar_gate_init(&hip->peer.imported)) {
-        maar_host_free(allocator->callbacks, hip);
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    hip->peer.allocator = allocator;
-    hip->peer.driver = &maar_hip_peer_driver;
-    hip->peer.memory_type = MAAR_OPAQUE_MEMORY;
-    hip->peer.semaphore_type = MAAR_OPAQUE_SEMAPHORE;
+    MaarHip hip = maar_hip_of(peer);
     result = maar_hip_load(hip, __func__, info->pLibraryPath);
     if (result == VK_SUCCESS) {
         result = maar_hip_find_device(hip, __func__, info->deviceOrdinalPlusOne);
@@ -147,16 +140,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHipTimeline(MaarHip hip, uint64_t initi
     if (pTimeline != NULL) {
         *pTimeline = VK_NULL_HANDLE;
     }
-    if (hip == VK_NULL_HANDLE) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    VkResult result = maar_enter(hip->peer.allocator);
+    VkResult result =
+        maar_peer_enter_output(peer_of_hip(hip), __func__, pTimeline, "pTimeline is NULL");
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pTimeline == NULL) {
-        return maar_misuse(hip->peer.allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           "pTimeline is NULL");
     }
     struct maar_peer_timeline* made = NULL;
     result = maar_peer_timeline_create(&hip->peer, __func__, MAAR_HANDOFF_MODE_HOST, initialValue,
@@ -185,16 +172,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHipTimelineSemaphore(MaarHipTimeline timel
     if (pSemaphore != NULL) {
         *pSemaphore = VK_NULL_HANDLE;
     }
-    VkResult result = enter_hip_timeline(timeline);
-    if (result != VK_SUCCESS) {
-        return result;
+    VkResult result = maar_peer_enter_output(peer_of_timeline(timeline), __func__, pSemaphore,
+                                             "pSemaphore is NULL");
+    if (result == VK_SUCCESS) {
+        *pSemaphore = hip_timeline_of(timeline)->semaphore;
     }
-    if (pSemaphore == NULL) {
-        return maar_misuse(peer_of_timeline(timeline)->allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT,
-                           __func__, "pSemaphore is NULL");
-    }
-    *pSemaphore = hip_timeline_of(timeline)->semaphore;
-    return VK_SUCCESS;
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarHipWait(MaarHipTimeline timeline, uint64_t value,
@@ -214,37 +197,32 @@ VKAPI_ATTR VkResult VKAPI_CALL maarHipSignal(MaarHipTimeline timeline, uint64_t 
                : result;
 }
 
-static VkResult read_hip_handoff(MaarHipTimeline timeline, const char* call,
-                                 const MaarHipHandoffInfo* info, struct maar_peer_handoff* handoff)
+static VkResult hand_over_hip(MaarHipTimeline timeline, const char* call,
+                              const MaarHipHandoffInfo* info, maar_peer_hand_fn hand)
 {
     VkResult result = maar_peer_enter(peer_of_timeline(timeline), call, "pInfo", info,
                                       MAAR_STRUCTURE_TYPE_HIP_HANDOFF_INFO);
-    if (result == VK_SUCCESS) {
-        *handoff = (struct maar_peer_handoff){
-            .value = info->value,
-            .stream = info->stream,
-            .queue = info->queue,
-            .resource_count = info->resourceCount,
-            .resources = info->pResources,
-        };
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    return result;
+    const struct maar_peer_handoff handoff = {
+        .value = info->value,
+        .stream = info->stream,
+        .queue = info->queue,
+        .resource_count = info->resourceCount,
+        .resources = info->pResources,
+    };
+    return hand(hip_timeline_of(timeline), call, &handoff);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarReleaseToHip(MaarHipTimeline timeline,
                                                 const MaarHipHandoffInfo* pInfo)
 {
-    struct maar_peer_handoff handoff;
-    VkResult result = read_hip_handoff(timeline, __func__, pInfo, &handoff);
-    return result == VK_SUCCESS ? maar_peer_release(hip_timeline_of(timeline), __func__, &handoff)
-                                : result;
+    return hand_over_hip(timeline, __func__, pInfo, maar_peer_release);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAcquireFromHip(MaarHipTimeline timeline,
                                                   const MaarHipHandoffInfo* pInfo)
 {
-    struct maar_peer_handoff handoff;
-    VkResult result = read_hip_handoff(timeline, __func__, pInfo, &handoff);
-    return result == VK_SUCCESS ? maar_peer_acquire(hip_timeline_of(timeline), __func__, &handoff)
-                                : result;
+    return hand_over_hip(timeline, __func__, pInfo, maar_peer_acquire);
 }

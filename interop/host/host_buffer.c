@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "core/memory/allocation_free.h"
+#include "core/memory/allocation_handle.h"
 #include "core/memory/foreign_memory.h"
+#include "core/memory/mapping.h"
 #include "core/objects/buffer.h"
 #include "core/objects/shared_object.h"
 #include "core/port_page.h"
@@ -100,7 +102,7 @@ static VkResult ask_host_types(MaarAllocator allocator, MaarHostBuffer made,
 }
 
 /* Tries one memory type; on success the buffer is bound, and mapped where that is needed. */
-static VkResult import_pages(MaarAllocator allocator, MaarHostBuffer made,
+static VkResult import_pages(MaarAllocator allocator, const char* call, MaarHostBuffer made,
                              const struct host_pages* pages, bool dedicated, uint32_t type,
                              const char* name)
 {
@@ -119,20 +121,23 @@ static VkResult import_pages(MaarAllocator allocator, MaarHostBuffer made,
         .name = name,
     };
     VkResult result = maar_allocate_foreign(allocator, &memory, &made->allocation);
-    if (result == VK_SUCCESS) {
-        result = maarBindBuffer(allocator, made->allocation, 0, made->buffer, NULL);
+    if (result != VK_SUCCESS) {
+        return result;
     }
+    const struct maar_object object = {.buffer = made->buffer};
+    struct maar_slot* slot = maar_slot_of_own(allocator, made->allocation);
     void* mapped = NULL;
+    result = maar_bind_object(allocator, slot, 0, object, NULL);
     if (result == VK_SUCCESS && maar_type_is_noncoherent(allocator, type)) {
-        result = maarMapMemory(allocator, made->allocation, &mapped);
+        result = maar_slot_map(allocator, call, slot, &mapped);
     }
     made->mapped = mapped != NULL;
     return result;
 }
 
 /* Makes the buffer and imports its memory. On failure the caller undoes what was made. */
-static VkResult make_imported(MaarAllocator allocator, const MaarHostBufferCreateInfo* info,
-                              MaarHostBuffer made)
+static VkResult make_imported(MaarAllocator allocator, const char* call,
+                              const MaarHostBufferCreateInfo* info, MaarHostBuffer made)
 {
     const struct maar_device* device = &allocator->device;
     struct host_pages pages;
@@ -192,7 +197,8 @@ static VkResult make_imported(MaarAllocator allocator, const MaarHostBufferCreat
     made->offset = pages.offset;
     const bool dedicated = request.requiresDedicated == VK_TRUE ||
                            (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) != 0;
-    result = import_pages(allocator, made, &pages, dedicated, maar_best_type(&choice), info->pName);
+    result = import_pages(allocator, call, made, &pages, dedicated, maar_best_type(&choice),
+                          info->pName);
     return result == VK_SUCCESS ? VK_SUCCESS
                                 : refuse(made, result, "the driver refuses to import this memory");
 }
@@ -219,7 +225,8 @@ static VkResult make_copied(MaarAllocator allocator, const char* call,
     VkResult result =
         maar_create_buffer(allocator, call, &buffer, &how, false, &made->buffer, &made->allocation);
     if (result == VK_SUCCESS) {
-        result = maarCopyToAllocation(allocator, made->allocation, 0, made->size, made->memory);
+        struct maar_slot* slot = maar_slot_of_own(allocator, made->allocation);
+        result = maar_slot_copy_to(allocator, call, slot, 0, made->size, made->memory);
     }
     return result;
 }
@@ -227,9 +234,7 @@ static VkResult make_copied(MaarAllocator allocator, const char* call,
 /* Returns the object to the state before its buffer was made. undo: the call fails. */
 static void unmake(MaarAllocator allocator, const char* call, MaarHostBuffer made, bool undo)
 {
-    if (made->mapped) {
-        maarUnmapMemory(allocator, made->allocation);
-    }
+    /* Freeing an allocation takes its mappings back. */
     if (undo) {
         (void)maar_destroy_buffer(allocator, call, made->buffer, VK_NULL_HANDLE);
         maar_undo_allocation(allocator, made->allocation);
@@ -301,7 +306,7 @@ static VkResult make_host_buffer(MaarAllocator allocator, const char* call,
     const bool always = (info->flags & MAAR_HOST_BUFFER_CREATE_ALWAYS_COPY_BIT) != 0;
     const bool never = (info->flags & MAAR_HOST_BUFFER_CREATE_NO_COPY_BIT) != 0;
     VkResult result = always ? refuse(made, VK_ERROR_FEATURE_NOT_PRESENT, "it was asked for")
-                             : make_imported(allocator, info, made);
+                             : make_imported(allocator, call, info, made);
     if (result == VK_SUCCESS) {
         made->reason[0] = '\0';
         return VK_SUCCESS;
@@ -414,53 +419,62 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHostBufferInfo(MaarAllocator allocator,
     return VK_SUCCESS;
 }
 
-/* Checks the part to push or pull; *size becomes bytes. */
-static VkResult check_part(MaarAllocator allocator, const char* call, MaarHostBuffer host_buffer,
-                           VkDeviceSize offset, VkDeviceSize* size)
+typedef VkResult (*move_fn)(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                            VkDeviceSize offset, VkDeviceSize size, unsigned char* memory);
+
+static VkResult copy_to_device(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                               VkDeviceSize offset, VkDeviceSize size, unsigned char* memory)
+{
+    return maar_slot_copy_to(allocator, call, slot, offset, size, memory);
+}
+
+static VkResult copy_from_device(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                                 VkDeviceSize offset, VkDeviceSize size, unsigned char* memory)
+{
+    return maar_slot_copy_from(allocator, call, slot, offset, size, memory);
+}
+
+typedef VkResult (*sync_fn)(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                            VkDeviceSize offset, VkDeviceSize size);
+
+/* Makes a part visible to the other side: copies it, or else brings the caches in line. */
+static VkResult sync_part(MaarAllocator allocator, const char* call, MaarHostBuffer host_buffer,
+                          VkDeviceSize offset, VkDeviceSize size, move_fn copy, sync_fn sync)
 {
     VkResult result = enter_host_buffer(allocator, call, host_buffer);
     if (result != VK_SUCCESS) {
         return result;
     }
     if (offset > host_buffer->size ||
-        (*size != VK_WHOLE_SIZE && *size > host_buffer->size - offset)) {
+        (size != VK_WHOLE_SIZE && size > host_buffer->size - offset)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "offset and size reach outside the host's memory");
     }
-    *size = *size == VK_WHOLE_SIZE ? host_buffer->size - offset : *size;
-    return VK_SUCCESS;
+    const VkDeviceSize bytes = size == VK_WHOLE_SIZE ? host_buffer->size - offset : size;
+    if (bytes == 0 || (!host_buffer->copied && !host_buffer->mapped)) {
+        return VK_SUCCESS;
+    }
+    struct maar_slot* slot = maar_resolve(allocator, call, host_buffer->allocation, NULL);
+    if (slot == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    return host_buffer->copied
+               ? copy(allocator, call, slot, offset, bytes, host_buffer->memory + offset)
+               : sync(allocator, call, slot, host_buffer->offset + offset, bytes);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarPushHostBuffer(MaarAllocator allocator,
                                                   MaarHostBuffer hostBuffer, VkDeviceSize offset,
                                                   VkDeviceSize size)
 {
-    VkResult result = check_part(allocator, __func__, hostBuffer, offset, &size);
-    if (result != VK_SUCCESS || size == 0) {
-        return result;
-    }
-    if (hostBuffer->copied) {
-        return maarCopyToAllocation(allocator, hostBuffer->allocation, offset, size,
-                                    hostBuffer->memory + offset);
-    }
-    return hostBuffer->mapped ? maarFlushAllocation(allocator, hostBuffer->allocation,
-                                                    hostBuffer->offset + offset, size)
-                              : VK_SUCCESS;
+    return sync_part(allocator, __func__, hostBuffer, offset, size, copy_to_device,
+                     maar_slot_flush);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarPullHostBuffer(MaarAllocator allocator,
                                                   MaarHostBuffer hostBuffer, VkDeviceSize offset,
                                                   VkDeviceSize size)
 {
-    VkResult result = check_part(allocator, __func__, hostBuffer, offset, &size);
-    if (result != VK_SUCCESS || size == 0) {
-        return result;
-    }
-    if (hostBuffer->copied) {
-        return maarCopyFromAllocation(allocator, hostBuffer->allocation, offset, size,
-                                      hostBuffer->memory + offset);
-    }
-    return hostBuffer->mapped ? maarInvalidateAllocation(allocator, hostBuffer->allocation,
-                                                         hostBuffer->offset + offset, size)
-                              : VK_SUCCESS;
+    return sync_part(allocator, __func__, hostBuffer, offset, size, copy_from_device,
+                     maar_slot_invalidate);
 }

@@ -96,11 +96,11 @@ struct maar_peer_use {
     void* data;
 };
 
-/* Makes something of an allocation's block, which is imported first where the peer does not have
+/* Makes something of the block of a live slot, which is imported first where the peer does not have
  * it. Either both steps succeed, or neither leaves anything. Reports what is wrong. */
-VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAllocation allocation,
+VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, const struct maar_slot* slot,
                              const struct maar_peer_use* use, struct maar_peer_block** block);
-/* Does the same for a mapping of the whole block, which is made once. */
+/* Resolves an allocation and maps its whole block, which is mapped once. */
 VkResult maar_peer_map(struct maar_peer* peer, const char* call, MaarAllocation allocation,
                        struct maar_slot** slot, struct maar_peer_block** block);
 /* For attachments of other kinds: count one, and uncount it as the last use of the peer. */
@@ -109,6 +109,28 @@ void maar_peer_discount_block(struct maar_peer* peer, VkDeviceSize size);
 /* Releases everything that was imported. Returns false, with a report, while objects made of the
  * peer are alive: then the peer must stay. */
 bool maar_peer_end(struct maar_peer* peer, const char* call);
+
+/* Returns a new MaarCuda or MaarHip of that size, which begins with its peer; NULL without host
+ * memory. */
+struct maar_peer* maar_peer_make(MaarAllocator allocator, size_t size,
+                                 const struct maar_peer_driver* driver);
+/* Frees what maar_peer_make made. */
+void maar_peer_discard(struct maar_peer* peer);
+
+/* Begins a public call that writes to `output`; `fault` says that there is none. peer may be NULL.
+ */
+static inline VkResult maar_peer_enter_output(const struct maar_peer* peer, const char* call,
+                                              const void* output, const char* fault)
+{
+    if (peer == NULL) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    VkResult result = maar_enter(peer->allocator);
+    if (result == VK_SUCCESS && output == NULL) {
+        result = maar_misuse(peer->allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, fault);
+    }
+    return result;
+}
 
 /* Begins a public call that takes a structure. peer may be NULL. */
 static inline VkResult maar_peer_enter(const struct maar_peer* peer, const char* call,
@@ -187,6 +209,10 @@ MaarPoint maar_peer_signal_point(const struct maar_peer_timeline* timeline, uint
 MaarPoint maar_peer_wait_point(const struct maar_peer_timeline* timeline, uint64_t value);
 
 /* ---- peer_handoff.c ---- */
+
+/* Either of the two functions that follow. */
+typedef VkResult (*maar_peer_hand_fn)(struct maar_peer_timeline* timeline, const char* call,
+                                      const struct maar_peer_handoff* handoff);
 
 VkResult maar_peer_release(struct maar_peer_timeline* timeline, const char* call,
                            const struct maar_peer_handoff* handoff);

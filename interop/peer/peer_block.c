@@ -4,7 +4,6 @@
  */
 #include "core/memory/allocation_handle.h"
 #include "interop/peer/peer.h"
-
 #include "interop/share/share_internal.h"
 
 /* Begins the messages of work that no public call asked for. */
@@ -89,12 +88,12 @@ static VkResult make_of_block(struct maar_peer_block* block, const char* call,
 }
 
 static VkResult import_peer_block(struct maar_peer* peer, const char* call,
-                                  MaarAllocation allocation, const struct maar_peer_use* use,
+                                  const struct maar_slot* slot, const struct maar_peer_use* use,
                                   struct maar_peer_block** out)
 {
     MaarAllocator allocator = peer->allocator;
     MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
-    VkResult result = maar_export_memory(allocator, call, allocation, peer->memory_type, &exported);
+    VkResult result = maar_export_memory(allocator, call, slot, peer->memory_type, &exported);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -108,7 +107,7 @@ static VkResult import_peer_block(struct maar_peer* peer, const char* call,
         maar_peer_count_block(peer, block->size);
         result = make_of_block(block, call, &exported, use);
     }
-    maarDestroyExternalHandle(allocator, exported.handle);
+    maar_external_handle_destroy(exported.handle);
     if (block == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -132,13 +131,9 @@ static void undo_import(struct maar_peer_block* block, const struct maar_peer_us
     discard_block(block);
 }
 
-VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAllocation allocation,
+VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, const struct maar_slot* slot,
                              const struct maar_peer_use* use, struct maar_peer_block** block)
 {
-    struct maar_slot* slot = maar_resolve(peer->allocator, call, allocation, NULL);
-    if (slot == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
     struct maar_peer_block* found =
         (struct maar_peer_block*)maar_attachment_find(maar_slot_block(slot), peer);
     if (found == NULL) {
@@ -152,7 +147,7 @@ VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, MaarAlloc
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
         struct maar_peer_block* made = NULL;
-        VkResult result = import_peer_block(peer, call, allocation, use, &made);
+        VkResult result = import_peer_block(peer, call, slot, use, &made);
         if (result != VK_SUCCESS) {
             return result;
         }
@@ -203,7 +198,31 @@ VkResult maar_peer_map(struct maar_peer* peer, const char* call, MaarAllocation 
     if (*block != NULL && maar_atomic64_load(&(*block)->pointer) != 0) {
         return VK_SUCCESS;
     }
-    return maar_peer_use_block(peer, call, allocation, &mapping, block);
+    return maar_peer_use_block(peer, call, *slot, &mapping, block);
+}
+
+struct maar_peer* maar_peer_make(MaarAllocator allocator, size_t size,
+                                 const struct maar_peer_driver* driver)
+{
+    struct maar_peer* peer = maar_host_calloc(allocator->callbacks, 1, size);
+    if (peer == NULL) {
+        return NULL;
+    }
+    if (!maar_gate_init(&peer->imported)) {
+        maar_host_free(allocator->callbacks, peer);
+        return NULL;
+    }
+    peer->allocator = allocator;
+    peer->driver = driver;
+    peer->memory_type = MAAR_OPAQUE_MEMORY;
+    peer->semaphore_type = MAAR_OPAQUE_SEMAPHORE;
+    return peer;
+}
+
+void maar_peer_discard(struct maar_peer* peer)
+{
+    maar_gate_destroy(&peer->imported);
+    maar_host_free(peer->allocator->callbacks, peer);
 }
 
 bool maar_peer_end(struct maar_peer* peer, const char* call)

@@ -78,7 +78,7 @@ static VkResult make_shared(struct maar_peer* peer, const char* call, bool timel
     };
     MaarExternalHandle handle = VK_NULL_HANDLE;
     struct maar_handle_import import;
-    VkResult result = maarCreateSharedSemaphore(peer->allocator, &info, semaphore);
+    VkResult result = maar_create_shared_semaphore(peer->allocator, call, &info, semaphore);
     if (result == VK_SUCCESS) {
         result =
             maar_export_semaphore(peer->allocator, call, *semaphore, peer->semaphore_type, &handle);
@@ -97,7 +97,7 @@ static VkResult make_shared(struct maar_peer* peer, const char* call, bool timel
         }
         maar_handle_import_end(&import, result == VK_SUCCESS);
     }
-    maarDestroyExternalHandle(peer->allocator, handle);
+    maar_external_handle_destroy(handle);
     return result;
 }
 
@@ -199,15 +199,9 @@ static bool await_carriers(struct maar_peer_timeline* timeline)
     if (!is_carrying(timeline)) {
         return true;
     }
-    const VkSemaphoreWaitInfo wait = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &timeline->semaphore,
-        .pValues = &timeline->carried,
-    };
     const uint64_t deadline = maar_deadline_ns(MAAR_DESTROY_TIMEOUT_NS);
-    maar_lock_rank_expect_none();
-    (void)device->vkWaitSemaphores(device->handle, &wait, MAAR_DESTROY_TIMEOUT_NS);
+    (void)maar_timeline_wait(device, timeline->semaphore, timeline->carried,
+                             MAAR_DESTROY_TIMEOUT_NS);
     return maar_gate_wait(&timeline->carrying, maar_time_left_ns(deadline));
 }
 
@@ -346,18 +340,10 @@ VkResult maar_peer_point_to_wait(struct maar_peer_timeline* timeline, const char
 
 static VkResult wait_on_host(struct maar_peer_timeline* timeline, uint64_t value)
 {
-    const struct maar_device* device = &timeline->peer->allocator->device;
-    const VkSemaphoreWaitInfo wait = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &timeline->semaphore,
-        .pValues = &value,
-    };
-    maar_lock_rank_expect_none();
-    const VkResult result = device->vkWaitSemaphores(device->handle, &wait, UINT64_MAX);
-    if (result == VK_ERROR_DEVICE_LOST) {
-        maar_atomic32_store(&timeline->peer->allocator->retire.lost, 1);
-    }
+    MaarAllocator allocator = timeline->peer->allocator;
+    const VkResult result =
+        maar_timeline_wait(&allocator->device, timeline->semaphore, value, UINT64_MAX);
+    maar_note_loss(allocator, result);
     return result;
 }
 

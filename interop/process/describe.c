@@ -160,7 +160,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDescribeMemory(MaarAllocator allocator,
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     MaarExportedMemory memory = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
-    result = maar_export_memory(allocator, __func__, allocation, handleType, &memory);
+    result = maar_export_memory(allocator, __func__, slot, handleType, &memory);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -186,7 +186,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDescribeMemory(MaarAllocator allocator,
     if (fault != NULL) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
                     __func__, "pBufferInfo does not describe what is in the allocation: %s", fault);
-        maarDestroyExternalHandle(allocator, memory.handle);
+        maar_external_handle_destroy(memory.handle);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     *pDescriptor = made;

@@ -189,7 +189,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarReceiveHandle(MaarAllocator allocator, int so
     maar_port_handle handle = MAAR_PORT_NO_HANDLE;
     result = receive_message(allocator, __func__, socketFd, timeout_ns, pDescriptor, &handle);
     if (result != VK_SUCCESS) {
-        maarDestroyExternalHandle(allocator, made);
+        maar_external_handle_destroy(made);
         return result;
     }
     maar_atomic64_store(&made->value, (uint64_t)handle);

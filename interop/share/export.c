@@ -189,13 +189,9 @@ static VkResult check_export(MaarAllocator allocator, const char* call,
     return maar_shared_types_require(allocator, call, (VkExternalMemoryHandleTypeFlags)type);
 }
 
-VkResult maar_export_memory(MaarAllocator allocator, const char* call, MaarAllocation allocation,
+VkResult maar_export_memory(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
                             VkExternalMemoryHandleTypeFlagBits type, MaarExportedMemory* memory)
 {
-    const struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
-    if (slot == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
     VkResult result = check_export(allocator, call, slot, type);
     if (result != VK_SUCCESS) {
         return result;
@@ -246,5 +242,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarExportMemory(MaarAllocator allocator, MaarAll
         return result;
     }
     *pMemory = (MaarExportedMemory){.sType = pMemory->sType, .pNext = pMemory->pNext};
-    return maar_export_memory(allocator, __func__, allocation, handleType, pMemory);
+    const struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
+    return slot != NULL ? maar_export_memory(allocator, __func__, slot, handleType, pMemory)
+                        : VK_ERROR_VALIDATION_FAILED_EXT;
 }

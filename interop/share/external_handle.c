@@ -23,6 +23,19 @@ VkResult maar_external_handle_create(MaarAllocator maker, maar_port_handle value
     return VK_SUCCESS;
 }
 
+void maar_external_handle_destroy(MaarExternalHandle handle)
+{
+    if (handle == VK_NULL_HANDLE) {
+        return;
+    }
+    maar_port_handle_close(maar_external_handle_take(handle));
+    const MaarAllocator maker = handle->maker;
+    maar_host_free(maker != NULL ? maker->callbacks : NULL, handle);
+    if (maker != NULL) {
+        (void)maar_atomic32_drop(&maker->external_handle_count);
+    }
+}
+
 maar_port_handle maar_external_handle_take(MaarExternalHandle handle)
 {
     return (maar_port_handle)maar_atomic64_exchange(&handle->value, (uint64_t)MAAR_PORT_NO_HANDLE);
@@ -259,13 +272,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDuplicateExternalHandle(MaarAllocator allocat
 VKAPI_ATTR void VKAPI_CALL maarDestroyExternalHandle(MaarAllocator allocator,
                                                      MaarExternalHandle handle)
 {
-    if (allocator == NULL || handle == VK_NULL_HANDLE) {
-        return;
-    }
-    maar_port_handle_close(maar_external_handle_take(handle));
-    const MaarAllocator maker = handle->maker;
-    maar_host_free(maker != NULL ? maker->callbacks : NULL, handle);
-    if (maker != NULL) {
-        (void)maar_atomic32_add(&maker->external_handle_count, UINT32_MAX);
+    if (allocator != NULL) {
+        maar_external_handle_destroy(handle);
     }
 }

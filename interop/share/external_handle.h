@@ -20,6 +20,8 @@ struct MaarExternalHandle_T {
  * handle stays the caller's. */
 VkResult maar_external_handle_create(MaarAllocator maker, maar_port_handle value,
                                      MaarExternalHandle* handle);
+/* Closes the handle, unless somebody has taken it, and frees the object. Accepts VK_NULL_HANDLE. */
+void maar_external_handle_destroy(MaarExternalHandle handle);
 /* Returns MAAR_PORT_NO_HANDLE when the handle was taken before. */
 maar_port_handle maar_external_handle_take(MaarExternalHandle handle);
 maar_port_handle maar_external_handle_peek(MaarExternalHandle handle);

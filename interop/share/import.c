@@ -4,6 +4,7 @@
  * block, for later exports.
  */
 #include "core/memory/allocation_free.h"
+#include "core/memory/allocation_handle.h"
 #include "core/memory/export_types.h"
 #include "core/memory/foreign_memory.h"
 #include "core/memory/slot_home.h"
@@ -201,7 +202,7 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
 static void keep_handle(MaarAllocator allocator, const MaarImportInfo* info,
                         MaarAllocation allocation, struct maar_kept_handle* kept)
 {
-    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &(uint32_t){0});
+    const struct maar_slot* slot = maar_slot_of_own(allocator, allocation);
     maar_kept_handle_hang(maar_slot_block(slot), kept, info->handleType,
                           maar_external_handle_take(info->handle));
 }
@@ -268,9 +269,10 @@ static VkResult import_and_bind(MaarAllocator allocator, const char* call,
     }
     VkResult result = import_memory(allocator, call, info, object, allocation);
     if (result == VK_SUCCESS) {
-        result = object->buffer != VK_NULL_HANDLE
-                     ? maarBindBuffer(allocator, *allocation, info->offset, object->buffer, NULL)
-                     : maarBindImage(allocator, *allocation, info->offset, object->image, NULL);
+        const struct maar_object bound = {.buffer = object->buffer, .image = object->image};
+        const struct maar_slot* slot = maar_bind_target(allocator, call, *allocation, info->offset);
+        result = slot != NULL ? maar_bind_object(allocator, slot, info->offset, bound, NULL)
+                              : VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (result == VK_SUCCESS) {
         keep_handle(allocator, info, *allocation, kept);

@@ -21,8 +21,11 @@ bool maar_memory_handle_is_enabled(MaarAllocator allocator,
 
 /* The public calls of similar names after their entry checks. They report under the name of `call`;
  * the output must not be NULL and must be empty. */
-VkResult maar_export_memory(MaarAllocator allocator, const char* call, MaarAllocation allocation,
+VkResult maar_export_memory(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
                             VkExternalMemoryHandleTypeFlagBits type, MaarExportedMemory* memory);
+VkResult maar_create_shared_semaphore(MaarAllocator allocator, const char* call,
+                                      const MaarSharedSemaphoreCreateInfo* info,
+                                      VkSemaphore* semaphore);
 VkResult maar_export_semaphore(MaarAllocator allocator, const char* call, VkSemaphore semaphore,
                                VkExternalSemaphoreHandleTypeFlagBits type,
                                MaarExternalHandle* handle);

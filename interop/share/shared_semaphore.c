@@ -66,6 +66,25 @@ static VkResult make_semaphore(MaarAllocator allocator, VkSemaphoreType type, ui
     return device->vkCreateSemaphore(device->handle, &create, device->callbacks, semaphore);
 }
 
+VkResult maar_create_shared_semaphore(MaarAllocator allocator, const char* call,
+                                      const MaarSharedSemaphoreCreateInfo* info,
+                                      VkSemaphore* semaphore)
+{
+    VkResult result = check_semaphore(allocator, call, info->type, info->handleType,
+                                      VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const VkExportSemaphoreCreateInfo export = {
+        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .handleTypes = (VkExternalSemaphoreHandleTypeFlags)info->handleType,
+    };
+    VkSemaphore made = VK_NULL_HANDLE;
+    result = make_semaphore(allocator, info->type, info->initialValue, &export, &made);
+    *semaphore = result == VK_SUCCESS ? made : VK_NULL_HANDLE;
+    return result;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL
 maarCreateSharedSemaphore(MaarAllocator allocator, const MaarSharedSemaphoreCreateInfo* pCreateInfo,
                           VkSemaphore* pSemaphore)
@@ -86,20 +105,7 @@ maarCreateSharedSemaphore(MaarAllocator allocator, const MaarSharedSemaphoreCrea
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            "pSemaphore is NULL");
     }
-    result = check_semaphore(allocator, __func__, pCreateInfo->type, pCreateInfo->handleType,
-                             VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    const VkExportSemaphoreCreateInfo export = {
-        .sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
-        .handleTypes = (VkExternalSemaphoreHandleTypeFlags)pCreateInfo->handleType,
-    };
-    VkSemaphore semaphore = VK_NULL_HANDLE;
-    result = make_semaphore(allocator, pCreateInfo->type, pCreateInfo->initialValue, &export,
-                            &semaphore);
-    *pSemaphore = result == VK_SUCCESS ? semaphore : VK_NULL_HANDLE;
-    return result;
+    return maar_create_shared_semaphore(allocator, __func__, pCreateInfo, pSemaphore);
 }
 
 static VkResult call_semaphore_export(MaarAllocator allocator, VkSemaphore semaphore,
