@@ -58,11 +58,13 @@ static VkResult check_fit(MaarAllocator allocator, const char* call, const struc
     return VK_SUCCESS;
 }
 
-/* Binds an object that was just created, or destroys it. */
+/* Binds an object that was just created, or destroys it. dedicated: the driver shares such objects
+ * only on memory of their own. */
 static VkResult fit_and_bind(MaarAllocator allocator, const char* call,
                              const struct maar_slot* slot, VkDeviceSize offset,
-                             struct maar_object object, const MaarMemoryRequest* request)
+                             struct maar_object object, bool dedicated, MaarMemoryRequest* request)
 {
+    request->requiresDedicated |= dedicated ? VK_TRUE : VK_FALSE;
     VkResult result = check_fit(allocator, call, slot, offset, request);
     if (result == VK_SUCCESS) {
         result = maar_bind_object(allocator, slot, offset, object, NULL);
@@ -79,30 +81,24 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
                                                         const VkBufferCreateInfo* pBufferInfo,
                                                         VkBuffer* pBuffer)
 {
-    if (pBuffer != NULL) {
-        *pBuffer = VK_NULL_HANDLE;
+    const struct maar_output outputs[] = {{"pBuffer", pBuffer, sizeof *pBuffer}, {0}};
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
+    if (result == VK_SUCCESS) {
+        result = maar_check_buffer_info(allocator, __func__, pBufferInfo);
     }
-    VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pBuffer == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pBuffer is NULL");
-    }
-    result = maar_check_buffer_info(allocator, __func__, pBufferInfo);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
+    const struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const struct maar_device* device = &allocator->device;
+    const struct maar_block* block = maar_slot_block(slot);
     struct maar_object object = {0};
     struct maar_shared_buffer shared;
-    result =
-        maar_share_buffer(allocator, __func__, pBufferInfo, maar_slot_block(slot)->shared_types,
-                          maar_block_sharing(maar_slot_block(slot)), &shared);
+    result = maar_share_buffer(allocator, __func__, pBufferInfo, block->shared_types,
+                               maar_block_sharing(block), &shared);
     if (result == VK_SUCCESS) {
         result =
             device->vkCreateBuffer(device->handle, shared.use, device->callbacks, &object.buffer);
@@ -112,8 +108,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, object.buffer, &request);
-    request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
-    result = fit_and_bind(allocator, __func__, slot, offset, object, &request);
+    result = fit_and_bind(allocator, __func__, slot, offset, object, shared.dedicated, &request);
     *pBuffer = result == VK_SUCCESS ? object.buffer : VK_NULL_HANDLE;
     return result;
 }
@@ -124,30 +119,26 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
                                                        const VkImageCreateInfo* pImageInfo,
                                                        VkImage* pImage)
 {
-    if (pImage != NULL) {
-        *pImage = VK_NULL_HANDLE;
+    const struct maar_output outputs[] = {{"pImage", pImage, sizeof *pImage}, {0}};
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
+    if (result == VK_SUCCESS) {
+        result =
+            maar_check_image_info(allocator, __func__, pImageInfo,
+                                  "pImageInfo is disjoint; bind its planes with maarBindImage");
     }
-    VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pImage == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pImage is NULL");
-    }
-    result = maar_check_image_info(allocator, __func__, pImageInfo,
-                                   "pImageInfo is disjoint; bind its planes with maarBindImage");
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
+    const struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const struct maar_device* device = &allocator->device;
+    const struct maar_block* block = maar_slot_block(slot);
     struct maar_object object = {0};
     struct maar_shared_image shared;
-    result = maar_share_image(allocator, __func__, pImageInfo, maar_slot_block(slot)->shared_types,
-                              maar_block_sharing(maar_slot_block(slot)), &shared);
+    result = maar_share_image(allocator, __func__, pImageInfo, block->shared_types,
+                              maar_block_sharing(block), &shared);
     if (result == VK_SUCCESS) {
         result =
             device->vkCreateImage(device->handle, shared.use, device->callbacks, &object.image);
@@ -157,8 +148,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
     }
     MaarMemoryRequest request;
     maar_image_request(allocator, object.image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
-    request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
-    result = fit_and_bind(allocator, __func__, slot, offset, object, &request);
+    result = fit_and_bind(allocator, __func__, slot, offset, object, shared.dedicated, &request);
     *pImage = result == VK_SUCCESS ? object.image : VK_NULL_HANDLE;
     return result;
 }

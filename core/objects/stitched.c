@@ -27,9 +27,26 @@ struct stitch_job {
     const char* call;
     const MaarAllocationCreateInfo* info;
     struct maar_pool* pool;
-    VkDeviceSize taken;       /* address space that is held for the object */
-    enum maar_stitch_end end; /* how the call ends if the object is not made of pages */
+    VkDeviceSize taken; /* address space that is held for the object */
+    VkResult result;    /* the answer to the caller, once a step has failed */
 };
+
+enum stitch_step {
+    STITCH_STEP_DONE,
+    STITCH_STEP_FAILED,  /* the call fails */
+    STITCH_STEP_NO_SPACE /* the object goes to the pool's other blocks */
+};
+
+static enum stitch_step fail_step(struct stitch_job* job, VkResult result)
+{
+    job->result = result;
+    return STITCH_STEP_FAILED;
+}
+
+static enum maar_stitch_end end_after(enum stitch_step step)
+{
+    return step == STITCH_STEP_NO_SPACE ? MAAR_STITCH_NO_SPACE : MAAR_STITCH_ENDED;
+}
 
 /* Returns VK_SUCCESS when the pool can serve the request. Otherwise reports misuse. */
 static VkResult check_pool(const struct stitch_job* job)
@@ -84,23 +101,23 @@ static bool is_for_pages(struct maar_pool* pool, const VkMemoryRequirements* nee
 
 /* Takes address space for the object. If none is left, reports that, and the object goes to the
  * pool's other blocks where the caller allows it. */
-static VkResult take_page_space(struct stitch_job* job, VkDeviceSize size)
+static enum stitch_step take_page_space(struct stitch_job* job, VkDeviceSize size)
 {
     const bool strict = (job->info->flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0;
     const VkResult result =
         maar_paging_take_space(job->allocator, job->call, size,
                                strict ? NULL : "; the object goes to the pool's other blocks");
-    if (result != VK_SUCCESS && !strict) {
-        job->end = MAAR_STITCH_NO_SPACE;
+    if (result != VK_SUCCESS) {
+        return strict ? fail_step(job, result) : STITCH_STEP_NO_SPACE;
     }
-    job->taken += result == VK_SUCCESS ? size : 0;
-    return result;
+    job->taken += size;
+    return STITCH_STEP_DONE;
 }
 
 /* Makes everything except the object: slot, page table, pages, and the rest of the address
  * space. */
-static VkResult stitch(struct stitch_job* job, const MaarMemoryRequest* request,
-                       struct maar_object object, MaarAllocation* allocation)
+static enum stitch_step stitch(struct stitch_job* job, const MaarMemoryRequest* request,
+                               struct maar_object object, MaarAllocation* allocation)
 {
     MaarAllocator allocator = job->allocator;
     const VkMemoryRequirements* needs = &request->requirements;
@@ -118,13 +135,14 @@ static VkResult stitch(struct stitch_job* job, const MaarMemoryRequest* request,
     };
     struct maar_stitched stitched;
     struct maar_page_table* table = NULL;
-    VkResult result = take_page_space(job, page_bytes > job->taken ? page_bytes - job->taken : 0);
-    if (result != VK_SUCCESS) {
-        return result;
+    const enum stitch_step step =
+        take_page_space(job, page_bytes > job->taken ? page_bytes - job->taken : 0);
+    if (step != STITCH_STEP_DONE) {
+        return step;
     }
-    result = maar_stitched_prepare(job->pool, request, job->info, &stitched);
+    VkResult result = maar_stitched_prepare(job->pool, request, job->info, &stitched);
     if (result != VK_SUCCESS) {
-        return result;
+        return fail_step(job, result);
     }
     result = maar_page_table_create(allocator, &table_info, &table);
     if (result != VK_SUCCESS) {
@@ -140,33 +158,32 @@ static VkResult stitch(struct stitch_job* job, const MaarMemoryRequest* request,
         maar_paging_add_count(allocator, MAAR_COUNT_STITCHED_MADE, 1);
     }
     *allocation = maar_stitched_publish(&stitched, table, page_bytes);
-    return VK_SUCCESS;
+    return STITCH_STEP_DONE;
 
 destroy_table:
     (void)maar_page_table_seal(table);
     maar_page_table_destroy(table);
 discard:
     maar_stitched_discard(&stitched);
-    return result;
+    return fail_step(job, result);
 }
 
 /* Stitches an object that was just created, or destroys it. */
 static enum maar_stitch_end stitch_or_discard(struct stitch_job* job,
                                               const MaarMemoryRequest* request,
-                                              struct maar_object object, VkResult* result,
-                                              MaarAllocation* allocation)
+                                              struct maar_object object, MaarAllocation* allocation)
 {
-    if (!is_for_pages(job->pool, &request->requirements)) {
-        job->end = MAAR_STITCH_OTHERWISE;
-    } else {
-        *result = stitch(job, request, object, allocation);
-        if (*result == VK_SUCCESS) {
+    enum maar_stitch_end end = MAAR_STITCH_OTHERWISE;
+    if (is_for_pages(job->pool, &request->requirements)) {
+        const enum stitch_step step = stitch(job, request, object, allocation);
+        if (step == STITCH_STEP_DONE) {
             return MAAR_STITCH_ENDED;
         }
+        end = end_after(step);
     }
     maar_discard_object(&job->allocator->device, object);
     maar_paging_return_space(job->allocator, job->taken);
-    return job->end;
+    return end;
 }
 
 enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const char* call,
@@ -176,15 +193,19 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
                                                  MaarAllocation* allocation)
 {
     const struct maar_device* device = &allocator->device;
-    struct stitch_job job = {allocator,        call, info, maar_pool_of(allocator, info->pool), 0,
-                             MAAR_STITCH_ENDED};
+    struct stitch_job job = {
+        .allocator = allocator,
+        .call = call,
+        .info = info,
+        .pool = maar_pool_of(allocator, info->pool),
+    };
     *result = check_pool(&job);
     if (*result == VK_SUCCESS &&
         maar_chain_find(buffer_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO) !=
             NULL) {
         *result = maar_misuse(allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, call,
-                              "pBufferInfo is for external memory, but the pool is one of pages, "
-                              "which are never exported");
+                              "pBufferInfo is for external memory, but the pool is one of "
+                              "pages, which are never exported");
     }
     if (*result != VK_SUCCESS) {
         return MAAR_STITCH_ENDED;
@@ -197,9 +218,10 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
     sparse.flags |= VK_BUFFER_CREATE_SPARSE_BINDING_BIT;
     /* The space is taken before the buffer is created, since the buffer alone may exceed the
      * address space that is left. */
-    *result = take_page_space(&job, sparse.size);
-    if (*result != VK_SUCCESS) {
-        return job.end;
+    const enum stitch_step step = take_page_space(&job, sparse.size);
+    if (step != STITCH_STEP_DONE) {
+        *result = job.result;
+        return end_after(step);
     }
     struct maar_object object = {0};
     maar_lock_rank_expect_none();
@@ -210,7 +232,8 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, object.buffer, &request);
-    enum maar_stitch_end end = stitch_or_discard(&job, &request, object, result, allocation);
+    const enum maar_stitch_end end = stitch_or_discard(&job, &request, object, allocation);
+    *result = job.result;
     *buffer = *allocation != VK_NULL_HANDLE ? object.buffer : VK_NULL_HANDLE;
     return end;
 }
@@ -264,15 +287,19 @@ enum maar_stitch_end maar_create_stitched_image(MaarAllocator allocator, const c
                                                 MaarAllocation* allocation)
 {
     const struct maar_device* device = &allocator->device;
-    struct stitch_job job = {allocator,        call, info, maar_pool_of(allocator, info->pool), 0,
-                             MAAR_STITCH_ENDED};
+    struct stitch_job job = {
+        .allocator = allocator,
+        .call = call,
+        .info = info,
+        .pool = maar_pool_of(allocator, info->pool),
+    };
     *result = check_pool(&job);
     if (*result == VK_SUCCESS &&
         maar_chain_find(image_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO) !=
             NULL) {
         *result = maar_misuse(allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, call,
-                              "pImageInfo is for external memory, but the pool is one of pages, "
-                              "which are never exported");
+                              "pImageInfo is for external memory, but the pool is one of "
+                              "pages, which are never exported");
     }
     if (*result != VK_SUCCESS) {
         return MAAR_STITCH_ENDED;
@@ -283,9 +310,10 @@ enum maar_stitch_end maar_create_stitched_image(MaarAllocator allocator, const c
     if (!is_image_for_pages(&job, &sparse, &request)) {
         return MAAR_STITCH_OTHERWISE;
     }
-    *result = take_page_space(&job, request.requirements.size);
-    if (*result != VK_SUCCESS) {
-        return job.end;
+    const enum stitch_step step = take_page_space(&job, request.requirements.size);
+    if (step != STITCH_STEP_DONE) {
+        *result = job.result;
+        return end_after(step);
     }
     struct maar_object object = {0};
     maar_lock_rank_expect_none();
@@ -295,7 +323,8 @@ enum maar_stitch_end maar_create_stitched_image(MaarAllocator allocator, const c
         return MAAR_STITCH_ENDED;
     }
     maar_image_request(allocator, object.image, MAAR_RESOURCE_KIND_OPTIMAL, 0, &request);
-    enum maar_stitch_end end = stitch_or_discard(&job, &request, object, result, allocation);
+    const enum maar_stitch_end end = stitch_or_discard(&job, &request, object, allocation);
+    *result = job.result;
     *image = *allocation != VK_NULL_HANDLE ? object.image : VK_NULL_HANDLE;
     return end;
 }
