@@ -128,15 +128,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCuda(MaarAllocator allocator,
                                               MaarCuda* pCuda)
 {
     const MaarCudaCreateInfo* info = pCreateInfo != NULL ? pCreateInfo : &default_cuda_info;
-    if (pCuda != NULL) {
-        *pCuda = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {{"pCuda", pCuda, sizeof *pCuda}, {0}};
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pCuda == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCuda is NULL");
     }
     result = check_cuda_info(allocator, __func__, info);
     if (result != VK_SUCCESS) {

@@ -89,11 +89,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation
                                                    const VkImageCreateInfo* pImageInfo,
                                                    MaarCudaImage* pImage)
 {
-    if (pImage != NULL) {
-        *pImage = VK_NULL_HANDLE;
-    }
-    VkResult result =
-        maar_peer_enter_output(maar_peer_of_cuda(cuda), __func__, pImage, "pImage is NULL");
+    const struct maar_output outputs[] = {{"pImage", pImage, sizeof *pImage}, {0}};
+    VkResult result = maar_peer_enter_outputs(maar_peer_of_cuda(cuda), __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -190,15 +190,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
                                                       uint32_t typeIndex, VkBuffer* pBuffer,
                                                       MaarAllocation* pAllocation)
 {
-    if (pBuffer != NULL) {
-        *pBuffer = VK_NULL_HANDLE;
-    }
-    if (pAllocation != NULL) {
-        *pAllocation = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_peer_enter_output(
-        maar_peer_of_cuda(cuda), __func__, pBuffer != NULL ? (const void*)pAllocation : NULL,
-        pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
+    const struct maar_output outputs[] = {{"pBuffer", pBuffer, sizeof *pBuffer},
+                                          {"pAllocation", pAllocation, sizeof *pAllocation},
+                                          {0}};
+    VkResult result = maar_peer_enter_outputs(maar_peer_of_cuda(cuda), __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -255,11 +255,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
                                                     const MaarCudaMirrorCreateInfo* pCreateInfo,
                                                     MaarCudaMirror* pMirror)
 {
-    if (pMirror != NULL) {
-        *pMirror = VK_NULL_HANDLE;
-    }
-    VkResult result =
-        maar_peer_enter_output(maar_peer_of_cuda(cuda), __func__, pMirror, "pMirror is NULL");
+    const struct maar_output outputs[] = {{"pMirror", pMirror, sizeof *pMirror}, {0}};
+    VkResult result = maar_peer_enter_outputs(maar_peer_of_cuda(cuda), __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
     }

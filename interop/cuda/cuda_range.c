@@ -69,11 +69,8 @@ VkResult maar_cuda_range_create(MaarCuda cuda, const char* call, VkDeviceSize si
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaRange(MaarCuda cuda, VkDeviceSize reservedSize,
                                                    MaarCudaRange* pRange)
 {
-    if (pRange != NULL) {
-        *pRange = VK_NULL_HANDLE;
-    }
-    VkResult result =
-        maar_peer_enter_output(maar_peer_of_cuda(cuda), __func__, pRange, "pRange is NULL");
+    const struct maar_output outputs[] = {{"pRange", pRange, sizeof *pRange}, {0}};
+    VkResult result = maar_peer_enter_outputs(maar_peer_of_cuda(cuda), __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
     }

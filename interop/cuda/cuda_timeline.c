@@ -80,10 +80,8 @@ typedef VkResult (*point_fn)(struct maar_peer_timeline* timeline, const char* ca
 static VkResult get_point(MaarCudaTimeline timeline, const char* call, uint64_t value,
                           MaarPoint* point, point_fn get)
 {
-    if (point != NULL) {
-        *point = (MaarPoint){.semaphore = VK_NULL_HANDLE};
-    }
-    VkResult result = maar_peer_enter_output(peer_of(timeline), call, point, "pPoint is NULL");
+    const struct maar_output outputs[] = {{"pPoint", point, sizeof *point}, {0}};
+    VkResult result = maar_peer_enter_outputs(peer_of(timeline), call, outputs);
     return result == VK_SUCCESS ? get(timeline_of(timeline), call, value, point) : result;
 }
 

@@ -48,15 +48,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHip(MaarAllocator allocator,
                                              const MaarHipCreateInfo* pCreateInfo, MaarHip* pHip)
 {
     const MaarHipCreateInfo* info = pCreateInfo != NULL ? pCreateInfo : &default_hip_info;
-    if (pHip != NULL) {
-        *pHip = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {{"pHip", pHip, sizeof *pHip}, {0}};
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pHip == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pHip is NULL");
     }
     result = check_hip_info(allocator, __func__, info);
     if (result != VK_SUCCESS) {
@@ -137,11 +132,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHipMemory(MaarHip hip, MaarAllocation allo
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateHipTimeline(MaarHip hip, uint64_t initialValue,
                                                      MaarHipTimeline* pTimeline)
 {
-    if (pTimeline != NULL) {
-        *pTimeline = VK_NULL_HANDLE;
-    }
-    VkResult result =
-        maar_peer_enter_output(peer_of_hip(hip), __func__, pTimeline, "pTimeline is NULL");
+    const struct maar_output outputs[] = {{"pTimeline", pTimeline, sizeof *pTimeline}, {0}};
+    VkResult result = maar_peer_enter_outputs(peer_of_hip(hip), __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -169,11 +161,8 @@ static VkResult enter_hip_timeline(MaarHipTimeline timeline)
 VKAPI_ATTR VkResult VKAPI_CALL maarGetHipTimelineSemaphore(MaarHipTimeline timeline,
                                                            VkSemaphore* pSemaphore)
 {
-    if (pSemaphore != NULL) {
-        *pSemaphore = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_peer_enter_output(peer_of_timeline(timeline), __func__, pSemaphore,
-                                             "pSemaphore is NULL");
+    const struct maar_output outputs[] = {{"pSemaphore", pSemaphore, sizeof *pSemaphore}, {0}};
+    VkResult result = maar_peer_enter_outputs(peer_of_timeline(timeline), __func__, outputs);
     if (result == VK_SUCCESS) {
         *pSemaphore = hip_timeline_of(timeline)->semaphore;
     }

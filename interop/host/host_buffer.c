@@ -337,16 +337,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHostBuffer(MaarAllocator allocator,
                                                     const MaarHostBufferCreateInfo* pCreateInfo,
                                                     MaarHostBuffer* pHostBuffer)
 {
-    if (pHostBuffer != NULL) {
-        *pHostBuffer = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {{"pHostBuffer", pHostBuffer, sizeof *pHostBuffer}, {0}};
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pHostBuffer == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           "pHostBuffer is NULL");
     }
     result = check_host_info(allocator, __func__, pCreateInfo);
     if (result != VK_SUCCESS) {

@@ -117,19 +117,11 @@ struct maar_peer* maar_peer_make(MaarAllocator allocator, size_t size,
 /* Frees what maar_peer_make made. */
 void maar_peer_discard(struct maar_peer* peer);
 
-/* Begins a public call that writes to `output`; `fault` says that there is none. peer may be NULL.
- */
-static inline VkResult maar_peer_enter_output(const struct maar_peer* peer, const char* call,
-                                              const void* output, const char* fault)
+/* Begins a public call that writes handles. peer may be NULL. */
+static inline VkResult maar_peer_enter_outputs(const struct maar_peer* peer, const char* call,
+                                               const struct maar_output* outputs)
 {
-    if (peer == NULL) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    VkResult result = maar_enter(peer->allocator);
-    if (result == VK_SUCCESS && output == NULL) {
-        result = maar_misuse(peer->allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, fault);
-    }
-    return result;
+    return maar_enter_outputs(peer != NULL ? peer->allocator : VK_NULL_HANDLE, call, outputs);
 }
 
 /* Begins a public call that takes a structure. peer may be NULL. */

@@ -211,16 +211,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportMemory(MaarAllocator allocator,
                                                 const MaarImportInfo* pImportInfo,
                                                 MaarAllocation* pAllocation)
 {
-    if (pAllocation != NULL) {
-        *pAllocation = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {{"pAllocation", pAllocation, sizeof *pAllocation}, {0}};
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pAllocation == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           "pAllocation is NULL");
     }
     result = check_import(allocator, __func__, pImportInfo);
     if (result != VK_SUCCESS) {
@@ -332,19 +326,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportBuffer(MaarAllocator allocator,
                                                 const MaarImportInfo* pImportInfo,
                                                 VkBuffer* pBuffer, MaarAllocation* pAllocation)
 {
-    if (pBuffer != NULL) {
-        *pBuffer = VK_NULL_HANDLE;
-    }
-    if (pAllocation != NULL) {
-        *pAllocation = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {{"pBuffer", pBuffer, sizeof *pBuffer},
+                                          {"pAllocation", pAllocation, sizeof *pAllocation},
+                                          {0}};
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pBuffer == NULL || pAllocation == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
     }
     return maar_import_buffer(allocator, __func__, pBufferInfo, pImportInfo, pBuffer, pAllocation);
 }
@@ -354,19 +341,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportImage(MaarAllocator allocator,
                                                const MaarImportInfo* pImportInfo, VkImage* pImage,
                                                MaarAllocation* pAllocation)
 {
-    if (pImage != NULL) {
-        *pImage = VK_NULL_HANDLE;
-    }
-    if (pAllocation != NULL) {
-        *pAllocation = VK_NULL_HANDLE;
-    }
-    VkResult result = maar_enter(allocator);
+    const struct maar_output outputs[] = {
+        {"pImage", pImage, sizeof *pImage}, {"pAllocation", pAllocation, sizeof *pAllocation}, {0}};
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pImage == NULL || pAllocation == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           pImage == NULL ? "pImage is NULL" : "pAllocation is NULL");
     }
     result = maar_check_image_info(
         allocator, __func__, pImageInfo,
