@@ -6,12 +6,10 @@
 #define MAAR_TESTS_FAULT_FAULT_CUDA_H
 
 #include "maar/cuda.h"
-#include "tests/fakes/fake_fixture.h"
-#include "tests/fault/fault_steps.h"
+#include "tests/fault/fault_peer.h"
 
 struct fault_cuda {
     struct maar_cuda_driver driver;
-    const struct fake_control* fake;
     struct maar_cuda_context* context; /* the primary one */
     struct maar_cuda_stream* stream;
     MaarCuda cuda;

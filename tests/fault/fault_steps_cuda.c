@@ -41,33 +41,11 @@ static const char* const cuda_functions[] = {
 static const int cuda_codes[] = {MAAR_CUDA_OUT_OF_MEMORY, MAAR_CUDA_INVALID_VALUE,
                                  MAAR_CUDA_UNKNOWN, 0};
 
-static void set_cuda_fault(const char* function, uint64_t nth, uint64_t count, int code)
-{
-    fault_cuda.fake->set_fault(function, nth, count, code);
-}
-
-static uint64_t count_cuda_calls(const char* function)
-{
-    return fault_cuda.fake->calls(function);
-}
-
-/* The contexts on this thread's stack and broken rules are part of it. */
-static uint64_t count_cuda_alive(void)
-{
-    uint64_t alive = fault_cuda.fake->context_depth() + fault_cuda.fake->breach_count();
-    for (int kind = 0; kind < FAKE_KIND_COUNT; ++kind) {
-        alive += fault_cuda.fake->live((enum fake_kind)kind);
-    }
-    return alive;
-}
-
 const struct fault_peer fault_cuda_peer = {
     .functions = cuda_functions,
     .entry = "cuCtxPushCurrent",
     .codes = cuda_codes,
-    .set_fault = set_cuda_fault,
-    .calls = count_cuda_calls,
-    .alive = count_cuda_alive,
+    FAULT_FAKE_PEER,
 };
 
 /* ---- the object ---- */
@@ -76,18 +54,8 @@ const struct fault_peer fault_cuda_peer = {
  * so every run calls the same ones. */
 static void prepare_fake(struct fault_context* c)
 {
-    MaarSharingInfo sharing = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};
     memset(&fault_cuda, 0, sizeof fault_cuda);
-    fault_cuda.fake = fake_load_cuda(MAAR_FAKE_CUDA, &fault_cuda.driver);
-    assert_int_equal(maarGetSharingInfo(c->rig.allocator, &sharing), VK_SUCCESS);
-    fault_cuda.fake->set_uuid(0, sharing.deviceUUID);
-}
-
-static void finish_fake(struct fault_context* c)
-{
-    (void)c;
-    fake_expect_clean_end(fault_cuda.fake);
-    fault_cuda.fake->reset();
+    fault_begin_fake(c, fake_load_cuda(MAAR_FAKE_CUDA, &fault_cuda.driver));
 }
 
 static VkResult make_cuda(struct fault_context* c, void* context)
@@ -125,7 +93,7 @@ static void prepare_context(struct fault_context* c)
 {
     prepare_fake(c);
     assert_int_equal(fault_cuda.driver.cuInit(0), MAAR_CUDA_SUCCESS);
-    fault_cuda.context = fault_cuda.fake->make_context(0);
+    fault_cuda.context = fault_fake->make_context(0);
 }
 
 void fault_prepare_cuda(struct fault_context* c)
@@ -140,7 +108,7 @@ void fault_prepare_cuda(struct fault_context* c)
 void fault_finish_cuda(struct fault_context* c)
 {
     undo_cuda(c);
-    finish_fake(c);
+    fault_finish_fake(c);
 }
 
 static VkResult run_destroy_cuda(struct fault_context* c)
@@ -158,11 +126,11 @@ static VkResult run_cuda_info(struct fault_context* c)
 
 static const struct fault_step cuda_object_steps[] = {
     {"maarCreateCuda", .prepare = prepare_fake, .run = run_cuda, .undo = undo_cuda,
-     .finish = finish_fake, FAULT_CUDA_STEP},
+     .finish = fault_finish_fake, FAULT_CUDA_STEP},
     {"maarCreateCuda", "in a context", .prepare = prepare_context, .run = run_cuda_of_context,
-     .undo = undo_cuda, .finish = finish_fake, FAULT_CUDA_STEP},
+     .undo = undo_cuda, .finish = fault_finish_fake, FAULT_CUDA_STEP},
     {"maarDestroyCuda", .never = "lets go", .prepare = fault_prepare_cuda, .run = run_destroy_cuda,
-     .finish = finish_fake, FAULT_CUDA_STEP},
+     .finish = fault_finish_fake, FAULT_CUDA_STEP},
     {"maarGetCudaInfo", .never = "reads what is kept", .prepare = fault_prepare_cuda,
      .run = run_cuda_info, .finish = fault_finish_cuda, FAULT_CUDA_STEP},
 };
@@ -174,30 +142,16 @@ const struct fault_table fault_cuda_object_steps = {
 
 /* ---- memory ---- */
 
-static void make_cuda_buffer(struct fault_context* c, MaarDedicated dedicated)
-{
-    const MaarExportInfo export = {
-        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
-        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
-    };
-    const VkBufferCreateInfo info = rig_buffer_info(5000);
-    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
-    how.pNext = &export;
-    how.dedicated = dedicated;
-    assert_int_equal(maarCreateBuffer(c->rig.allocator, &info, &how, &c->buffer, &c->memory),
-                     VK_SUCCESS);
-}
-
 static void prepare_cuda_buffer(struct fault_context* c)
 {
     fault_prepare_cuda(c);
-    make_cuda_buffer(c, MAAR_DEDICATED_AUTO);
+    fault_make_exported_buffer(c, MAAR_DEDICATED_AUTO);
 }
 
 static void prepare_dedicated_for_cuda(struct fault_context* c)
 {
     fault_prepare_cuda(c);
-    make_cuda_buffer(c, MAAR_DEDICATED_ALWAYS);
+    fault_make_exported_buffer(c, MAAR_DEDICATED_ALWAYS);
 }
 
 static VkResult run_cuda_memory(struct fault_context* c)
@@ -445,7 +399,7 @@ const struct fault_table fault_cuda_timeline_steps = {
 static void prepare_cuda_handoff(struct fault_context* c)
 {
     prepare_timeline_stream(c);
-    make_cuda_buffer(c, MAAR_DEDICATED_AUTO);
+    fault_make_exported_buffer(c, MAAR_DEDICATED_AUTO);
 }
 
 static void finish_cuda_handoff(struct fault_context* c)

@@ -4,13 +4,11 @@
  * anything about it.
  */
 #include "maar/hip.h"
-#include "tests/fakes/fake_fixture.h"
-#include "tests/fault/fault_steps.h"
+#include "tests/fault/fault_peer.h"
 
-/* The FAKE, and what steps make of it; one step runs at a time. */
+/* What steps make of the FAKE. */
 static struct {
     struct maar_hip_runtime runtime;
-    const struct fake_control* fake;
     struct maar_hip_stream* stream;
     MaarHip hip;
     MaarHipTimeline timeline;
@@ -37,50 +35,19 @@ static const char* const hip_functions[] = {
 static const int hip_codes[] = {MAAR_HIP_OUT_OF_MEMORY, MAAR_HIP_INVALID_VALUE, MAAR_HIP_UNKNOWN,
                                 0};
 
-static void set_hip_fault(const char* function, uint64_t nth, uint64_t count, int code)
-{
-    hip_bench.fake->set_fault(function, nth, count, code);
-}
-
-static uint64_t count_hip_calls(const char* function)
-{
-    return hip_bench.fake->calls(function);
-}
-
-static uint64_t count_hip_alive(void)
-{
-    uint64_t alive = hip_bench.fake->breach_count();
-    for (int kind = 0; kind < FAKE_KIND_COUNT; ++kind) {
-        alive += hip_bench.fake->live((enum fake_kind)kind);
-    }
-    return alive;
-}
-
 static const struct fault_peer hip_peer = {
     .functions = hip_functions,
     .entry = "hipGetDevice",
     .codes = hip_codes,
-    .set_fault = set_hip_fault,
-    .calls = count_hip_calls,
-    .alive = count_hip_alive,
+    FAULT_FAKE_PEER,
 };
 
 /* ---- the object ---- */
 
 static void prepare_fake_hip(struct fault_context* c)
 {
-    MaarSharingInfo sharing = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};
     memset(&hip_bench, 0, sizeof hip_bench);
-    hip_bench.fake = fake_load_hip(MAAR_FAKE_HIP, &hip_bench.runtime);
-    assert_int_equal(maarGetSharingInfo(c->rig.allocator, &sharing), VK_SUCCESS);
-    hip_bench.fake->set_uuid(0, sharing.deviceUUID);
-}
-
-static void finish_fake_hip(struct fault_context* c)
-{
-    (void)c;
-    fake_expect_clean_end(hip_bench.fake);
-    hip_bench.fake->reset();
+    fault_begin_fake(c, fake_load_hip(MAAR_FAKE_HIP, &hip_bench.runtime));
 }
 
 static VkResult run_hip(struct fault_context* c)
@@ -111,7 +78,7 @@ static void prepare_hip(struct fault_context* c)
 static void finish_hip(struct fault_context* c)
 {
     undo_hip(c);
-    finish_fake_hip(c);
+    fault_finish_fake(c);
 }
 
 static VkResult run_destroy_hip(struct fault_context* c)
@@ -129,23 +96,10 @@ static VkResult run_hip_info(struct fault_context* c)
 
 /* ---- memory ---- */
 
-static void make_hip_buffer(struct fault_context* c)
-{
-    const MaarExportInfo export = {
-        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
-        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
-    };
-    const VkBufferCreateInfo info = rig_buffer_info(5000);
-    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
-    how.pNext = &export;
-    assert_int_equal(maarCreateBuffer(c->rig.allocator, &info, &how, &c->buffer, &c->memory),
-                     VK_SUCCESS);
-}
-
 static void prepare_hip_buffer(struct fault_context* c)
 {
     prepare_hip(c);
-    make_hip_buffer(c);
+    fault_make_exported_buffer(c, MAAR_DEDICATED_AUTO);
 }
 
 static VkResult run_hip_memory(struct fault_context* c)
@@ -251,7 +205,7 @@ static VkResult run_hip_signal(struct fault_context* c)
 static void prepare_hip_handoff(struct fault_context* c)
 {
     prepare_hip_stream(c);
-    make_hip_buffer(c);
+    fault_make_exported_buffer(c, MAAR_DEDICATED_AUTO);
 }
 
 static void finish_hip_handoff(struct fault_context* c)
@@ -293,9 +247,9 @@ static VkResult run_acquire_from_hip(struct fault_context* c)
 
 static const struct fault_step hip_steps[] = {
     {"maarCreateHip", .prepare = prepare_fake_hip, .run = run_hip, .undo = undo_hip,
-     .finish = finish_fake_hip, HIP_STEP},
+     .finish = fault_finish_fake, HIP_STEP},
     {"maarDestroyHip", .never = "lets go", .prepare = prepare_hip, .run = run_destroy_hip,
-     .finish = finish_fake_hip, HIP_STEP},
+     .finish = fault_finish_fake, HIP_STEP},
     {"maarGetHipInfo", .never = "reads what is kept", .prepare = prepare_hip, .run = run_hip_info,
      .finish = finish_hip, HIP_STEP},
     {"maarGetHipMemory", .prepare = prepare_hip_buffer, .run = run_hip_memory,

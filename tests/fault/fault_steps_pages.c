@@ -95,7 +95,7 @@ static void prepare_foreign_memory(struct fault_context* c)
     assert_int_equal(maarGetSharingInfo(c->rig.allocator, &sharing), VK_SUCCESS);
     memcpy(identity.device_uuid, sharing.deviceUUID, VK_UUID_SIZE);
     memcpy(identity.driver_uuid, sharing.driverUUID, VK_UUID_SIZE);
-    fault_cuda.fake->set_identity(&identity);
+    fault_fake->set_identity(&identity);
 }
 
 static VkResult run_foreign_memory(struct fault_context* c)
