@@ -275,7 +275,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarInvalidateAllocations(MaarAllocator allocator
                        call_invalidate);
 }
 
-/* Maps a slot that the program may have made of pages. */
+/* Maps a slot, or reports why that cannot be done. */
 static VkResult map_any_slot(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                              void** data)
 {

@@ -87,7 +87,8 @@ static void look_at_capabilities(MaarCuda cuda)
                            maar_cuda_attribute(cuda, MAAR_CUDA_ATTRIBUTE_FILE_DESCRIPTORS);
 }
 
-/* Reports why handoffs do not use the fastest mode: a program would notice slowness alone. */
+/* Reports why handoffs do not use the fastest mode. Without the report, a program would notice only
+ * that they are slow. */
 static void report_handoffs(MaarCuda cuda)
 {
     MaarAllocator allocator = cuda->peer.allocator;

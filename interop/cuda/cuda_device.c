@@ -1,8 +1,7 @@
 /*
  * Finds the allocator's device among CUDA's: the device with the same UUID or, where the Vulkan
- * driver gives a LUID (on Windows), with the same LUID and node mask. Neither the first device nor
- * one with the same name will do: another device of the same make would accept the memory and write
- * somewhere else.
+ * driver gives a LUID (on Windows), with the same LUID and node mask. A name does not identify a
+ * device: a second device of the same model would accept the memory and write somewhere else.
  */
 #include <stdio.h>
 #include <string.h>

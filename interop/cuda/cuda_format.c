@@ -1,7 +1,7 @@
 /*
- * Describes images to CUDA. CUDA has no normalised or sRGB formats: they are integers of the same
- * bits, and a texture object decides how it reads them. A format without an equal is rejected
- * rather than described as something similar: three channels, packed and compressed formats, depth.
+ * Describes images to CUDA. CUDA has no normalised or sRGB formats: such texels are integers of the
+ * same bits to CUDA, and a texture object decides how to read them. Formats that CUDA cannot
+ * express exactly are rejected: three channels, packed and compressed formats, depth.
  */
 #include "interop/cuda/cuda_internal.h"
 

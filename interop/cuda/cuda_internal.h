@@ -40,8 +40,8 @@ static inline struct maar_peer* maar_peer_of_cuda(MaarCuda cuda)
 /* Opens the driver and starts it; reports a failure. */
 VkResult maar_cuda_load(MaarCuda cuda, const char* call, const char* path);
 
-/* The meaning of an error: most concern CUDA alone, but the errors of an import mean that CUDA does
- * not accept the handle. */
+/* What kind of call has failed. Most errors concern CUDA alone. Those of an import mean that CUDA
+ * does not accept the handle. */
 enum maar_cuda_kind { MAAR_CUDA_CALL_PLAIN, MAAR_CUDA_CALL_IMPORT };
 
 VkResult maar_cuda_vulkan_result(enum maar_cuda_result result, enum maar_cuda_kind kind);
@@ -51,7 +51,8 @@ VkResult maar_cuda_report(MaarCuda cuda, const char* call, const char* function,
 
 /* ---- cuda_device.c ---- */
 
-/* Finds the allocator's device; reports all devices if it is none of them. */
+/* Finds the allocator's device; reports all of CUDA's devices if the allocator's is not among them.
+ */
 VkResult maar_cuda_find_device(MaarCuda cuda, const char* call);
 bool maar_cuda_attribute(MaarCuda cuda, enum maar_cuda_attribute attribute);
 

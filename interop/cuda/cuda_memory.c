@@ -1,6 +1,7 @@
 /*
- * The opposite direction: memory from cuMemCreate as a VkDeviceMemory. No query says which memory
- * type such a handle has, or whether the driver accepts it, so the types are tried.
+ * Memory that CUDA makes and Vulkan imports: memory from cuMemCreate as a VkDeviceMemory. No query
+ * says which memory type such a handle has, or whether the driver accepts the handle, so the types
+ * are tried.
  *
  * Every step that can fail comes before the import. After the import, CUDA's addresses become an
  * attachment of the block, and are released with it.
@@ -156,8 +157,8 @@ static VkResult check_memory_arguments(MaarCuda cuda, const char* call,
     return result == VK_SUCCESS ? maar_cuda_require_pages(cuda, call) : result;
 }
 
-/* Finds the size of the buffer, and the types that it may live in; one type only where the caller
- * names one. */
+/* Finds the size of the buffer and the memory types that it may live in. If the caller names a
+ * type, it must be one of these, and is the only one. */
 static VkResult measure_buffer(MaarAllocator allocator, const char* call,
                                const VkBufferCreateInfo* info, uint32_t type,
                                MaarMemoryRequest* request)

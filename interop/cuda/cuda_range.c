@@ -144,7 +144,7 @@ static VkResult check_range_block(MaarCudaRange range, const char* call,
     return VK_SUCCESS;
 }
 
-/* Maps a block. CUDA does not take the descriptor, and the mapping keeps the memory. */
+/* Maps a block. The descriptor stays the caller's, and the mapping keeps the memory alive. */
 static VkResult map_piece(MaarCuda cuda, const char* call, maar_port_handle handle,
                           const struct range_piece* piece)
 {

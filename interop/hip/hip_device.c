@@ -1,8 +1,8 @@
 /*
- * Finds the allocator's device among HIP's. The two sides have no reliable identity in common: HIP
- * reports a card's serial number where Vulkan's drivers for AMD report its place on the bus. So the
- * place on the bus is compared first, where Vulkan gives it (VK_EXT_pci_bus_info), and UUIDs after
- * it. Where neither decides, the program must name the device.
+ * Finds the allocator's device among HIP's. UUIDs alone do not identify a card: HIP's UUID holds
+ * the card's serial number, and that of AMD's Vulkan drivers holds its place on the bus. So the
+ * places on the bus are compared first, where Vulkan gives them (VK_EXT_pci_bus_info), and then the
+ * UUIDs. If no device matches, the program must name one.
  */
 #include <stdio.h>
 #include <string.h>

@@ -38,8 +38,8 @@ VkResult maar_hip_report(MaarHip hip, const char* call, const char* function,
 
 /* ---- hip_device.c ---- */
 
-/* Finds the allocator's device, or takes the device that the caller names; reports all devices if
- * it is none of them. */
+/* Finds the allocator's device, or takes the device that the caller names. Reports all of HIP's
+ * devices if the allocator's is not among them. */
 VkResult maar_hip_find_device(MaarHip hip, const char* call, uint32_t ordinal_plus_one);
 
 /* ---- hip_driver_table.c ---- */

@@ -29,7 +29,7 @@ struct MaarHostBuffer_T {
     VkDeviceSize offset; /* of the host's first byte, in the buffer and in the allocation */
     MaarAllocation allocation;
     bool copied;
-    bool mapped;      /* imported, and mapped since the type is not coherent */
+    bool mapped;      /* imported as a type that is not coherent */
     char reason[128]; /* as in MaarHostBufferInfo */
 };
 
@@ -431,7 +431,7 @@ static VkResult copy_from_device(MaarAllocator allocator, const char* call, stru
 typedef VkResult (*sync_fn)(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                             VkDeviceSize offset, VkDeviceSize size);
 
-/* Makes a part visible to the other side: copies it, or else brings the caches in line. */
+/* Makes a part visible to the other side: copies it, or flushes or invalidates the caches. */
 static VkResult sync_part(MaarAllocator allocator, const char* call, MaarHostBuffer host_buffer,
                           VkDeviceSize offset, VkDeviceSize size, move_fn copy, sync_fn sync)
 {

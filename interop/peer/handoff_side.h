@@ -1,12 +1,15 @@
 /*
  * What each side of a shared timeline has signalled, and whether the other side has waited for it.
- * Makes no calls and takes no locks: the owner guards it.
+ * These functions make no calls and take no locks: the owner guards both sides.
  *
- * The values of a timeline semaphore must rise on each side. Two binary semaphores take turns: the
- * side that has waited signals next. Only turns order a signal after the wait for the signal before
- * it on the clocks of both devices. A step that needs a call is begun before the call and ended
- * after it. So one of two threads is asked to come back, and a call that fails leaves everything as
- * before.
+ * The values of a timeline semaphore must rise on each side. Binary semaphores come in pairs, one
+ * for each direction, and take turns: the side that has waited signals next. A binary semaphore may
+ * be signalled again only after the wait for its last signal, and turns ensure this on both
+ * devices.
+ *
+ * A step that needs a call of a driver is begun before the call and ended after it. Of two threads
+ * that begin one step of a binary semaphore, one receives VK_NOT_READY. A call that fails leaves
+ * both sides as they were.
  */
 #ifndef MAAR_INTEROP_PEER_HANDOFF_SIDE_H
 #define MAAR_INTEROP_PEER_HANDOFF_SIDE_H
@@ -16,20 +19,20 @@
 #include <vulkan/vulkan_core.h>
 
 enum maar_side_state {
-    MAAR_SIDE_IDLE,      /* what was signalled was waited for */
-    MAAR_SIDE_SIGNALLED, /* or asked for */
+    MAAR_SIDE_IDLE,      /* the other side has waited for the last signal */
+    MAAR_SIDE_SIGNALLED, /* a signal was submitted, and nobody has waited for it */
     MAAR_SIDE_MOVING     /* a call is under way */
 };
 
 struct maar_handoff_side {
     struct maar_handoff_side* opposite;
     bool alternates; /* a binary semaphore */
-    bool has_turn;   /* which then may be signalled */
+    bool has_turn;   /* a binary semaphore that may be signalled */
     enum maar_side_state state;
-    uint64_t last; /* the highest value asked for */
+    uint64_t last; /* the highest value that was signalled or is about to be */
 };
 
-/* A signal on its way. */
+/* A signal that was begun. */
 struct maar_side_step {
     uint64_t value;
     uint64_t previous;

@@ -1,7 +1,7 @@
 /*
  * Descriptors and handles through sockets. A message is MAAR_DESCRIPTOR_SIZE bytes with one handle
- * of the system beside them. An arriving message is never trusted, and always consumed whole, so
- * that the next message begins where it should.
+ * of the system beside them. Every field of a received message is checked. A message is always read
+ * to its end, even a faulty one, so that the next message begins where it should.
  */
 
 #include "core/lock_rank.h"

@@ -13,8 +13,8 @@
 /* States of a kept handle's `word`; any larger number is the handle plus HANDLE_BIAS. */
 enum { HANDLE_MISSING = 0, HANDLE_COMING = 1, HANDLE_BIAS = 2 };
 
-/* One thread at a time asks the driver, and nobody asks after an answer: an NT handle may be
- * fetched only once. */
+/* One thread at a time asks the driver for the handle. After the driver has answered, no thread
+ * asks again: an NT handle may be fetched only once. */
 struct maar_kept_handle {
     struct maar_attachment attachment;
     struct maar_mutex lock; /* guards changes of the word */

@@ -4,10 +4,10 @@
  * caller without one.
  *
  * A submission needs its command buffer until the device is done with it. Each command buffer has a
- * pool and a timeline of its own. So a thread that has taken one out of the list of its queue
- * records and submits with no lock but the caller's lock around the submission, and threads need
- * not agree on an order. The share lock guards the lists. A queue's list is in the order of its
- * submissions, so that looking at the first entry is enough.
+ * pool and a timeline of its own, and each queue has a list of them. A thread takes a command
+ * buffer out of the list, records without a lock, and submits under the caller's lock of the queue.
+ * The share lock guards the lists. A list is in the order of submissions, so its first entry is the
+ * first that the device has done with.
  */
 #include "interop/share/handoff.h"
 

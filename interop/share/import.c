@@ -69,15 +69,15 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
     return maar_external_handle_check(allocator, call, "pImportInfo->handle", info->handle);
 }
 
-/* Asks which memory types a handle may be imported as; all of them where Vulkan has no such
- * question. */
+/* Asks which memory types a handle may be imported as. The answer is all types where Vulkan has no
+ * query for such handles. */
 static VkResult ask_handle_types(MaarAllocator allocator, const MaarImportInfo* info,
                                  uint32_t* types)
 {
     const struct maar_device* device = &allocator->device;
     *types = UINT32_MAX;
     if (info->handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT) {
-        return VK_SUCCESS; /* the specification forbids the question for opaque handles */
+        return VK_SUCCESS; /* the specification forbids the query for opaque handles */
     }
     VkMemoryFdPropertiesKHR properties = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_FD_PROPERTIES_KHR,
@@ -141,8 +141,8 @@ static void report_refused(MaarAllocator allocator, const char* call, VkDeviceSi
                                                    : "VK_ERROR_OUT_OF_DEVICE_MEMORY");
 }
 
-/* Tries the types that handle and object allow, in order of preference. The handle stays as it is.
- */
+/* Tries the memory types that the handle and the object allow, in order of preference. Leaves the
+ * handle as it is. */
 static VkResult import_memory(MaarAllocator allocator, const char* call, const MaarImportInfo* info,
                               const struct import_object* object, MaarAllocation* allocation)
 {

@@ -9,8 +9,8 @@
 #include "interop/share/external_handle.h"
 #include "maar/share.h"
 
-/* Returns what a semaphore of a type can do as a handle of a type; 0 also where the extension or
- * the feature is not enabled. */
+/* Returns how semaphores of a type can be shared as handles of a type: 0 where the extension or the
+ * feature is not enabled. */
 VkExternalSemaphoreFeatureFlags
 maar_semaphore_sharing(MaarAllocator allocator, VkSemaphoreType type,
                        VkExternalSemaphoreHandleTypeFlagBits handle);
