@@ -1,13 +1,13 @@
 /*
  * The slow path of an allocation. It tries memory types in order of preference, first within
- * budgets and then over them. In each type an allocation is dedicated or placed. Placing tries
- * existing blocks, then blocks with ranges that are no longer pending, then a new block, and
- * smaller new blocks when the driver has no memory for a large one. If everything fails, the
- * observer is asked last.
+ * budgets and then over them. In each type an allocation is dedicated (dedicated.h) or placed.
+ * Placing tries existing blocks, then blocks with ranges that are no longer pending, then a new
+ * block (block_growth.h). If everything fails, the observer is asked last.
  */
 #include "core/memory/allocate.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/block_growth.h"
+#include "core/memory/dedicated.h"
 #include "core/memory/default_pool.h"
 #include "core/memory/export_types.h"
 #include "core/memory/pool_handle.h"
@@ -17,27 +17,16 @@
 #include "core/memory/slot_home.h"
 #include "core/time/retire_collect.h"
 
-/* How often the size of a new block is halved after a failure, before the smallest useful size is
- * tried. */
-enum { BLOCK_HALVINGS = 3 };
-
-/* Bytes. In a pool that stitches, a request of this size or more that cannot be made of pages is
- * dedicated. */
-#define LARGE_BESIDE_PAGES ((VkDeviceSize)1 << 20)
-
 /* One request while it is served. */
 struct job {
     MaarAllocator allocator;
     const char* call; /* the public function, for messages */
     const MaarMemoryRequest* request;
     const MaarAllocationCreateInfo* info;
-    const struct maar_place_request* general; /* the request as the caller made it */
-    struct maar_place_request place;          /* the request as one memory type needs it */
-    float priority;
+    const struct maar_place_request* general;     /* the request as the caller made it */
+    struct maar_place_request place;              /* the request as one memory type needs it */
     VkExternalMemoryHandleTypeFlags export_types; /* 0 if the caller gave a pool */
-    bool over_budget_allowed;                     /* true in the second round */
-    bool refused_by_budget;                       /* only a budget prevented some step */
-    bool exceeded;                                /* the allocation exceeded a budget */
+    struct maar_budget_use budgets;
     struct maar_type_choice choice;
 };
 
@@ -68,127 +57,17 @@ static bool shape_for_pool(const struct maar_place_request* general, const struc
     return place->alignment != 0 && place->size < MAAR_RANGE_MAX_SIZE;
 }
 
-/* Whether this round may ask for a new VkDeviceMemory of that size. Returns also the total of the
- * heap's blocks that the reservation may reach: the part of the budget that is ours, or no limit as
- * a last resort. The reservation checks that total, so two threads never use the same room. */
-static bool budget_admits(struct job* job, uint32_t heap, VkDeviceSize size, VkDeviceSize* cap)
-{
-    struct maar_budget budget = maar_budget_read(job->allocator, heap);
-    bool within = maar_budget_holds(&budget, size);
-    *cap = job->over_budget_allowed ? UINT64_MAX : budget.cap;
-    job->exceeded = !within && job->over_budget_allowed;
-    if (!within && !job->over_budget_allowed) {
-        job->refused_by_budget = true;
-    }
-    return within || job->over_budget_allowed;
-}
-
-/* Asks for exactly the size of the request, as Vulkan requires of memory dedicated to a resource.
- * Whole atoms do not matter here, because no other allocation shares the last atom. */
-static VkResult allocate_dedicated(struct job* job, struct maar_pool* pool, struct maar_made* made)
-{
-    const MaarAllocationCreateFlags untying =
-        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT |
-        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_UNTIED_BIT;
-    bool untied = (job->info->flags & untying) != 0 && job->request->requiresDedicated != VK_TRUE;
-    struct maar_device_memory_info info = {
-        .type_index = pool->type_index,
-        .size = job->general->size,
-        .priority = job->priority,
-        .dedicated_buffer = untied ? VK_NULL_HANDLE : job->request->dedicatedBuffer,
-        .dedicated_image = untied ? VK_NULL_HANDLE : job->request->dedicatedImage,
-        .next = pool->allocate_next,
-        .export_types = pool->export_types,
-    };
-    if (!budget_admits(job, pool->heap_index, job->general->size, &info.cap)) {
-        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    }
-    struct maar_place_request place = job->place;
-    place.size = job->general->size;
-    info.over_cap = &job->refused_by_budget;
-    return maar_pool_result(maar_pool_place_dedicated(pool, &place, &info, made), made);
-}
-
-/* Whether an empty block of a pool with blocks of one size could hold the request. */
-static bool fits_fixed_block(const struct maar_pool* pool, const struct maar_place_request* place)
-{
-    VkDeviceSize room = pool->fixed_size;
-    if (pool->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY) {
-        while ((room & (room - 1)) != 0) {
-            room &= room - 1;
-        }
-    }
-    return pool->fixed_size == 0 || place->size <= room;
-}
-
-/* Whether the driver had no memory. RADV returns VK_ERROR_UNKNOWN when the kernel has no room for
- * page tables. */
-static bool driver_had_no_memory(VkResult result)
-{
-    return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_UNKNOWN;
-}
-
 /* Whether another memory type, or another round, may succeed after this result. */
 static bool is_shortage(VkResult result)
 {
-    return driver_had_no_memory(result) || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
+    return maar_driver_had_no_memory(result) || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
            result == VK_ERROR_TOO_MANY_OBJECTS;
-}
-
-/* Attempts once to make a block of that size, or waits for a block that another thread is making.
- * Another thread may use up the budget between the check and the reservation; the attempt then
- * fails like any attempt that a budget prevents. */
-static VkResult grow_or_share(struct job* job, struct maar_pool* pool, VkDeviceSize size,
-                              VkDeviceSize cap, struct maar_made* made)
-{
-    enum maar_pool_outcome outcome = MAAR_POOL_NO_ROOM;
-    do {
-        outcome = maar_pool_grow(pool, &job->place, size, cap, &job->refused_by_budget, made);
-        if (outcome == MAAR_POOL_WAIT) {
-            maar_pool_wait(pool, made->turn);
-        } else if (outcome != MAAR_POOL_CHANGED) {
-            break;
-        }
-        outcome = maar_pool_place(pool, &job->place, true, made);
-    } while (outcome == MAAR_POOL_NO_ROOM);
-    return maar_pool_result(outcome, made);
 }
 
 static VkResult place_now(struct maar_pool* pool, const struct maar_place_request* place,
                           bool patient, struct maar_made* made)
 {
     return maar_pool_result(maar_pool_place(pool, place, patient, made), made);
-}
-
-/* Makes a new block of the best size, or of a smaller size when the heap or the budget has no room
- * for that. */
-static VkResult allocate_block(struct job* job, struct maar_pool* pool,
-                               const struct maar_place_request* place, struct maar_made* made)
-{
-    VkDeviceSize least = 0;
-    VkDeviceSize size = maar_pool_next_size(pool, place, &least);
-    if (least < place->size || !fits_fixed_block(pool, place)) {
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
-    }
-    if (job->over_budget_allowed && !maar_device_count_is_high(job->allocator)) {
-        /* Over budget the block is small, but large enough for more than one object. */
-        VkDeviceSize modest = maar_pool_modest_size(pool);
-        size = size < modest ? size : (modest > least ? modest : least);
-    }
-    for (uint32_t halving = 0;; ++halving) {
-        VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-        VkDeviceSize cap = 0;
-        if (budget_admits(job, pool->heap_index, size, &cap)) {
-            result = grow_or_share(job, pool, size, cap, made);
-        }
-        if (!driver_had_no_memory(result) || size == least) {
-            return result;
-        }
-        size /= 2;
-        if (size < least || halving >= BLOCK_HALVINGS) {
-            size = least;
-        }
-    }
 }
 
 /* After a shortage: looks for room in the arenas of other threads and in the blocks that they are
@@ -235,34 +114,14 @@ static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct 
     }
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY && may_grow) {
-        result = allocate_block(job, pool, place, made);
+        result = maar_pool_add_block(pool, place, &job->budgets, made);
     }
-    if (is_shortage(result) && may_grow && fits_fixed_block(pool, place)) {
+    if (is_shortage(result) && may_grow && maar_pool_fits_fixed_block(pool, place)) {
         result = wait_for_others(pool, place, result, made);
     } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_arena_set_is_divided(&pool->arenas)) {
         result = place_now(pool, place, true, made);
     }
     return result;
-}
-
-static inline bool wants_dedicated(MaarAllocator allocator, const MaarMemoryRequest* request,
-                                   const MaarAllocationCreateInfo* info,
-                                   const struct maar_pool* pool)
-{
-    MaarDedicated mode = info->dedicated;
-    if (request->requiresDedicated == VK_TRUE || mode == MAAR_DEDICATED_ALWAYS) {
-        return true;
-    }
-    /* Blocks beside pages are small: a block made for a large request would serve no other
-     * request. */
-    const bool preferred =
-        mode == MAAR_DEDICATED_PREFERRED ||
-        (pool->stitches && request->requirements.size >= LARGE_BESIDE_PAGES) ||
-        (!pool->custom && (request->prefersDedicated == VK_TRUE ||
-                           request->requirements.size >= pool->preferred_size / 2));
-    return preferred && mode != MAAR_DEDICATED_NEVER &&
-           (info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0 &&
-           !maar_device_count_is_high(allocator);
 }
 
 static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct maar_made* made)
@@ -275,10 +134,13 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     if (must_be_dedicated && (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
-    if (wants_dedicated(job->allocator, job->request, job->info, pool)) {
-        VkResult result = allocate_dedicated(job, pool, made);
+    if (maar_wants_dedicated(job->request, job->info, pool)) {
+        struct maar_place_request place = job->place;
+        place.size = job->general->size;
+        VkResult result =
+            maar_allocate_dedicated(pool, job->request, job->info, &place, &job->budgets, made);
         bool may_share = !must_be_dedicated &&
-                         (driver_had_no_memory(result) || result == VK_ERROR_TOO_MANY_OBJECTS);
+                         (maar_driver_had_no_memory(result) || result == VK_ERROR_TOO_MANY_OBJECTS);
         if (!may_share) {
             return result;
         }
@@ -319,7 +181,7 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
         }
         if (!is_shortage(attempt)) {
             *fallback = attempt == VK_SUCCESS && !first;
-            job->exceeded = job->exceeded && attempt == VK_SUCCESS && has_made_memory(made->slot);
+            job->budgets.exceeded &= attempt == VK_SUCCESS && has_made_memory(made->slot);
             return result;
         }
         if ((job->info->flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0) {
@@ -358,8 +220,7 @@ static bool release_empty(const struct job* job)
 static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallback)
 {
     MaarAllocationCreateFlags flags = job->info->flags;
-    job->over_budget_allowed = false;
-    job->refused_by_budget = false;
+    job->budgets = (struct maar_budget_use){.may_exceed = false};
     VkResult result = try_types(job, made, fallback);
     if (!is_shortage(result) || (flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
         return result;
@@ -367,9 +228,9 @@ static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallba
     if (release_empty(job)) {
         result = try_types(job, made, fallback);
     }
-    if (is_shortage(result) && job->refused_by_budget &&
+    if (is_shortage(result) && job->budgets.refused &&
         (flags & MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT) == 0) {
-        job->over_budget_allowed = true;
+        job->budgets.may_exceed = true;
         result = try_types(job, made, fallback);
     }
     return result;
@@ -477,7 +338,7 @@ static void report_failure(const struct job* job, VkResult result)
         .type_index = maar_best_type(&job->choice),
         .type_bits = strict ? 0 : maar_candidate_bits(&job->choice),
         .pool = maar_pool_of(job->allocator, job->info->pool),
-        .only_budget = job->refused_by_budget && !job->over_budget_allowed,
+        .only_budget = job->budgets.refused && !job->budgets.may_exceed,
     };
     maar_report_allocation_failure(job->allocator, &failure);
 }
@@ -495,7 +356,6 @@ VkResult maar_allocate_slowly(MaarAllocator allocator, const char* call,
         .info = info,
         .general = general,
         .place = *general,
-        .priority = info->priority != 0.0F ? info->priority : 0.5F,
     };
     VkResult result = choose(&job);
     if (result == VK_SUCCESS) {
@@ -506,7 +366,7 @@ VkResult maar_allocate_slowly(MaarAllocator allocator, const char* call,
         }
     }
     if (result == VK_SUCCESS) {
-        deviation->exceeded = job.exceeded;
+        deviation->exceeded = job.budgets.exceeded;
         deviation->best_type = maar_best_type(&job.choice);
     }
     return result;

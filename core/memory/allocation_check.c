@@ -31,25 +31,21 @@ const MaarAllocationCreateInfo maar_default_create_info = {
 
 /* Returns what is wrong with a create info for any purpose, in a sentence that begins with
  * "pCreateInfo". */
-static inline struct maar_fault find_create_info_fault(const MaarAllocationCreateInfo* info,
-                                                       MaarAllocationCreateFlags known)
+static struct maar_fault find_create_info_fault(const MaarAllocationCreateInfo* info,
+                                                MaarAllocationCreateFlags known)
 {
-    if ((info->flags & ~known) != 0) {
-        return maar_fault(MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-                          "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits");
-    }
-    if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
-        return maar_fault(MAAR_MESSAGE_ID_INVALID_ENUM,
-                          "pCreateInfo->usage is not a MaarMemoryUsage");
-    }
-    if ((uint32_t)info->dedicated > MAAR_DEDICATED_PREFERRED) {
-        return maar_fault(MAAR_MESSAGE_ID_INVALID_ENUM,
-                          "pCreateInfo->dedicated is not a MaarDedicated");
-    }
-    return info->priority >= 0.0F && info->priority <= 1.0F
-               ? MAAR_NO_FAULT
-               : maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
-                            "pCreateInfo->priority is not within 0 and 1");
+    const struct maar_rule rules[] = {
+        {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits"},
+        {(uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "pCreateInfo->usage is not a MaarMemoryUsage"},
+        {(uint32_t)info->dedicated > MAAR_DEDICATED_PREFERRED, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "pCreateInfo->dedicated is not a MaarDedicated"},
+        {!(info->priority >= 0.0F && info->priority <= 1.0F), MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->priority is not within 0 and 1"},
+        {0},
+    };
+    return maar_find_fault(rules);
 }
 
 VkResult maar_check_create_info(MaarAllocator allocator, const char* call, const char* argument,
@@ -67,33 +63,27 @@ VkResult maar_check_create_info(MaarAllocator allocator, const char* call, const
 static struct maar_fault find_request_fault(const MaarMemoryRequest* request,
                                             const MaarAllocationCreateInfo* info, bool internal)
 {
-    if (request->requirements.size == 0) {
-        return maar_fault(MAAR_MESSAGE_ID_ZERO_SIZE, "pRequest->requirements.size is 0");
-    }
-    if ((uint32_t)request->kind > MAAR_RESOURCE_KIND_OPTIMAL) {
-        return maar_fault(MAAR_MESSAGE_ID_INVALID_ENUM, "pRequest->kind is not a MaarResourceKind");
-    }
-    if (request->dedicatedBuffer != VK_NULL_HANDLE && request->dedicatedImage != VK_NULL_HANDLE) {
-        return maar_fault(MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
-                          "pRequest names both a dedicatedBuffer and a dedicatedImage");
-    }
     const MaarAllocationCreateFlags known =
         internal ? KNOWN_ALLOCATION_FLAGS | MAAR_ALLOCATE_AS_TRIAL | MAAR_ALLOCATE_WITHOUT_REPORT
                  : KNOWN_ALLOCATION_FLAGS;
-    const struct maar_fault fault = find_create_info_fault(info, known);
-    if (fault.sentence != NULL) {
-        return fault;
-    }
+    const struct maar_fault create = find_create_info_fault(info, known);
     const MaarExportInfo* export = maar_export_find(info->pNext);
-    if (export != NULL && export->handleTypes == 0) {
-        return maar_fault(MAAR_MESSAGE_ID_EMPTY_FLAGS, "MaarExportInfo::handleTypes is 0");
-    }
-    if (request->requiresDedicated == VK_TRUE && info->dedicated == MAAR_DEDICATED_NEVER) {
-        return maar_fault(
-            MAAR_MESSAGE_ID_DEDICATED_REQUIRED,
-            "pCreateInfo->dedicated is NEVER, but the driver requires a dedicated allocation");
-    }
-    return MAAR_NO_FAULT;
+    const struct maar_rule rules[] = {
+        {request->requirements.size == 0, MAAR_MESSAGE_ID_ZERO_SIZE,
+         "pRequest->requirements.size is 0"},
+        {(uint32_t)request->kind > MAAR_RESOURCE_KIND_OPTIMAL, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "pRequest->kind is not a MaarResourceKind"},
+        {request->dedicatedBuffer != VK_NULL_HANDLE && request->dedicatedImage != VK_NULL_HANDLE,
+         MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+         "pRequest names both a dedicatedBuffer and a dedicatedImage"},
+        {export != NULL && export->handleTypes == 0, MAAR_MESSAGE_ID_EMPTY_FLAGS,
+         "MaarExportInfo::handleTypes is 0"},
+        {request->requiresDedicated == VK_TRUE && info->dedicated == MAAR_DEDICATED_NEVER,
+         MAAR_MESSAGE_ID_DEDICATED_REQUIRED,
+         "pCreateInfo->dedicated is NEVER, but the driver requires a dedicated allocation"},
+        {0},
+    };
+    return create.sentence != NULL ? create : maar_find_fault(rules);
 }
 
 VkResult maar_check_allocation(MaarAllocator allocator, const char* call,

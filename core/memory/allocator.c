@@ -20,59 +20,54 @@
  * indices. */
 static maar_atomic64 next_serial;
 
+static struct maar_fault find_queue_fault(const MaarAllocatorCreateInfo* info)
+{
+    struct maar_fault fault = MAAR_NO_FAULT;
+    for (uint32_t i = 0; i < info->queueCount && fault.sentence == NULL; ++i) {
+        const MaarQueue* queue = &info->pQueues[i];
+        const struct maar_rule rules[] = {
+            {queue->queue == VK_NULL_HANDLE, MAAR_MESSAGE_ID_NULL_HANDLE,
+             "an element of pCreateInfo->pQueues has no queue"},
+            {(queue->pfnLock == NULL) != (queue->pfnUnlock == NULL),
+             MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+             "an element of pCreateInfo->pQueues has one of pfnLock and pfnUnlock alone"},
+            {0},
+        };
+        fault = maar_find_fault(rules);
+    }
+    return fault;
+}
+
 static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
 {
-    if ((info->flags & ~KNOWN_ALLOCATOR_FLAGS) != 0) {
-        return maar_fault(MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-                          "pCreateInfo->flags has bits that are no MaarAllocatorCreateFlagBits");
-    }
-    if (info->instance == VK_NULL_HANDLE) {
-        return maar_fault(MAAR_MESSAGE_ID_NULL_HANDLE, "pCreateInfo->instance is VK_NULL_HANDLE");
-    }
-    if (info->physicalDevice == VK_NULL_HANDLE) {
-        return maar_fault(MAAR_MESSAGE_ID_NULL_HANDLE,
-                          "pCreateInfo->physicalDevice is VK_NULL_HANDLE");
-    }
-    if (info->device == VK_NULL_HANDLE) {
-        return maar_fault(MAAR_MESSAGE_ID_NULL_HANDLE, "pCreateInfo->device is VK_NULL_HANDLE");
-    }
-    if (info->pfnGetInstanceProcAddr == NULL) {
-        return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT,
-                          "pCreateInfo->pfnGetInstanceProcAddr is NULL");
-    }
-    if (info->enabledExtensionCount > 0 && info->ppEnabledExtensionNames == NULL) {
-        return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT,
-                          "pCreateInfo->ppEnabledExtensionNames is NULL");
-    }
-    if (info->queueCount > 0 && info->pQueues == NULL) {
-        return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo->pQueues is NULL");
-    }
-    if (info->heapSizeLimitCount > 0 && info->pHeapSizeLimits == NULL) {
-        return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo->pHeapSizeLimits is NULL");
-    }
-    if ((uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR) {
-        return maar_fault(MAAR_MESSAGE_ID_INVALID_ENUM,
-                          "pCreateInfo->strategy is not a MaarPlacementStrategy");
-    }
     const VkAllocationCallbacks* callbacks = info->pAllocationCallbacks;
-    if (callbacks != NULL && (callbacks->pfnAllocation == NULL ||
-                              callbacks->pfnReallocation == NULL || callbacks->pfnFree == NULL)) {
-        return maar_fault(
-            MAAR_MESSAGE_ID_NULL_ARGUMENT,
-            "pCreateInfo->pAllocationCallbacks lacks pfnAllocation, pfnReallocation or pfnFree");
-    }
-    for (uint32_t i = 0; i < info->queueCount; ++i) {
-        if (info->pQueues[i].queue == VK_NULL_HANDLE) {
-            return maar_fault(MAAR_MESSAGE_ID_NULL_HANDLE,
-                              "an element of pCreateInfo->pQueues has no queue");
-        }
-        if ((info->pQueues[i].pfnLock == NULL) != (info->pQueues[i].pfnUnlock == NULL)) {
-            return maar_fault(
-                MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
-                "an element of pCreateInfo->pQueues has one of pfnLock and pfnUnlock alone");
-        }
-    }
-    return MAAR_NO_FAULT;
+    const struct maar_rule rules[] = {
+        {(info->flags & ~KNOWN_ALLOCATOR_FLAGS) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "pCreateInfo->flags has bits that are no MaarAllocatorCreateFlagBits"},
+        {info->instance == VK_NULL_HANDLE, MAAR_MESSAGE_ID_NULL_HANDLE,
+         "pCreateInfo->instance is VK_NULL_HANDLE"},
+        {info->physicalDevice == VK_NULL_HANDLE, MAAR_MESSAGE_ID_NULL_HANDLE,
+         "pCreateInfo->physicalDevice is VK_NULL_HANDLE"},
+        {info->device == VK_NULL_HANDLE, MAAR_MESSAGE_ID_NULL_HANDLE,
+         "pCreateInfo->device is VK_NULL_HANDLE"},
+        {info->pfnGetInstanceProcAddr == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
+         "pCreateInfo->pfnGetInstanceProcAddr is NULL"},
+        {info->enabledExtensionCount > 0 && info->ppEnabledExtensionNames == NULL,
+         MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo->ppEnabledExtensionNames is NULL"},
+        {info->queueCount > 0 && info->pQueues == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
+         "pCreateInfo->pQueues is NULL"},
+        {info->heapSizeLimitCount > 0 && info->pHeapSizeLimits == NULL,
+         MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo->pHeapSizeLimits is NULL"},
+        {(uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "pCreateInfo->strategy is not a MaarPlacementStrategy"},
+        {callbacks != NULL && (callbacks->pfnAllocation == NULL ||
+                               callbacks->pfnReallocation == NULL || callbacks->pfnFree == NULL),
+         MAAR_MESSAGE_ID_NULL_ARGUMENT,
+         "pCreateInfo->pAllocationCallbacks lacks pfnAllocation, pfnReallocation or pfnFree"},
+        {0},
+    };
+    const struct maar_fault fault = maar_find_fault(rules);
+    return fault.sentence != NULL ? fault : find_queue_fault(info);
 }
 
 static void copy_settings(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)

@@ -55,6 +55,13 @@ static inline VkResult maar_pool_result(enum maar_pool_outcome outcome,
     }
 }
 
+/* Keeps the driver's error for maar_pool_result. Returns the outcome for it. */
+static inline enum maar_pool_outcome maar_made_fail(struct maar_made* made, VkResult error)
+{
+    made->error = error;
+    return error == VK_ERROR_OUT_OF_HOST_MEMORY ? MAAR_POOL_NO_HOST_MEMORY : MAAR_POOL_FAILED;
+}
+
 /* Makes a slot live and returns its handle. */
 static inline MaarAllocation maar_made_publish(const struct maar_made* made)
 {

@@ -49,7 +49,12 @@ enum { MODEST_SHARE = 64 };
  * A larger request makes a block of its own. */
 enum { SHARED_MISS_SHARE = 8 };
 
-VkDeviceSize maar_pool_modest_size(const struct maar_pool* pool)
+/* How often the size of a new block is halved after a failure, before the smallest useful size is
+ * tried. */
+enum { BLOCK_HALVINGS = 3 };
+
+/* Returns the size of a new block over a budget. */
+static VkDeviceSize modest_size(const struct maar_pool* pool)
 {
     return maar_align_up(pool->preferred_size / MODEST_SHARE, MAAR_BLOCK_ROUNDING);
 }
@@ -97,8 +102,10 @@ static VkDeviceSize size_beside_pages(const struct maar_pool* pool, VkDeviceSize
     return size < pool->preferred_size ? size : pool->preferred_size;
 }
 
-VkDeviceSize maar_pool_next_size(struct maar_pool* pool, const struct maar_place_request* request,
-                                 VkDeviceSize* least)
+/* Returns the best size of the next block, and in *least the smallest size that holds the request.
+ */
+static VkDeviceSize size_for(struct maar_pool* pool, const struct maar_place_request* request,
+                             VkDeviceSize* least)
 {
     VkDeviceSize need = request->size;
     if (pool->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY) {
@@ -232,12 +239,6 @@ static enum maar_pool_outcome use_new_block(struct maar_arena* arena, struct maa
     return outcome;
 }
 
-static enum maar_pool_outcome note_error(VkResult error, struct maar_made* made)
-{
-    made->error = error;
-    return error == VK_ERROR_OUT_OF_HOST_MEMORY ? MAAR_POOL_NO_HOST_MEMORY : MAAR_POOL_FAILED;
-}
-
 enum maar_pool_outcome maar_pool_grow(struct maar_pool* pool,
                                       const struct maar_place_request* request, VkDeviceSize size,
                                       VkDeviceSize cap, bool* over_cap, struct maar_made* made)
@@ -270,7 +271,7 @@ enum maar_pool_outcome maar_pool_grow(struct maar_pool* pool,
             outcome = MAAR_POOL_CHANGED; /* others took the room while the lock was free */
         }
     } else {
-        outcome = note_error(result, made);
+        outcome = maar_made_fail(made, result);
         (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
     }
     maar_mutex_unlock(&arena->lock);
@@ -282,34 +283,63 @@ enum maar_pool_outcome maar_pool_grow(struct maar_pool* pool,
     return outcome;
 }
 
-enum maar_pool_outcome maar_pool_place_dedicated(struct maar_pool* pool,
-                                                 const struct maar_place_request* request,
-                                                 const struct maar_device_memory_info* info,
-                                                 struct maar_made* made)
+bool maar_pool_fits_fixed_block(const struct maar_pool* pool,
+                                const struct maar_place_request* place)
 {
-    struct maar_arena* arena = maar_arena_enter(pool);
-    maar_mutex_unlock(&arena->lock);
-    struct maar_block* block = NULL;
-    VkResult result = maar_block_create(arena, info, true, &block);
-    if (result != VK_SUCCESS) {
-        return note_error(result, made);
+    VkDeviceSize room = pool->fixed_size;
+    if (pool->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY) {
+        while ((room & (room - 1)) != 0) {
+            room &= room - 1;
+        }
     }
-    const struct maar_placement_range range = {
-        .offset = 0,
-        .size = request->size,
-        .node = MAAR_PLACEMENT_NO_NODE,
-    };
-    maar_mutex_lock(&arena->lock);
-    result = maar_slots_refill(&pool->allocator->slots, &arena->lock, &arena->slots);
-    if (result == VK_SUCCESS) {
-        maar_arena_link_dedicated(arena, block);
-        maar_arena_fill_slot(arena, block, request, &range, made);
-        block->dedicated_slot = made->index;
+    return pool->fixed_size == 0 || place->size <= room;
+}
+
+/* Attempts once to make a block of that size, or waits for a block that another thread is making.
+ * Another thread may use up the budget between the check and the reservation; the attempt then
+ * fails like any attempt that a budget prevents. */
+static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_request* place,
+                              VkDeviceSize size, VkDeviceSize cap, bool* over_cap,
+                              struct maar_made* made)
+{
+    enum maar_pool_outcome outcome = MAAR_POOL_NO_ROOM;
+    do {
+        outcome = maar_pool_grow(pool, place, size, cap, over_cap, made);
+        if (outcome == MAAR_POOL_WAIT) {
+            maar_pool_wait(pool, made->turn);
+        } else if (outcome != MAAR_POOL_CHANGED) {
+            break;
+        }
+        outcome = maar_pool_place(pool, place, true, made);
+    } while (outcome == MAAR_POOL_NO_ROOM);
+    return maar_pool_result(outcome, made);
+}
+
+VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_request* place,
+                             struct maar_budget_use* use, struct maar_made* made)
+{
+    VkDeviceSize least = 0;
+    VkDeviceSize size = size_for(pool, place, &least);
+    if (least < place->size || !maar_pool_fits_fixed_block(pool, place)) {
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
-    maar_mutex_unlock(&arena->lock);
-    if (result != VK_SUCCESS) {
-        maar_block_destroy(block);
+    if (use->may_exceed && !maar_device_count_is_high(pool->allocator)) {
+        /* Over budget the block is small, but large enough for more than one object. */
+        VkDeviceSize modest = modest_size(pool);
+        size = size < modest ? size : (modest > least ? modest : least);
     }
-    maar_check_if_asked(pool);
-    return result == VK_SUCCESS ? MAAR_POOL_PLACED : MAAR_POOL_NO_HOST_MEMORY;
+    for (uint32_t halving = 0;; ++halving) {
+        VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        VkDeviceSize cap = 0;
+        if (maar_budget_admits(pool->allocator, pool->heap_index, size, use, &cap)) {
+            result = grow_or_share(pool, place, size, cap, &use->refused, made);
+        }
+        if (!maar_driver_had_no_memory(result) || size == least) {
+            return result;
+        }
+        size /= 2;
+        if (size < least || halving >= BLOCK_HALVINGS) {
+            size = least;
+        }
+    }
 }

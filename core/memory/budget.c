@@ -88,6 +88,17 @@ bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size)
     return size <= budget->budget && budget->usage <= budget->budget - size;
 }
 
+bool maar_budget_admits(MaarAllocator allocator, uint32_t heap, VkDeviceSize size,
+                        struct maar_budget_use* use, VkDeviceSize* cap)
+{
+    const struct maar_budget budget = maar_budget_read(allocator, heap);
+    const bool within = maar_budget_holds(&budget, size);
+    *cap = use->may_exceed ? UINT64_MAX : budget.cap;
+    use->exceeded = !within && use->may_exceed;
+    use->refused |= !within && !use->may_exceed;
+    return within || use->may_exceed;
+}
+
 void maar_report_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
 {
     (void)maar_atomic64_add(&allocator->over_budget, 1);

@@ -37,6 +37,20 @@ struct maar_budget maar_budget_read(MaarAllocator allocator, uint32_t heap);
 uint32_t maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets);
 /* Whether that number of bytes more stays within a budget. */
 bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size);
+
+/* How one request may use budgets, and what came of it. */
+struct maar_budget_use {
+    bool may_exceed; /* set by the slow path for its last round */
+    bool refused;    /* only a budget prevented some step */
+    bool exceeded;   /* the last new memory exceeded a budget */
+};
+/* Whether a request may ask for a new VkDeviceMemory of that size. Returns also the total of the
+ * heap's blocks that the reservation may reach: the part of the budget that is ours, or no limit if
+ * the request may exceed it. The reservation checks that total, so two threads never use the same
+ * room. No lock may be held. */
+bool maar_budget_admits(MaarAllocator allocator, uint32_t heap, VkDeviceSize size,
+                        struct maar_budget_use* use, VkDeviceSize* cap);
+
 /* Counts and reports that a budget was exceeded. */
 void maar_report_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size);
 /* Subtracts the bytes that were given back from the usage that was last read. */

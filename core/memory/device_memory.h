@@ -34,6 +34,12 @@ VkResult maar_device_memory_allocate(MaarAllocator allocator,
 /* Calls vkFreeMemory and subtracts the bytes from the accounts. */
 void maar_device_memory_free(MaarAllocator allocator, uint32_t type_index, VkDeviceSize size,
                              VkDeviceMemory memory);
+/* Whether the driver had no memory. RADV returns VK_ERROR_UNKNOWN when the kernel has no room for
+ * page tables. */
+static inline bool maar_driver_had_no_memory(VkResult result)
+{
+    return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_UNKNOWN;
+}
 /* Whether more than three quarters of the device's VkDeviceMemory objects are in use. */
 bool maar_device_count_is_high(MaarAllocator allocator);
 

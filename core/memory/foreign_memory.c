@@ -5,7 +5,7 @@
 #include "core/memory/foreign_memory.h"
 
 #include "core/memory/allocator_state.h"
-#include "core/memory/block_growth.h"
+#include "core/memory/dedicated.h"
 #include "core/memory/default_pool.h"
 
 static VkResult place_foreign(MaarAllocator allocator, const struct maar_foreign_memory* memory,

@@ -65,71 +65,73 @@ static VkExternalMemoryHandleTypeFlags pool_export_types(const MaarPoolCreateInf
     return export != NULL ? export->handleTypes : vulkan != NULL ? vulkan->handleTypes : 0;
 }
 
+/* Returns the size of the largest block that the device and a placement can have, bytes. */
+static VkDeviceSize largest_block(MaarAllocator allocator)
+{
+    const VkDeviceSize most = allocator->device.facts.max_allocation_size;
+    return most < MAAR_RANGE_MAX_SIZE ? most : MAAR_RANGE_MAX_SIZE;
+}
+
 static struct maar_fault find_export_fault(const MaarPoolCreateInfo* info)
 {
     const MaarExportInfo* export = maar_export_find(info->pNext);
     const VkExportMemoryAllocateInfo* vulkan = find_vulkan_export(info);
-    if (export != NULL && export->handleTypes == 0) {
-        return maar_fault(MAAR_MESSAGE_ID_EMPTY_FLAGS, "MaarExportInfo::handleTypes is 0");
+    const struct maar_rule rules[] = {
+        {export != NULL && export->handleTypes == 0, MAAR_MESSAGE_ID_EMPTY_FLAGS,
+         "MaarExportInfo::handleTypes is 0"},
+        {export != NULL && vulkan != NULL && export->handleTypes != vulkan->handleTypes,
+         MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+         "MaarExportInfo and VkExportMemoryAllocateInfo in pCreateInfo->pMemoryAllocateNext name "
+         "different handle types"},
+        {0},
+    };
+    return maar_find_fault(rules);
+}
+
+/* Returns what is wrong with the pages that a pool asks for. */
+static struct maar_fault find_paging_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info)
+{
+    const MaarPoolPagingInfo* paging = maar_pool_find_paging(info);
+    if (paging == NULL || paging->stitch != VK_TRUE) {
+        return MAAR_NO_FAULT;
     }
-    if (export != NULL && vulkan != NULL && export->handleTypes != vulkan->handleTypes) {
-        return maar_fault(
-            MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
-            "MaarExportInfo and VkExportMemoryAllocateInfo in pCreateInfo->pMemoryAllocateNext "
-            "name different handle types");
-    }
-    return MAAR_NO_FAULT;
+    const struct maar_rule rules[] = {
+        {pool_export_types(info) != 0, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+         "pCreateInfo asks for pages and for memory that can be exported; drivers do not bind that "
+         "to sparse resources"},
+        {paging->pageBlockSize > largest_block(allocator), MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "MaarPoolPagingInfo::pageBlockSize is above the device's maxMemoryAllocationSize"},
+        {0},
+    };
+    return maar_find_fault(rules);
 }
 
 /* The caller of the function checks what does not depend on the device. */
 struct maar_fault maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info)
 {
-    if (info->memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
-        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
-                          "pCreateInfo->memoryTypeIndex is not a memory type of this device");
-    }
-    if ((uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR) {
-        return maar_fault(MAAR_MESSAGE_ID_INVALID_ENUM,
-                          "pCreateInfo->strategy is not a MaarPlacementStrategy");
-    }
-    if (info->maxBlockCount != 0 && info->minBlockCount > info->maxBlockCount) {
-        return maar_fault(MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
-                          "pCreateInfo->minBlockCount is above maxBlockCount");
-    }
-    if (!(info->priority >= 0.0F && info->priority <= 1.0F)) {
-        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
-                          "pCreateInfo->priority is not within 0 and 1");
-    }
-    if (info->blockSize > allocator->device.facts.max_allocation_size ||
-        info->blockSize > MAAR_RANGE_MAX_SIZE) {
-        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
-                          "pCreateInfo->blockSize is above the device's maxMemoryAllocationSize");
-    }
-    const struct maar_fault export_fault = find_export_fault(info);
-    if (export_fault.sentence != NULL) {
-        return export_fault;
-    }
-    const MaarPoolPagingInfo* paging = maar_pool_find_paging(info);
-    if (paging != NULL && paging->stitch == VK_TRUE) {
-        if (pool_export_types(info) != 0) {
-            return maar_fault(
-                MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
-                "pCreateInfo asks for pages and for memory that can be exported; drivers do not "
-                "bind that to sparse resources");
-        }
-        if (paging->pageBlockSize > allocator->device.facts.max_allocation_size ||
-            paging->pageBlockSize > MAAR_RANGE_MAX_SIZE) {
-            return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
-                              "MaarPoolPagingInfo::pageBlockSize is above the device's "
-                              "maxMemoryAllocationSize");
-        }
-    }
-    if (!maar_type_is_usable(&allocator->device.facts, info->memoryTypeIndex)) {
-        return maar_fault(MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
-                          "pCreateInfo->memoryTypeIndex needs a feature that is not enabled "
-                          "(deviceCoherentMemory or protectedMemory)");
-    }
-    return MAAR_NO_FAULT;
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    const bool is_type = info->memoryTypeIndex < facts->memory.memoryTypeCount;
+    const struct maar_fault export = find_export_fault(info);
+    const struct maar_rule rules[] = {
+        {!is_type, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->memoryTypeIndex is not a memory type of this device"},
+        {(uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "pCreateInfo->strategy is not a MaarPlacementStrategy"},
+        {info->maxBlockCount != 0 && info->minBlockCount > info->maxBlockCount,
+         MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+         "pCreateInfo->minBlockCount is above maxBlockCount"},
+        {!(info->priority >= 0.0F && info->priority <= 1.0F), MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->priority is not within 0 and 1"},
+        {info->blockSize > largest_block(allocator), MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->blockSize is above the device's maxMemoryAllocationSize"},
+        {is_type && !maar_type_is_usable(facts, info->memoryTypeIndex),
+         MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+         "pCreateInfo->memoryTypeIndex needs a feature that is not enabled (deviceCoherentMemory "
+         "or protectedMemory)"},
+        {0},
+    };
+    const struct maar_fault fault = export.sentence != NULL ? export : maar_find_fault(rules);
+    return fault.sentence != NULL ? fault : find_paging_fault(allocator, info);
 }
 
 static VkDeviceSize pool_granularity(MaarAllocator allocator, const MaarPoolCreateInfo* info)
@@ -140,29 +142,34 @@ static VkDeviceSize pool_granularity(MaarAllocator allocator, const MaarPoolCrea
 static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
                       struct maar_pool* pool)
 {
-    pool->allocator = allocator;
-    pool->custom = custom;
-    pool->single_kind = info->singleKind == VK_TRUE;
-    pool->type_index = info->memoryTypeIndex;
-    pool->heap_index = maar_type_heap(allocator, info->memoryTypeIndex);
-    pool->strategy = info->strategy;
-    pool->granularity = pool_granularity(allocator, info);
-    pool->atom = maar_type_is_noncoherent(allocator, info->memoryTypeIndex)
-                     ? allocator->device.facts.atom
-                     : 1;
-    pool->fixed_size = info->blockSize;
-    pool->preferred_size = default_block_size(allocator, pool->heap_index);
-    pool->min_alignment = info->minAlignment;
-    pool->device_local = (maar_type_flags(allocator, info->memoryTypeIndex) &
-                          VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
-    pool->tight_size = pool->preferred_size / TIGHT_SHARE;
-    pool->plain = pool->min_alignment <= 1 && pool->atom <= 1;
-    pool->retained_size = info->retainedEmptySize;
-    pool->min_block_count = info->minBlockCount;
-    pool->max_block_count = info->maxBlockCount != 0 ? info->maxBlockCount : UINT32_MAX;
-    pool->allocate_next = info->pMemoryAllocateNext;
-    pool->export_types = pool_export_types(info);
-    pool->priority = info->priority != 0.0F ? info->priority : 0.5F;
+    const uint32_t type = info->memoryTypeIndex;
+    const uint32_t heap = maar_type_heap(allocator, type);
+    const VkDeviceSize preferred = default_block_size(allocator, heap);
+    const VkDeviceSize atom =
+        maar_type_is_noncoherent(allocator, type) ? allocator->device.facts.atom : 1;
+    *pool = (struct maar_pool){
+        .allocator = allocator,
+        .custom = custom,
+        .single_kind = info->singleKind == VK_TRUE,
+        .type_index = type,
+        .heap_index = heap,
+        .strategy = info->strategy,
+        .granularity = pool_granularity(allocator, info),
+        .atom = atom,
+        .fixed_size = info->blockSize,
+        .preferred_size = preferred,
+        .min_alignment = info->minAlignment,
+        .device_local =
+            (maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0,
+        .tight_size = preferred / TIGHT_SHARE,
+        .plain = info->minAlignment <= 1 && atom <= 1,
+        .retained_size = info->retainedEmptySize,
+        .min_block_count = info->minBlockCount,
+        .max_block_count = info->maxBlockCount != 0 ? info->maxBlockCount : UINT32_MAX,
+        .allocate_next = info->pMemoryAllocateNext,
+        .export_types = pool_export_types(info),
+        .priority = info->priority != 0.0F ? info->priority : 0.5F,
+    };
     const MaarPoolPagingInfo* paging = maar_pool_find_paging(info);
     if (paging != NULL && paging->stitch == VK_TRUE) {
         pool->stitches = true;
