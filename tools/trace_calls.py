@@ -6,7 +6,7 @@
   --show JOURNEY  print this journey as a tree of calls instead of the table
   --all           count functions of all rooms; by default those of core alone
 
-Builds the library of ROOT with -O0 -finstrument-functions, links tools/trace/trace_calls.c with it
+Builds the library of ROOT with -O0 -DNDEBUG -finstrument-functions, links tools/trace/trace_calls.c with it
 and runs it. The table has, for each call: the functions that ran, each counted once; the files that
 define them, and how many of them are .c files (an inline function counts as its header's); and how
 often the next function to be entered was one of another file. The last column leaves out what lies
@@ -35,7 +35,7 @@ def run(command, **options):
 
 def build_program(root, build):
     # DWARF 4: of version 5, addr2line 2.40 takes functions of headers for those of the including file.
-    flags = "-O0 -g -gdwarf-4 -finstrument-functions"
+    flags = "-O0 -g -gdwarf-4 -finstrument-functions -DNDEBUG"
     run(["cmake", "-S", root, "-B", build, "-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_C_FLAGS={flags}",
          "-DMAAR_BUILD_TESTS=OFF", "-DMAAR_BUILD_TOOLS=OFF", "-DMAAR_BUILD_SAMPLES=OFF",
          "-DMAAR_BUILD_BENCH=OFF", "-DBUILD_SHARED_LIBS=OFF"])
