@@ -1,6 +1,6 @@
 /*
  * Preloaded in tests under AddressSanitizer and ThreadSanitizer: nothing is unloaded, so that what
- * a driver or a layer leaks or locks can be told from what Maar does.
+ * a driver or a layer leaks or locks can be distinguished from what Maar does.
  */
 int dlclose(void* handle);
 

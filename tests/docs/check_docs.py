@@ -8,7 +8,7 @@
   --env=NAME=VALUE        of the commands that are executed
   --missing=REASON        there is no driver: what needs one is not executed
 
-C, C++, Python and CMake are compiled and run by the tests of their kind, and this program sees to it that
+C, C++, Python and CMake are compiled and run by the tests of their kind, and this program ensures that
 no page is left out. It compiles the GLSL, executes what commands of Maar there are, and holds every other
 command against what it names: program, options, presets, targets, files. A block that none of this fits
 stands in OTHERWISE, with a way to check it or with the reason why there is none; any other block fails.

@@ -41,15 +41,15 @@ def compare(program, page):
         wrong.append(f"the command has {sorted(commands)}, the page {sorted(parts)}")
     every = {"--help", "--version"}
     for command in sorted(set(commands) & set(parts)):
-        told = listed_in_help(help_of(program, command))
+        shown = listed_in_help(help_of(program, command))
         written = listed_in_page(parts[command])
-        every |= told
-        if not told:
+        every |= shown
+        if not shown:
             wrong.append(f"maar {command} --help lists no options")
-        for option in sorted(told - written):
+        for option in sorted(shown - written):
             wrong.append(f"maar {command} {option} is not in the page")
-        for option in sorted(written - told):
-            wrong.append(f"maar {command} has no {option}, of which the page tells")
+        for option in sorted(written - shown):
+            wrong.append(f"maar {command} has no {option}, which the page describes")
     for option in sorted(mentioned_in_page(page) - every):
         wrong.append(f"the page mentions {option}, which no command has")
     return wrong

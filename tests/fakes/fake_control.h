@@ -39,7 +39,7 @@ enum {
 };
 
 /* How the simulated driver learns that a semaphore of its own was signalled. Without this its file
- * is written and nobody told. What semaphore_wrap.h exports brings its own functions. */
+ * is written, and no message is sent. What semaphore_wrap.h exports brings its own functions. */
 struct fake_vulkan {
     PFN_vkSignalSemaphore signal; /* timelines, while their VkSemaphore lives */
     void (*progress)(void* data); /* after each signal, and while a stream waits; may be NULL */

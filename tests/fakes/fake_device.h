@@ -4,7 +4,8 @@
  *
  * One mutex guards everything; fake_enter takes it and fake_leave returns it, and all that is
  * declared after those two is called in between. What was destroyed is kept as it was, marked dead,
- * until the next reset: a handle is never given out twice, and a stale one is told from a wild one.
+ * until the next reset: a handle is never given out twice, and a stale one is known from a wild
+ * one.
  */
 #ifndef MAAR_TESTS_FAKES_FAKE_DEVICE_H
 #define MAAR_TESTS_FAKES_FAKE_DEVICE_H

@@ -153,7 +153,7 @@ static void* map_nothing(void* at, size_t size)
 
 int fake_reserve(size_t size, size_t alignment, uintptr_t wish, uintptr_t* start)
 {
-    (void)wish; /* no more than a wish */
+    (void)wish; /* no more than a preference */
     if (!is_granular(size) || (alignment & (alignment - 1)) != 0) {
         return fake_breach(MAAR_CUDA_INVALID_VALUE,
                            "the size or the alignment does not fit the granularity");

@@ -1,7 +1,7 @@
 /*
  * FAKES. semaphore_wrap.h as a library that programs load in place of the Vulkan loader: it opens
  * libvulkan.so.1 and puts the stand-in for external semaphores in front. The device then lists
- * VK_KHR_external_semaphore_fd, which the driver below is not told of.
+ * VK_KHR_external_semaphore_fd, of which the driver below does not know.
  *
  * MAAR_FAKE_SEMAPHORES in the environment: all (as without it), timeline, binary or none.
  */

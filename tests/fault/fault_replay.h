@@ -66,7 +66,7 @@ struct replay_result {
     uint32_t made;
 };
 
-/* Told of each call of the driver; may be NULL. */
+/* Called for each call of the driver; may be NULL. */
 struct replay_result replay_run(const struct replay_program* program,
                                 const struct replay_fault* fault, rig_call_hook call, void* data);
 

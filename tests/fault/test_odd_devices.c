@@ -60,7 +60,7 @@ static void driver_that_says_nothing_is_served(void** state)
     maarFreeMemory(rig->allocator, large);
 }
 
-/* NVK's 2 GiB, RADV's 4 GiB less four bytes: whoever asks for more is told so, the driver is not
+/* NVK's 2 GiB, RADV's 4 GiB less four bytes: a larger request is reported, the driver is not
  * asked, and no block is larger either; pages are as many as there is memory for. */
 static void expect_largest(const char* profile, VkDeviceSize largest)
 {
@@ -112,7 +112,7 @@ static void request_above_the_heap_is_refused_unasked(void** state)
 /* ---- memory types ---- */
 
 /* Nothing to fall back to: within budget as long as there is one, above it as a last resort and
- * told, and not at all for those who forbid it. */
+ * reported, and not at all for those who forbid it. */
 static void expect_one_heap(const char* profile)
 {
     struct rig rig;
@@ -170,7 +170,7 @@ static void readback_without_a_cached_type_is_served(void** state)
                      VK_SUCCESS);
     assert_memory_equal(out, back, sizeof out);
     rig_expect_silence(rig);
-    /* Who insists on a cache is told that there is none. */
+    /* A request that requires a cache fails: there is none. */
     MaarAllocationCreateInfo must = how;
     MaarAllocation none = VK_NULL_HANDLE;
     must.requiredFlags = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
@@ -437,8 +437,8 @@ static void granules_of_every_size_hold_one_kind(void** state)
 
 /* ---- heaps that overflow ---- */
 
-/* VK_AMD_memory_overallocation_behavior: where it is allowed, a heap is exceeded last and told;
- * where it is not, the driver's refusal leads to other heaps. */
+/* VK_AMD_memory_overallocation_behavior: where it is allowed, a heap is exceeded last, with a
+ * message; where it is not, the driver's failure leads to other heaps. */
 static void expect_overallocation(VkMemoryOverallocationBehaviorAMD behavior)
 {
     enum { MOST = 40 };

@@ -34,7 +34,7 @@ static void budget_below_what_is_held_breaks_nothing(void** state)
         assert_int_equal(rig_info(rig, held[i]).size, 10 * MIB);
     }
     rig_forget_messages(rig);
-    /* Without the flag there is memory elsewhere, or above the budget, and that is told. */
+    /* Without the flag there is memory elsewhere, or above the budget, and that is reported. */
     assert_int_equal(rig_try(rig, 512 * MIB, NULL, &more), VK_SUCCESS);
     assert_true(rig->messages.counts[MAAR_MESSAGE_SEVERITY_WARNING] > 0);
     maarFreeMemory(rig->allocator, more);
@@ -146,7 +146,7 @@ static void bar_exhausted_falls_back_until_there_is_room(void** state)
     for (uint32_t i = 0; i < MANY; ++i) {
         maarFreeMemory(rig->allocator, made[i]);
     }
-    /* Room again: the BAR is liked best as before. */
+    /* Room again: the BAR is the preferred type as before. */
     assert_int_equal(rig_try(rig, 100 * MIB, &must, &more), VK_SUCCESS);
     assert_int_equal(rig_info(rig, more).memoryTypeIndex, 3);
     maarFreeMemory(rig->allocator, more);
@@ -182,7 +182,7 @@ static void objects_run_out_at_4096(void** state)
     const MaarSimulatedDedicated prefer = {.buffersPrefer = VK_TRUE};
     struct rig* const rig = rig_begin(NULL);
     maarSimulatedSetDedicated(rig->physical, &prefer);
-    /* Wishes are granted up to three quarters, then blocks take over. */
+    /* Preferences are met up to three quarters, then blocks take over. */
     static VkBuffer buffers[LIMIT];
     uint32_t dedicated = 0;
     for (uint32_t i = 0; i < LIMIT; ++i) {

@@ -1,7 +1,7 @@
 /*
  * Descriptors that came from somewhere, out of memory of exactly their size and through a socket in
  * pieces with any number of file descriptors. What is accepted must be what would be written, a
- * refusal must leave nothing behind, and a hostile import must leave the handle with its owner.
+ * rejection must leave nothing behind, and a hostile import must leave the handle with its owner.
  *
  * The first byte says what is done with the others.
  */

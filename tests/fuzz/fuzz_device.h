@@ -13,7 +13,7 @@ struct fuzz_device {
     struct fuzz_input input;
     struct rig rig;
     struct fuzz_host host;
-    bool may_fail; /* something was told to fail */
+    bool may_fail; /* something was set to fail */
     bool may_be_lost;
 };
 
@@ -28,7 +28,7 @@ uint32_t fuzz_device_pick(struct fuzz_device* device, uint32_t limit);
 /* Draws what is going to fail: host memory, the driver, both, or nothing, as half of the times. */
 void fuzz_device_plan(struct fuzz_device* device);
 void fuzz_device_forget(struct fuzz_device* device);
-/* Aborts unless it succeeded, something was told to fail, or nothing but memory ran out. */
+/* Aborts unless it succeeded, something was set to fail, or nothing but memory ran out. */
 VkResult fuzz_device_allow(const struct fuzz_device* device, VkResult result);
 /* Moves a timeline; false when the device is lost, which takes no signal. */
 bool fuzz_device_signal(const struct fuzz_device* device, VkSemaphore timeline, uint64_t value);

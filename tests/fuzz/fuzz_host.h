@@ -9,7 +9,7 @@
 struct fuzz_host {
     VkAllocationCallbacks callbacks;
     uint64_t live;   /* pieces of memory */
-    uint64_t before; /* calls that still succeed before the first refusal */
+    uint64_t before; /* calls that still succeed before the first failure */
     uint64_t refuse; /* calls to refuse then */
     uint64_t struck; /* refused so far */
 };

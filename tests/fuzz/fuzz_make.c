@@ -45,7 +45,7 @@ void world_make_stale(struct fuzz_world* world, MaarAllocation allocation)
     }
 }
 
-/* ---- what is told of a new item ---- */
+/* ---- what is known of a new item ---- */
 
 static bool holds_bytes(const struct fuzz_world* world, const struct fuzz_item* item)
 {

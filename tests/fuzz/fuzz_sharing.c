@@ -177,7 +177,7 @@ static void import_thing(struct sharing_world* world, struct shared_handle* hand
         (void)fuzz_device_allow(&world->device, result);
     }
     if (wrong) {
-        /* What the driver was told is what the program said: its complaints are right. */
+        /* What the driver received is what the program said: its complaints are right. */
         world->device.rig.expected_violations = rig_counters(&world->device.rig).violationCount;
     }
 }

@@ -1,7 +1,7 @@
 /*
  * A tile cache on a simulated device, driven by bytes: requests that make sense and rubbish,
  * budgets that change, uploads that are recorded, given up, forgotten and executed late. As long as
- * nothing was told to fail, the naive cache does the same; after a failure only what always holds
+ * nothing was set to fail, the naive cache does the same; after a failure only what always holds
  * is looked at.
  */
 #include "tests/fuzz/fuzz_device.h"

@@ -188,7 +188,7 @@ static int create_gpu_device(struct gpu_case* gpu)
 }
 
 /* With the FAKE driver lavapipe gets semaphores that can be exported; the names of its extensions
- * are then told to Maar alone. */
+ * are then passed to Maar alone. */
 static void wrap_semaphores(struct gpu_case* gpu, MaarAllocatorCreateInfo* info,
                             const char** extensions)
 {

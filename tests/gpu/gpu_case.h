@@ -81,7 +81,7 @@ int gpu_open(struct gpu_case* gpu, int argc, char** argv, uint32_t needs, const 
 /* The exit code. */
 int gpu_close(struct gpu_case* gpu);
 
-/* Counts a failure, and tells of it on both outputs. */
+/* Counts a failure, and reports it on both outputs. */
 void gpu_fail(struct gpu_case* gpu, const char* format, ...) __attribute__((format(printf, 2, 3)));
 /* False, having failed, unless it succeeded. */
 bool gpu_vk(struct gpu_case* gpu, VkResult result, const char* what);

@@ -29,7 +29,7 @@ extern "C" __global__ void gpu_saxpy(float4* y, const float4* x, float a, unsign
     }
 }
 
-/* Words that tell where they are and in which round they were written. */
+/* Words that show where they are and in which round they were written. */
 extern "C" __global__ void gpu_write_words(unsigned int* words, unsigned int round,
                                            unsigned long long count)
 {

@@ -97,8 +97,8 @@ static void open_with_cuda_memory(struct cuda_desk* desk)
     assert_int_equal(maarCreateCuda(desk->rig.allocator, &info, &desk->cuda), VK_SUCCESS);
 }
 
-/* A thread that frees a block is done with the MaarCuda before that is told: whoever destroys it on
- * another thread waits for no more than the count of blocks. */
+/* A thread that frees a block is done with the MaarCuda before that is reported: whoever destroys
+ * it on another thread waits for no more than the count of blocks. */
 static void end_block_of(struct cuda_desk* desk, VkBuffer buffer, MaarAllocation memory)
 {
     MaarAllocator allocator = desk->rig.allocator;

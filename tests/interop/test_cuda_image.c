@@ -1,5 +1,5 @@
 /*
- * Images of maar/cuda.h over the FAKE CUDA driver and a simulated device: what CUDA is told of
+ * Images of maar/cuda.h over the FAKE CUDA driver and a simulated device: what CUDA receives of
  * formats, layers and use, and that what fails leaves nothing. Nothing of this says anything about
  * a GPU, least of all where the texels lie.
  */

@@ -15,7 +15,7 @@
 
 enum { MOST_BARRIERS = 64 };
 
-/* What the driver was told, kept and passed on. */
+/* What the driver received, kept and passed on. */
 static struct {
     PFN_vkCmdPipelineBarrier next;
     uint32_t calls;

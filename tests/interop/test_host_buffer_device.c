@@ -132,7 +132,7 @@ static void imported_memory_is_one_with_the_hosts(void** state)
     MaarSharingInfo sharing = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};
     assert_int_equal(maarGetSharingInfo(rig.allocator, &sharing), VK_SUCCESS);
     rig_need(state, sharing.hostPointers == VK_TRUE, "no VK_EXT_external_memory_host");
-    /* Unprivileged drivers may refuse pages; then the reason is told, and the case says so. */
+    /* Unprivileged drivers may refuse pages; then the reason is reported, and the case says so. */
     MaarHostBufferInfo info;
     MaarHostBuffer probe = make_host(space + MARGIN, 0, &info);
     print_message("alignment %llu, %s%s\n",

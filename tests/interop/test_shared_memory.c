@@ -217,7 +217,7 @@ static void handle_that_somebody_closed_is_reported(void** state)
  * it was given although it must not. Maar's caller does not notice. */
 static void import_of_a_wrong_size_is_refused(void** state)
 {
-    rig_need(state, !rig_is("swiftshader"), "SwiftShader maps a file at whatever size it is told");
+    rig_need(state, !rig_is("swiftshader"), "SwiftShader maps a file at whatever size it receives");
     VkBuffer buffer = VK_NULL_HANDLE;
     const MaarAllocation allocation = rig_create_shared_buffer(&rig, 4096, &buffer);
     const uint32_t before = rig_count_fds();

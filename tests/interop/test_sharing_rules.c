@@ -1,5 +1,5 @@
 /*
- * What drivers demand of those who share, on simulated devices that can be told to demand it:
+ * What drivers demand of those who share, on simulated devices that can be set to demand it:
  * blocks for one object alone, dma-bufs and their memory types, images with modifiers, semaphores,
  * a driver that closes what it must not.
  */
@@ -119,7 +119,7 @@ static void unshareable_resource_is_refused(void** state)
     rig_forget_messages(rig);
 }
 
-/* A dma-buf tells its types and its size itself. */
+/* A dma-buf states its types and its size itself. */
 static void dma_buf_chooses_its_own_type_and_size(void** state)
 {
     (void)state;

@@ -240,7 +240,7 @@ static void make_and_share(int end)
     destroy_buffers(&made);
 }
 
-/* Claims to be of another device, then of another driver, and then tells the truth. */
+/* Claims to be of another device, then of another driver, and then states the truth. */
 static void make_and_lie(int end)
 {
     struct made_buffers made;

@@ -560,7 +560,7 @@ static void coherent_types_with_their_feature_come_when_asked_for(void** state)
     const struct rig_setup setup = {.profile = rig_profile_file("amd-rx7900xtx-radv25.0")};
     struct rig* const rig = rig_new();
     rig_open(rig, &setup);
-    /* Choosing calls no driver: it is enough that the allocator is told. */
+    /* Choosing calls no driver: it is enough that the allocator knows them. */
     const VkPhysicalDeviceCoherentMemoryFeaturesAMD feature = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COHERENT_MEMORY_FEATURES_AMD,
         .deviceCoherentMemory = VK_TRUE,

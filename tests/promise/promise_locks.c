@@ -1,6 +1,6 @@
 /*
  * One thread that waits to be asked, visits every lock of the allocator, and says so. A condition
- * variable with a deadline tells a held lock from a slow machine.
+ * variable with a deadline distinguishes a held lock from a slow machine.
  */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L

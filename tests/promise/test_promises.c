@@ -610,7 +610,7 @@ static void promise_9_broken_invariant_poisons(void** state)
     assert_int_equal(maarCollect(rig->allocator, NULL), VK_ERROR_UNKNOWN);
     assert_int_equal(maarCheckAllocator(rig->allocator, NULL), VK_ERROR_UNKNOWN);
     rig_expect_silence(rig);
-    maarFreeMemory(rig->allocator, memory); /* refused as well: the destruction tells of it */
+    maarFreeMemory(rig->allocator, memory); /* refused as well: the destruction reports it */
     maarDestroyAllocator(rig->allocator);
     rig->allocator = VK_NULL_HANDLE;
     rig_expect_message(rig, MAAR_MESSAGE_ID_LEAK);

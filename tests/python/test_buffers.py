@@ -136,10 +136,10 @@ class Views(DeviceCase):
             buffer.numpy()
 
     def test_info_says_where_the_bytes_are(self):
-        buffer = self.device.buffer(100, host_visible=True, name="told")
+        buffer = self.device.buffer(100, host_visible=True, name="named")
         other = self.device.buffer(100, host_visible=True)
         info = buffer.info
-        self.assertEqual(buffer.name, "told")
+        self.assertEqual(buffer.name, "named")
         self.assertEqual(info.size, 100)
         self.assertIn("host_visible", info.memory_properties)
         self.assertEqual(info.offset % 256, 0)
@@ -147,7 +147,7 @@ class Views(DeviceCase):
         self.assertNotEqual(info.offset, other.info.offset)
         self.assertGreater(info.block_size, 100)
         self.assertGreater(buffer.handle, 0)
-        self.assertIn("told", repr(buffer))
+        self.assertIn("named", repr(buffer))
         if "VK_KHR_buffer_device_address" in self.device.extensions:
             self.assertGreater(buffer.address, 0)
             self.assertEqual(buffer.view(4, offset=8).address, buffer.address + 8)
@@ -240,7 +240,7 @@ class Mistakes(DeviceCase):
             with self.assertRaisesRegex(maar.ClosedError, "the device was closed"):
                 use()
 
-    def test_too_much_memory_is_told_in_a_sentence(self):
+    def test_too_much_memory_is_reported_in_a_sentence(self):
         with self.assertRaises(maar.MaarError) as caught:
             self.device.buffer(1 << 50)
         self.assertIsNotNone(caught.exception.result)

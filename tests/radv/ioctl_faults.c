@@ -155,7 +155,7 @@ static int refuse(int error)
 
 /* ---- buffer objects ---- */
 
-/* What the driver was told last. */
+/* What the driver received last. */
 static _Atomic uint64_t told_sizes[FAULT_MEMORY_COUNT];
 
 /* All VRAM is visible where the BAR has its size. */

@@ -1,6 +1,6 @@
 /*
  * Budgets that other processes shrink while the program runs: the allocator follows at once, keeps
- * within them where it is told to, goes elsewhere where it may, and exceeds them last, counted.
+ * within them where it must, goes elsewhere where it may, and exceeds them last, counted.
  *
  * RADV's budget is what is left of a heap, plus what this process has of it.
  */

@@ -41,7 +41,7 @@ bool radv_is_validated(void);
 void radv_open(struct rig* rig);
 /* ... and an allocator, which must not call the kernel for memory. */
 void radv_start(struct rig* rig);
-/* ... on a device that was told what to do when a heap is full; 0: that was not. */
+/* ... on a device that states what to do when a heap is full; 0: that was not. */
 void radv_start_with(struct rig* rig, VkMemoryOverallocationBehaviorAMD behavior);
 /* Nothing may be held any more, by the allocator's account and by the kernel's. */
 void radv_expect_empty(struct rig* rig);

@@ -118,8 +118,8 @@ static void small_bar_fills_and_falls_back(void** state)
     radv_close(&rig);
 }
 
-/* Who insists on such memory goes over budget as a last resort, not at all when told so, and fails
- * where the kernel has no more. */
+/* Who insists on such memory goes over budget as a last resort, not at all under the flag, and
+ * fails where the kernel has no more. */
 static void full_bar_is_exceeded_or_refused(void** state)
 {
     (void)state;

@@ -72,7 +72,7 @@ static VkResult record_and_submit(struct loss* loss, VkBuffer buffer, uint64_t v
     return result == VK_SUCCESS ? vkQueueWaitIdle(loss->rig.queue) : result;
 }
 
-/* Whether the kernel takes the commands; a refusal is a lost device. */
+/* Whether the kernel takes the commands; a failure is a lost device. */
 static void submit(struct loss* loss, VkBuffer buffer, uint64_t value, bool is_taken)
 {
     struct radv_driver_share share;

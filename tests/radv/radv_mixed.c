@@ -1,5 +1,5 @@
 /*
- * Some thousand random operations, half of them under a random refusal, while the budgets move:
+ * Some thousand random operations, half of them under a random failure, while the budgets move:
  * a request either gives bytes that no other has, or fails with an error of its kind and changes
  * nothing. MAAR_TEST_SEED repeats a run.
  */
@@ -32,7 +32,7 @@ struct mix {
     uint32_t made;
     uint32_t failures;
     uint32_t refusals; /* steps that met one */
-    uint32_t survived; /* requests met in spite of a refusal */
+    uint32_t survived; /* requests met in spite of a failure */
 };
 
 static MaarAllocationCreateInfo random_how(struct mix* mix)
@@ -263,7 +263,7 @@ static void recount_pending(struct mix* mix)
 
 /* ---- the run ---- */
 
-/* Half of all steps meet a refusal, if they call the kernel at all. */
+/* Half of all steps meet a failure, if they call the kernel at all. */
 static void refuse_at_random(struct mix* mix)
 {
     static const enum fault_call calls[] = {FAULT_CALL_CREATE, FAULT_CALL_CREATE, FAULT_CALL_MAP,

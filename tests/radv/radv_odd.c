@@ -62,7 +62,7 @@ static void allocation_above_its_heap_is_refused_unasked(void** state)
 }
 
 /* RADV lets a heap be filled twice over: within budget only half of that is taken, the rest as a
- * last resort, counted and told. */
+ * last resort, counted and reported. */
 static void fill_twice(VkMemoryOverallocationBehaviorAMD behavior, bool is_refused)
 {
     enum { PIECE_MIB = 50, MOST = 2 * VRAM_MIB / PIECE_MIB };
@@ -150,7 +150,7 @@ static void use_above_the_whole_is_survived(void** state)
 /* ---- memory types ---- */
 
 /* RADV offers four types that are coherent on the device; using them without their feature is an
- * error that nobody but the validation layer tells. Neither wishes nor refusals lead there. */
+ * error that nobody but the validation layer reports. Neither requests nor failures lead there. */
 static void coherent_amd_types_are_never_taken(void** state)
 {
     (void)state;

@@ -266,7 +266,7 @@ static uint32_t refuse_in_all(enum fault_call call, uint64_t count)
         if (call != FAULT_CALL_MAP || steps[i].maps) {
             const uint32_t failures = refuse_each_call(&context, &steps[i], call, count);
             print_message("%-28s %u failures\n", steps[i].name, failures);
-            /* What is refused for good cannot be had, while a single refusal may be got round. */
+            /* What is refused for good cannot be had, while a single failure may be survived. */
             assert_true(failures > 0 || count != UINT64_MAX);
             total += failures;
         }
@@ -281,7 +281,7 @@ static void refused_object_changes_nothing(void** state)
     assert_true(refuse_in_all(FAULT_CALL_CREATE, UINT64_MAX) >= STEP_COUNT);
 }
 
-/* Another size of block, another type: a single refusal is got round, except where one is all that
+/* Another size of block, another type: a single failure is survived, except where one is all that
  * there is. */
 static void refused_object_is_got_round(void** state)
 {

@@ -41,7 +41,7 @@ static int run_here(const struct radv_case* which)
 }
 
 /* Passes on what the child writes to stderr, but for what driver and no-op kernel say of each
- * refusal, until nobody is left to write. */
+ * failure, until nobody is left to write. */
 static void pass_errors_on(int end)
 {
     static const char* const noise[] = {"radv/amdgpu:", "DRM_IOCTL_", "amdgpu: The CS has been"};

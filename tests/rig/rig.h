@@ -71,7 +71,7 @@ struct rig_setup {
     bool without_layer;   /* rig_open_vulkan: not under the validation layer */
     bool two_families;    /* a queue of a second family besides, where the device has one */
     bool paging;          /* the allocator gets a queue that binds, and the main one */
-    VkMemoryOverallocationBehaviorAMD overallocation; /* 0: the device is not told */
+    VkMemoryOverallocationBehaviorAMD overallocation; /* 0: the device is not given any */
     const MaarSimulatedSharingInfo* sharing; /* what a simulated device shares; NULL: nothing */
 };
 

@@ -83,7 +83,7 @@ class Simulated(Case):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertIn("growing by copies, since the device has no " + reason, done.stdout)
 
-    def test_size_that_does_not_fit_is_less_and_told(self):
+    def test_size_that_does_not_fit_is_less_and_reported(self):
         done = run("--memory-only", "--size", "60G", "--batch", "1G", "--device",
                    "simulated:cpu-lavapipe25.0")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

@@ -84,7 +84,7 @@ class Executing(Case):
         self.assertEqual(result["route"], "CUDA")
 
     def fake_driver(self):
-        """Arguments for the FAKE CUDA driver, which is told to be the Vulkan device."""
+        """Arguments for the FAKE CUDA driver, which is set to be the Vulkan device."""
         fake = os.environ.get("MAAR_FAKE_CUDA")
         if not fake:
             self.skip("the FAKE CUDA driver is not built")
@@ -147,7 +147,7 @@ class Executing(Case):
             self.assertGreater(len(pictures[0]), 5000)  # not black
             self.assertEqual(pictures[0], pictures[1])
 
-    def test_other_process_that_dies_is_told_of(self):
+    def test_other_process_that_dies_is_reported(self):
         with start("--route", "process", "--frames", "100000", "--particles", "1000", "--size",
                    "64x64") as program:
             children = pathlib.Path(f"/proc/{program.pid}/task/{program.pid}/children")
@@ -160,7 +160,7 @@ class Executing(Case):
         self.assertEqual(program.returncode, 1, output + errors)
         self.assertRegex(errors, "the other process does not|did not come up")
 
-    def test_other_process_that_cannot_start_is_told_of(self):
+    def test_other_process_that_cannot_start_is_reported(self):
         done = run("--mover", "3")
         self.assertEqual(done.returncode, 1)
         self.assertNotEqual(done.stderr, "")

@@ -223,7 +223,7 @@ static void watch(struct crew* crew)
         VkResult result = maarEnumerateBlocks(crew->rig.allocator, VK_NULL_HANDLE, &count, blocks);
         assert_true(result == VK_SUCCESS || result == VK_INCOMPLETE);
         for (uint32_t i = 0; i < count; ++i) {
-            uint32_t room = 64; /* the block may be gone by now, which is told */
+            uint32_t room = 64; /* the block may be gone by now, which is reported */
             (void)maarEnumerateBlockRanges(crew->rig.allocator, blocks[i].blockId, &room, ranges);
         }
         result = maarWaitPending(crew->rig.allocator, 0);

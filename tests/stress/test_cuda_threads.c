@@ -206,7 +206,7 @@ static void open_storm(struct cuda_storm* storm, bool calm)
     storm->calm = calm;
     storm->rounds = rounds_wanted();
     cuda_desk_open(&storm->desk, &setup);
-    /* Once more, on host memory that fails when told to. */
+    /* Once more, on host memory that fails on demand. */
     maarDestroyAllocator(storm->desk.rig.allocator);
     fault_host_init(&storm->host, &storm->desk.rig.host_callbacks);
     storm->desk.rig.create_info.pAllocationCallbacks = &storm->host.callbacks;

@@ -4,7 +4,7 @@
  * the same with semaphores, while host allocations and calls of the driver fail at random, and the
  * driver now and then closes what it refuses, whose number something else has at once. In the end
  * no descriptor is open that was not before, and the books balance. (If the number went to another
- * thread's duplicate of the very same file, nobody could tell whose it is: that is not tried.)
+ * thread's duplicate of the very same file, nobody could know whose it is: that is not tried.)
  *
  * MAAR_STRESS_ROUNDS: rounds of each thread. MAAR_TEST_SEED as everywhere; the interleaving is the
  * machine's.

@@ -1,6 +1,7 @@
 /*
- * A tile cache as its documentation tells it, without lists, heaps or counts that are kept: every
- * choice looks at every tile. What the real one does is compared with it, update after update.
+ * A tile cache as its documentation describes it, without lists, heaps or counts that are kept:
+ * every choice looks at every tile. What the real one does is compared with it, update after
+ * update.
  */
 #ifndef MAAR_TESTS_TILES_CACHE_MODEL_H
 #define MAAR_TESTS_TILES_CACHE_MODEL_H

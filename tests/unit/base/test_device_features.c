@@ -1,6 +1,6 @@
 /*
  * Programs of Vulkan 1.1 on newer devices: what is recommended serves them too, and features that
- * are enabled in vain are told.
+ * are enabled in vain are reported.
  */
 #include "core/memory/allocator_state.h"
 #include "tests/rig/rig.h"

@@ -1,6 +1,6 @@
 /*
  * Buffers on the host's own memory, on simulated devices with and without the extension: imported
- * in place, or copied with the reason told. tests/interop shows them on drivers that execute.
+ * in place, or copied with the reason stated. tests/interop shows them on drivers that execute.
  */
 #define _POSIX_C_SOURCE 200809L
 

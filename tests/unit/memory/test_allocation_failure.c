@@ -376,7 +376,7 @@ static void observer_that_makes_room_spares_the_message(void** state)
     rig_close(&rig);
 }
 
-/* ---- who is told and calls, although it is not to: no lock is held ---- */
+/* ---- a callback that calls, although it must not: no lock is held ---- */
 
 struct listener {
     struct rig rig;
@@ -442,7 +442,7 @@ static void text_that_is_cut_ends_with_a_whole_character(void** state)
         assert_non_null(strstr(rig.messages.last, "\xC3\xA9\""));
         rig_expect_message(&rig, MAAR_MESSAGE_ID_POOL_FULL);
         maarFreeMemory(rig.allocator, made[0]);
-        maarDestroyAllocator(rig.allocator); /* tells the pool's whole name, as far as it goes */
+        maarDestroyAllocator(rig.allocator); /* reports the pool's whole name, as far as it goes */
         rig.allocator = VK_NULL_HANDLE;
         assert_int_equal((uint8_t)rig.messages.last[strlen(rig.messages.last) - 1], 0xA9);
         rig_expect_message(&rig, MAAR_MESSAGE_ID_LEAK);

@@ -1,7 +1,7 @@
 /*
- * Refusals that no other test asks for: objects of another allocator, images and caches that cannot
+ * Failures that no other test asks for: objects of another allocator, images and caches that cannot
  * be, chains that lack something, and what a pool of pages says when it goes too early. Each is
- * told in the sentence that names the argument, and nothing is made.
+ * reported in the sentence that names the argument, and nothing is made.
  */
 #include "maar/process.h"
 #include "tests/tiles/simulated_tiles.h"
@@ -63,7 +63,7 @@ static void another_allocators_objects_are_refused(void** state)
     assert_null(reservation);
     assert_int_equal(maarTruncateArray(other, array, 1, VK_FALSE), REFUSED);
     rig_forget_messages(&rig);
-    maarDestroyAllocator(other); /* leaks are told, and end with it */
+    maarDestroyAllocator(other); /* leaks are reported, and end with it */
     rig_forget_messages(&rig);
     rig_close(&rig);
 }

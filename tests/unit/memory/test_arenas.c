@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <time.h>
 
-/* Two threads, each with arenas of its own, that do what they are told one after another. */
+/* Two threads, each with arenas of its own, that do their steps one after another. */
 struct hand {
     struct scene* scene;
     pthread_t thread;

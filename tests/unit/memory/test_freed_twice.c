@@ -1,6 +1,6 @@
 /*
- * Two threads that free the same handle at the same time: one of them frees, the other one is told,
- * whichever of a free's steps they meet at.
+ * Two threads that free the same handle at the same time: one of them frees, the other one gets a
+ * message, whichever of a free's steps they meet at.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "tests/rig/rig.h"

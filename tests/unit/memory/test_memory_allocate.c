@@ -585,7 +585,7 @@ static void lost_device_is_reported(void** state)
     assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 0);
 }
 
-/* The code that the type liked best failed with. */
+/* The code that the preferred type failed with. */
 static void shortage_is_reported_by_its_first_error(void** state)
 {
     (void)state;

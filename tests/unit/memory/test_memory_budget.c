@@ -269,7 +269,7 @@ static void budget_just_full_releases_nothing(void** state)
     assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockCount, 1);
 }
 
-/* The type liked best is over budget and refused by the driver, too; the next one has room. */
+/* The preferred type is over budget and refused by the driver, too; the next one has room. */
 static void budget_of_a_type_that_failed_is_not_exceeded(void** state)
 {
     (void)state;

@@ -109,7 +109,7 @@ static void disarm_on_allocation(void* data, const char* function)
 }
 
 /* Two requests of 60 MiB meet at a budget of 100. Within it one of them is refused; without the
- * flag it is served as a last resort, and told. */
+ * flag it is served as a last resort, and reported. */
 static void race_for_a_budget(MaarDedicated dedicated, bool within)
 {
     const VkAllocationCallbacks callbacks = {

@@ -1,5 +1,5 @@
 /*
- * What vkAllocateMemory is told: priorities, device addresses. A function of ours stands in front
+ * What vkAllocateMemory receives: priorities, device addresses. A function of ours stands in front
  * of the simulated driver's.
  */
 #include "tests/rig/rig.h"

@@ -1,6 +1,6 @@
 /*
  * The checks of pools and of pages find what is wrong: a number at a time is changed behind their
- * back, which must be told of in the sentence that belongs to it, and is put right again.
+ * back, which must be reported in the sentence that belongs to it, and is put right again.
  */
 #include "core/memory/pool_check.h"
 #include "core/memory/pool_handle.h"

@@ -1,5 +1,5 @@
 /*
- * The bound of sizes: the field that tells one has 48 bits.
+ * The bound of sizes: the field that holds one has 48 bits.
  */
 #include "tests/rig/rig.h"
 

@@ -13,7 +13,7 @@
 
 static struct rig rig;
 
-/* What the driver was told, in order, as far as it matters here. */
+/* What the driver received, in order, as far as it matters here. */
 struct endings {
     uint32_t buffers;      /* destroyed, */
     uint32_t buffers_then; /* when the first memory went */

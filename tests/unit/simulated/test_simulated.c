@@ -1,6 +1,6 @@
 /*
  * The simulated driver as a driver: what it hands out, what it answers, and that it does as it is
- * told by maar/simulated.h.
+ * described by maar/simulated.h.
  */
 #include "simulated_fixture.h"
 

@@ -1,6 +1,6 @@
 /*
  * A program's instance: of the simulated driver, whose violations are counted; what is missing is
- * told apart; messages are counted, printed or not.
+ * distinguished; messages are counted, printed or not.
  */
 #include "tests/rig/rig.h"
 

@@ -17,7 +17,7 @@
 #define MILLISECOND UINT64_C(1000000)
 #define SECOND UINT64_C(1000000000)
 
-/* One other thread and what both sides tell each other. */
+/* One other thread and what both sides report to each other. */
 struct scene {
     struct rig rig;
     pthread_t thread;

@@ -413,7 +413,7 @@ struct worker {
     uint32_t failures;
 };
 
-/* Allocates, renames and frees, makes and destroys pools, until told to stop. */
+/* Allocates, renames and frees, makes and destroys pools, until asked to stop. */
 static void* churn(void* argument)
 {
     struct worker* worker = argument;
