@@ -76,7 +76,7 @@ static void print_json(const struct texture_flight* flight, const struct texture
            totals->binds, totals->bind_submissions, totals->submissions);
     printf("\"hit_rate\": %.4f, \"tile_hit_rate\": %.4f, \"compared_pixels\": %" PRIu64
            ", \"differing_pixels\": %" PRIu64 ", \"misplaced_pixels\": %" PRIu64
-           ", \"map_pixels\": %" PRIu64 ", \"wished_pixels\": %" PRIu64
+           ", \"map_pixels\": %" PRIu64 ", \"requested_pixels\": %" PRIu64
            ", \"messages\": %u, \"longest_tile_ms\": %.3f, \"longest_upload_ms\": %.3f, "
            "\"median_frame_ms\": %.3f, \"seconds\": %.3f}\n",
            0.01 * share(totals->satisfied, totals->asked),

@@ -431,7 +431,7 @@ static void docs_logged_trace_is_read(void** state)
     support_trace_release(&trace);
 }
 
-static void docs_plan_shares_as_told(void** state)
+static void docs_plan_shares_as_described(void** state)
 {
     (void)state;
     VkDeviceSize offsets[3] = {0};
@@ -452,7 +452,7 @@ int main(void)
         cmocka_unit_test(docs_array_grows_and_shrinks),
         cmocka_unit_test(docs_pages_come_and_go),
         cmocka_unit_test(docs_logged_trace_is_read),
-        cmocka_unit_test(docs_plan_shares_as_told),
+        cmocka_unit_test(docs_plan_shares_as_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

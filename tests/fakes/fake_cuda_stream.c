@@ -329,7 +329,7 @@ enum maar_cuda_result cuMemImportFromShareableHandle(maar_cuda_backing* backing,
 }
 
 enum maar_cuda_result cuMemAddressReserve(maar_cuda_pointer* pointer, size_t size, size_t alignment,
-                                          maar_cuda_pointer wish, unsigned long long flags)
+                                          maar_cuda_pointer preferred, unsigned long long flags)
 {
     int result;
     uintptr_t start = 0;
@@ -337,7 +337,7 @@ enum maar_cuda_result cuMemAddressReserve(maar_cuda_pointer* pointer, size_t siz
         return (enum maar_cuda_result)result;
     }
     result = flags != 0 ? fake_breach(MAAR_CUDA_INVALID_VALUE, "the flags are not zero")
-                        : fake_reserve(size, alignment, (uintptr_t)wish, &start);
+                        : fake_reserve(size, alignment, (uintptr_t)preferred, &start);
     if (result == MAAR_CUDA_SUCCESS) {
         *pointer = start;
     }

@@ -190,16 +190,16 @@ static int look_for_real(struct dl_phdr_info* info, size_t size, void* data)
 
 int fake_initialize(void)
 {
-    static bool told;
+    static bool reported;
     const char* real = NULL;
     (void)dl_iterate_phdr(look_for_real, &real);
     if (real != NULL) {
         (void)fprintf(stderr, "%s: refuses to run: a real %s is loaded\n", fake_api.text, real);
         return fake_breach(MAAR_CUDA_NOT_PERMITTED, "refuses to run: a real %s is loaded", real);
     }
-    if (!told) {
+    if (!reported) {
         (void)fprintf(stderr, "%s is in use\n", fake_api.text);
-        told = true;
+        reported = true;
     }
     fake.initialized = true;
     return MAAR_CUDA_SUCCESS;

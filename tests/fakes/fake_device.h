@@ -262,7 +262,7 @@ int fake_create_backing(size_t size, const struct maar_cuda_backing_info* info,
 int fake_export_backing(struct fake_backing* backing, enum maar_cuda_shareable_type type, int* fd);
 int fake_import_backing(int fd, enum maar_cuda_shareable_type type, struct fake_backing** backing);
 int fake_release_backing(struct fake_backing* backing);
-int fake_reserve(size_t size, size_t alignment, uintptr_t wish, uintptr_t* start);
+int fake_reserve(size_t size, size_t alignment, uintptr_t preferred, uintptr_t* start);
 int fake_unreserve(uintptr_t start, size_t size);
 int fake_map_pages(uintptr_t start, size_t size, size_t offset, struct fake_backing* backing);
 int fake_unmap_pages(uintptr_t start, size_t size);

@@ -151,9 +151,9 @@ static void* map_nothing(void* at, size_t size)
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != NULL ? MAP_FIXED : 0), -1, 0);
 }
 
-int fake_reserve(size_t size, size_t alignment, uintptr_t wish, uintptr_t* start)
+int fake_reserve(size_t size, size_t alignment, uintptr_t preferred, uintptr_t* start)
 {
-    (void)wish; /* no more than a preference */
+    (void)preferred; /* no more than a preference */
     if (!is_granular(size) || (alignment & (alignment - 1)) != 0) {
         return fake_breach(MAAR_CUDA_INVALID_VALUE,
                            "the size or the alignment does not fit the granularity");

@@ -521,10 +521,10 @@ PFN_vkVoidFunction VKAPI_PTR semaphore_wrap_instance_function(VkInstance instanc
 void semaphore_wrap_open(VkInstance instance, PFN_vkGetInstanceProcAddr instance_below,
                          PFN_vkGetDeviceProcAddr device_below, uint32_t kinds)
 {
-    static bool told;
-    if (!told) {
+    static bool reported;
+    if (!reported) {
         (void)fprintf(stderr, "FAKE external semaphores (Maar's tests; no driver's) are in use\n");
-        told = true;
+        reported = true;
     }
     wrap.instance = instance;
     wrap.instance_below = instance_below;

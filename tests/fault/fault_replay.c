@@ -29,8 +29,8 @@ struct player {
     VkSemaphore timeline;
     uint64_t clock;
     uint64_t signalled;
-    bool lost;          /* the device may be, by now */
-    uint64_t told_live; /* VkDeviceMemory, as the callbacks have it */
+    bool lost;              /* the device may be, by now */
+    uint64_t reported_live; /* VkDeviceMemory, as the callbacks have it */
     uint32_t skipped;
     uint32_t made;
 };
@@ -42,7 +42,7 @@ static void VKAPI_PTR count_allocated(void* user, uint32_t type, VkDeviceMemory 
 {
     struct player* p = user;
     assert_true(type < VK_MAX_MEMORY_TYPES && memory != VK_NULL_HANDLE && size > 0);
-    ++p->told_live;
+    ++p->reported_live;
 }
 
 static void VKAPI_PTR count_freed(void* user, uint32_t type, VkDeviceMemory memory,
@@ -50,8 +50,8 @@ static void VKAPI_PTR count_freed(void* user, uint32_t type, VkDeviceMemory memo
 {
     struct player* p = user;
     assert_true(type < VK_MAX_MEMORY_TYPES && memory != VK_NULL_HANDLE && size > 0);
-    assert_true(p->told_live > 0);
-    --p->told_live;
+    assert_true(p->reported_live > 0);
+    --p->reported_live;
 }
 
 /* Gives up one plain allocation, if there is any. */
@@ -82,7 +82,8 @@ static bool worked(struct player* p, VkResult result, bool empty)
     }
     assert_true(result < 0);
     assert_true(empty);
-    assert_int_equal(p->told_live, rig_counters(&p->rig).liveCount[MAAR_SIMULATED_OBJECT_MEMORY]);
+    assert_int_equal(p->reported_live,
+                     rig_counters(&p->rig).liveCount[MAAR_SIMULATED_OBJECT_MEMORY]);
     if (++p->skipped < 8 || p->skipped % 32 == 0) { /* the check is slow */
         fault_expect_balance(&p->rig);
     }
@@ -461,7 +462,7 @@ static void close_player(struct player* p)
     assert_true(result == VK_SUCCESS || (p->lost && result == VK_ERROR_DEVICE_LOST));
     assert_int_equal(maarTrim(p->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     fault_expect_empty(&p->rig);
-    assert_int_equal(p->told_live, 0);
+    assert_int_equal(p->reported_live, 0);
     assert_int_equal(p->rig.messages.counts[MAAR_MESSAGE_SEVERITY_FATAL], 0);
     assert_int_equal(p->rig.messages.counts[MAAR_MESSAGE_SEVERITY_ERROR], 0);
     vkDestroySemaphore(p->rig.device, p->timeline, NULL);

@@ -156,7 +156,7 @@ void fault_run_tables(const struct fault_table* const* tables, size_t count)
     at_step = NULL;
 }
 
-int fault_tell_where(void** state)
+int fault_report_where(void** state)
 {
     (void)state;
     if (at_step != NULL) {

@@ -13,7 +13,7 @@
  * takes those. */
 void fault_run_tables(const struct fault_table* const* tables, size_t count);
 /* The teardown of a case that runs tables: says where it failed, if it did. */
-int fault_tell_where(void** state);
+int fault_report_where(void** state);
 /* Prints what came of it, a line for each function; fails where a step lacks a reason for calling
  * nothing that can fail, or has one for nothing, or where too little failed. */
 void fault_expect_points(uint64_t least_failures);

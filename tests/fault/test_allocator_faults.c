@@ -66,7 +66,7 @@ static void every_exported_function_has_a_step(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(every_point_of_every_function_may_fail, fault_tell_where),
+        cmocka_unit_test_teardown(every_point_of_every_function_may_fail, fault_report_where),
         cmocka_unit_test(points_are_where_they_are_said_to_be),
         cmocka_unit_test(every_exported_function_has_a_step),
     };

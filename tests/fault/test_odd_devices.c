@@ -142,7 +142,7 @@ static void expect_one_heap(const char* profile)
     rig_close(&rig);
 }
 
-static void one_heap_for_all_is_kept_or_exceeded_and_told(void** state)
+static void one_heap_for_all_is_kept_or_exceeded_and_reported(void** state)
 {
     (void)state;
     expect_one_heap("intel-iris-xe-tgl-anv25.0");
@@ -553,7 +553,7 @@ int main(void)
         rig_unit_test(driver_that_says_nothing_is_served),
         cmocka_unit_test(largest_allocation_is_never_passed),
         rig_unit_test(request_above_the_heap_is_refused_unasked),
-        cmocka_unit_test(one_heap_for_all_is_kept_or_exceeded_and_told),
+        cmocka_unit_test(one_heap_for_all_is_kept_or_exceeded_and_reported),
         rig_unit_test(readback_without_a_cached_type_is_served),
         cmocka_unit_test(atoms_of_incoherent_types_are_whole),
         rig_unit_test(atom_of_coherent_memory_does_not_matter),

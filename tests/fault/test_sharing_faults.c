@@ -62,9 +62,9 @@ static void every_function_that_shares_has_a_step(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(every_point_of_sharing_may_fail, fault_tell_where),
-        cmocka_unit_test_teardown(drivers_may_close_what_they_refuse, fault_tell_where),
-        cmocka_unit_test_teardown(closed_numbers_may_be_taken_at_once, fault_tell_where),
+        cmocka_unit_test_teardown(every_point_of_sharing_may_fail, fault_report_where),
+        cmocka_unit_test_teardown(drivers_may_close_what_they_refuse, fault_report_where),
+        cmocka_unit_test_teardown(closed_numbers_may_be_taken_at_once, fault_report_where),
         cmocka_unit_test(points_are_where_they_are_said_to_be),
         cmocka_unit_test(every_function_that_shares_has_a_step),
     };

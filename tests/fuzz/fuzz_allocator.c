@@ -6,19 +6,20 @@
 
 /* ---- set up ---- */
 
-static void VKAPI_PTR tell_allocate(void* user, uint32_t type, VkDeviceMemory memory,
-                                    VkDeviceSize size)
+static void VKAPI_PTR trace_allocate(void* user, uint32_t type, VkDeviceMemory memory,
+                                     VkDeviceSize size)
 {
     struct fuzz_world* world = user;
     fuzz_require(type < world->profile.typeCount && memory != VK_NULL_HANDLE && size != 0);
-    world->told_allocate += 1;
+    world->traced_allocate += 1;
 }
 
-static void VKAPI_PTR tell_free(void* user, uint32_t type, VkDeviceMemory memory, VkDeviceSize size)
+static void VKAPI_PTR trace_free(void* user, uint32_t type, VkDeviceMemory memory,
+                                 VkDeviceSize size)
 {
     struct fuzz_world* world = user;
     fuzz_require(type < world->profile.typeCount && memory != VK_NULL_HANDLE && size != 0);
-    world->told_free += 1;
+    world->traced_free += 1;
 }
 
 static VkBool32 VKAPI_PTR make_room(void* user, const MaarOutOfMemoryInfo* info)
@@ -61,8 +62,8 @@ static void draw_create_info(struct fuzz_world* world)
     MaarAllocatorCreateInfo* info = &world->rig.create_info;
     const uint8_t way = fuzz_byte(input);
     info->pAllocationCallbacks = &world->host.callbacks;
-    info->pfnDeviceAllocate = tell_allocate;
-    info->pfnDeviceFree = tell_free;
+    info->pfnDeviceAllocate = trace_allocate;
+    info->pfnDeviceFree = trace_free;
     info->pDeviceMemoryUserData = world;
     info->pfnOutOfMemory = (way & 1) != 0 ? make_room : NULL;
     info->pOutOfMemoryUserData = world;
@@ -205,7 +206,7 @@ static void require_sound(struct fuzz_world* world)
         abort();
     }
     fuzz_require(statistics.blockCount == counters.liveCount[MAAR_SIMULATED_OBJECT_MEMORY]);
-    fuzz_require(world->told_allocate - world->told_free == statistics.blockCount);
+    fuzz_require(world->traced_allocate - world->traced_free == statistics.blockCount);
     for (uint32_t i = 0; i < VK_MAX_MEMORY_HEAPS; ++i) {
         held += counters.heapLive[i];
         fuzz_require(world->limits[i] == 0 || counters.heapLive[i] <= world->limits[i]);
@@ -286,7 +287,7 @@ static void take_down(struct fuzz_world* world)
     }
     maarDestroyAllocator(world->rig.allocator);
     world->rig.allocator = VK_NULL_HANDLE;
-    fuzz_require(world->told_allocate == world->told_free && world->host.live == 0);
+    fuzz_require(world->traced_allocate == world->traced_free && world->host.live == 0);
     vkDestroySemaphore(world->rig.device, world->timeline, NULL);
     rig_close(&world->rig);
 }

@@ -114,7 +114,7 @@ static void draw_options(struct fuzz_input* input, struct command_line* line)
 }
 
 /* What the command prints is of no interest here. */
-static int run_quietly(int count, char** words)
+static int run_silently(int count, char** words)
 {
     static FILE* nowhere;
     FILE* const out = stdout;
@@ -161,7 +161,7 @@ static void try_command(struct fuzz_input* input)
     add_word(&line, "--output");
     add_word(&line, output);
     line.words[line.count] = NULL;
-    const int code = run_quietly(line.count, line.words);
+    const int code = run_silently(line.count, line.words);
     fuzz_require(code >= TOOL_EXIT_OK && code <= TOOL_EXIT_USAGE);
     if (code == TOOL_EXIT_OK && !several && access(output, R_OK) == 0) {
         require_taken(output);

@@ -231,7 +231,7 @@ static bool is_checkable(const struct plan_made* made)
 
 static void plan_spoilt(struct fuzz_input* input, struct plan_made* made)
 {
-    bool told = false;
+    bool reported = false;
     MaarPlan plan = VK_NULL_HANDLE;
     const struct plan_source source = {draw_bytes, input};
     plan_made_fill(made, &source, PLAN_MADE_MAX_RESOURCES);
@@ -241,11 +241,11 @@ static void plan_spoilt(struct fuzz_input* input, struct plan_made* made)
     }
     made->info.nodeLimit = 1000;
     made->info.pfnMessage = take_message;
-    made->info.pMessageUserData = &told;
+    made->info.pMessageUserData = &reported;
     const VkResult result = maarCreatePlan(&made->info, &plan);
     fuzz_require(result == VK_SUCCESS || result == VK_ERROR_VALIDATION_FAILED_EXT ||
                  result == VK_ERROR_OUT_OF_HOST_MEMORY);
-    fuzz_require(told == (result == VK_ERROR_VALIDATION_FAILED_EXT));
+    fuzz_require(reported == (result == VK_ERROR_VALIDATION_FAILED_EXT));
     fuzz_require((plan != VK_NULL_HANDLE) == (result == VK_SUCCESS));
     if (result == VK_SUCCESS && is_checkable(made)) {
         struct plan_answer answer;

@@ -406,9 +406,9 @@ static void try_wrong(struct transient_world* world)
     rig_forget_messages(&world->device.rig);
     const VkResult result =
         maarCreateTransientHeap(world->device.rig.allocator, &world->info, &world->heap);
-    const bool told = world->device.rig.messages.total != 0;
+    const bool reported = world->device.rig.messages.total != 0;
     fuzz_require((result == VK_SUCCESS) == (world->heap != VK_NULL_HANDLE));
-    fuzz_require(result != VK_ERROR_VALIDATION_FAILED_EXT || told);
+    fuzz_require(result != VK_ERROR_VALIDATION_FAILED_EXT || reported);
     /* Wrong families and layouts are between the program and the driver. */
     if (result == VK_SUCCESS) {
         MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};

@@ -50,8 +50,8 @@ struct fuzz_world {
     uint32_t stale_count;
     VkSemaphore timeline; /* null where there is no such feature */
     uint64_t timeline_value, host_value;
-    uint64_t told_allocate, told_free; /* by the callbacks of device memory */
-    uint32_t asked_count;              /* by the observer of memory that runs out */
+    uint64_t traced_allocate, traced_free; /* by the callbacks of device memory */
+    uint32_t asked_count;                  /* by the observer of memory that runs out */
     bool may_alias;
     bool may_be_lost; /* a loss was among the faults */
     bool has_sliced;  /* shared buffers count as allocations too */

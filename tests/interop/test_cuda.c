@@ -175,14 +175,14 @@ static void errors_mean_what_the_header_says(void** state)
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(maar_cuda_vulkan_result(MAAR_CUDA_OUT_OF_MEMORY, MAAR_CUDA_CALL_IMPORT),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    const enum maar_cuda_result refusals[] = {
+    const enum maar_cuda_result failures[] = {
         MAAR_CUDA_INVALID_VALUE,    MAAR_CUDA_INVALID_HANDLE, MAAR_CUDA_NOT_SUPPORTED,
         MAAR_CUDA_OPERATING_SYSTEM, MAAR_CUDA_NOT_PERMITTED,  MAAR_CUDA_UNKNOWN,
     };
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; ++i) {
-        assert_int_equal(maar_cuda_vulkan_result(refusals[i], MAAR_CUDA_CALL_IMPORT),
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; ++i) {
+        assert_int_equal(maar_cuda_vulkan_result(failures[i], MAAR_CUDA_CALL_IMPORT),
                          VK_ERROR_INVALID_EXTERNAL_HANDLE);
-        assert_int_equal(maar_cuda_vulkan_result(refusals[i], MAAR_CUDA_CALL_PLAIN),
+        assert_int_equal(maar_cuda_vulkan_result(failures[i], MAAR_CUDA_CALL_PLAIN),
                          VK_ERROR_UNKNOWN);
     }
     const enum maar_cuda_result broken[] = {

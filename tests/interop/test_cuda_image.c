@@ -187,10 +187,10 @@ static void image_is_an_array_with_levels(void** state)
     info.usage |= VK_IMAGE_USAGE_STORAGE_BIT;
     const MaarAllocation memory = make_image(&desk, &info, &image);
     assert_int_equal(maarCreateCudaImage(desk.cuda, memory, &info, &in_cuda), VK_SUCCESS);
-    const struct maar_cuda_memory_image told = desk.fake->last_image();
-    assert_int_equal(told.offset, rig_info(&desk.rig, memory).offset);
-    assert_int_equal(told.levels, 3);
-    assert_int_equal(told.shape.flags, MAAR_CUDA_ARRAY_SURFACE);
+    const struct maar_cuda_memory_image passed = desk.fake->last_image();
+    assert_int_equal(passed.offset, rig_info(&desk.rig, memory).offset);
+    assert_int_equal(passed.levels, 3);
+    assert_int_equal(passed.shape.flags, MAAR_CUDA_ARRAY_SURFACE);
     MaarCudaImageInfo seen = {.sType = MAAR_STRUCTURE_TYPE_CUDA_IMAGE_INFO};
     assert_int_equal(maarGetCudaImageInfo(in_cuda, &seen), VK_SUCCESS);
     assert_non_null(seen.pMipmappedArray);

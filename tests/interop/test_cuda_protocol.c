@@ -278,8 +278,8 @@ static void leave_the_block(struct maar_cuda_memory_range* range, void* data)
 
 /* What Maar gives to CUDA is spoiled on its way: CUDA refuses, for that reason; Maar says so, and
  * all is as before. */
-static void expect_refusal(struct cuda_case* c, const struct fake_tamper* tamper,
-                           const char* reason)
+static void expect_rejection(struct cuda_case* c, const struct fake_tamper* tamper,
+                             const char* reason)
 {
     VkBuffer buffer = VK_NULL_HANDLE;
     const MaarAllocation allocation = rig_create_shared_buffer(&c->rig, SIZE, &buffer);
@@ -323,7 +323,7 @@ static void spoiled_import_is_refused_for_its_reason(void** state)
         {{.range = leave_the_block}, "are outside of the memory"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        expect_refusal(c, &rows[i].tamper, rows[i].reason);
+        expect_rejection(c, &rows[i].tamper, rows[i].reason);
     }
 }
 

@@ -284,7 +284,7 @@ static uint32_t count_in_dump(const char* words)
     return count;
 }
 
-static void dump_tells_what_is_shared(void** state)
+static void dump_shows_what_is_shared(void** state)
 {
     rig_need(state, true, "");
     VkBuffer buffer = VK_NULL_HANDLE;
@@ -482,7 +482,7 @@ int main(void)
         CASE(handle_that_somebody_closed_is_reported),
         CASE(import_of_a_wrong_size_is_refused),
         CASE(imported_memory_can_be_passed_on),
-        CASE(dump_tells_what_is_shared),
+        CASE(dump_shows_what_is_shared),
         CASE(ten_thousand_cycles_leak_no_descriptor),
         CASE(ordinary_memory_is_not_exported),
         CASE(exportable_memory_lies_apart),

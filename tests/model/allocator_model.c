@@ -182,7 +182,7 @@ static void do_make(struct model* model)
         assert_true(item->allocation == VK_NULL_HANDLE && item->buffer == VK_NULL_HANDLE &&
                     item->image == VK_NULL_HANDLE);
         assert_true(result != VK_ERROR_UNKNOWN && result != VK_ERROR_DEVICE_LOST);
-        ++model->refusals;
+        ++model->unmet;
         return;
     }
     MaarAllocationInfo info = rig_info(&model->rig, item->allocation);

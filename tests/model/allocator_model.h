@@ -34,7 +34,7 @@ struct model {
     VkSemaphore timeline;
     uint64_t timeline_value;
     uint64_t host_value;
-    uint32_t refusals; /* requests that were not met */
+    uint32_t unmet; /* requests that were not met */
 };
 
 /* Runs `steps` random operations, checks after each, and takes everything down. */

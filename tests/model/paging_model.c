@@ -38,23 +38,23 @@ static void compare_runs(struct paged_model* m, struct paged_table* table)
         assert_int_equal(runs[i].offset % table->page_size, 0);
         assert_true(first >= page && first < table->page_count);
         for (; page < first; ++page) {
-            assert_true(table->wish[page].token == 0);
+            assert_true(table->wanted[page].token == 0);
         }
         const VkDeviceSize length = (runs[i].size + table->page_size - 1) / table->page_size;
         for (VkDeviceSize k = 0; k < length; ++k, ++page) {
-            struct paged_page* wish = &table->wish[page];
-            assert_true(page < table->page_count && wish->token != 0);
+            struct paged_page* wanted = &table->wanted[page];
+            assert_true(page < table->page_count && wanted->token != 0);
             const VkDeviceSize offset = runs[i].memoryOffset + k * table->page_size;
-            if (wish->memory == VK_NULL_HANDLE) {
-                wish->memory = runs[i].memory;
-                wish->offset = offset;
+            if (wanted->memory == VK_NULL_HANDLE) {
+                wanted->memory = runs[i].memory;
+                wanted->offset = offset;
             }
-            assert_true(wish->memory == runs[i].memory);
-            assert_int_equal(wish->offset, offset);
+            assert_true(wanted->memory == runs[i].memory);
+            assert_int_equal(wanted->offset, offset);
         }
     }
     for (; page < table->page_count; ++page) {
-        assert_true(table->wish[page].token == 0);
+        assert_true(table->wanted[page].token == 0);
     }
 }
 
@@ -101,8 +101,8 @@ static uint64_t count_distinct(struct paged_model* m)
     for (uint32_t t = 0; t < PAGED_TABLES; ++t) {
         const struct paged_table* table = &m->tables[t];
         for (uint32_t page = 0; table->reservation != NULL && page < table->page_count; ++page) {
-            if (table->wish[page].token != 0) {
-                all[count++] = table->wish[page];
+            if (table->wanted[page].token != 0) {
+                all[count++] = table->wanted[page];
             }
         }
     }
@@ -124,7 +124,7 @@ static uint64_t count_recorded(const struct paged_model* m)
     for (uint32_t t = 0; t < PAGED_TABLES; ++t) {
         const struct paged_table* table = &m->tables[t];
         for (uint32_t page = 0; table->reservation != NULL && page < table->page_count; ++page) {
-            recorded += !same_place(&table->wish[page], &table->device[page]);
+            recorded += !same_place(&table->wanted[page], &table->device[page]);
         }
     }
     return recorded;
@@ -271,7 +271,7 @@ static void commit(struct paged_model* m, struct paged_table* table)
     }
     if (result != VK_SUCCESS) {
         assert_true(result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS);
-        ++m->refusals;
+        ++m->unmet;
         return;
     }
     for (uint32_t i = 0; i < count; ++i) {
@@ -279,7 +279,7 @@ static void commit(struct paged_model* m, struct paged_table* table)
             ranges[i].size == VK_WHOLE_SIZE ? table->size : ranges[i].offset + ranges[i].size;
         for (VkDeviceSize at = ranges[i].offset / table->page_size * table->page_size; at < end;
              at += table->page_size) {
-            struct paged_page* page = &table->wish[at / table->page_size];
+            struct paged_page* page = &table->wanted[at / table->page_size];
             if (page->token == 0) {
                 *page = (struct paged_page){.token = ++m->last_token};
             }
@@ -297,7 +297,7 @@ static void decommit(struct paged_model* m, struct paged_table* table)
         const VkDeviceSize first = page * table->page_size;
         const VkDeviceSize last = first + table->page_size;
         if (first >= range.offset && (last <= end || end == table->size)) {
-            table->wish[page] = (struct paged_page){.token = 0};
+            table->wanted[page] = (struct paged_page){.token = 0};
         }
     }
 }
@@ -314,7 +314,7 @@ static void alias(struct paged_model* m, struct paged_table* table)
     const uint32_t most = 1 + below(m, 10);
     /* The target has no pages, and the device has none there that were given back. */
     while (count < most && from + count < source->page_count && to + count < table->page_count &&
-           source->wish[from + count].token != 0 && table->wish[to + count].token == 0 &&
+           source->wanted[from + count].token != 0 && table->wanted[to + count].token == 0 &&
            table->device[to + count].token == 0) {
         ++count;
     }
@@ -335,7 +335,7 @@ static void alias(struct paged_model* m, struct paged_table* table)
         fail_msg("alias %u pages: %s", (unsigned)count, m->rig.messages.last);
     }
     assert_int_equal(result, VK_SUCCESS);
-    memmove(&table->wish[to], &source->wish[from], count * sizeof table->wish[0]);
+    memmove(&table->wanted[to], &source->wanted[from], count * sizeof table->wanted[0]);
 }
 
 static void submit(struct paged_model* m)
@@ -344,7 +344,7 @@ static void submit(struct paged_model* m)
     assert_int_equal(maarSubmitBinds(m->rig.allocator, 1, &point, &m->bound), VK_SUCCESS);
     for (uint32_t t = 0; t < PAGED_TABLES; ++t) {
         struct paged_table* table = &m->tables[t];
-        memcpy(table->device, table->wish, sizeof table->device);
+        memcpy(table->device, table->wanted, sizeof table->device);
     }
     ++m->binds;
 }

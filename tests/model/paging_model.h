@@ -24,7 +24,7 @@ struct paged_table {
     uint32_t page_count;
     bool aliased;
     bool pooled;
-    struct paged_page wish[PAGED_PAGES];
+    struct paged_page wanted[PAGED_PAGES];
     struct paged_page device[PAGED_PAGES]; /* at the last submission */
 };
 
@@ -39,9 +39,9 @@ struct paged_model {
     uint64_t work_value;
     MaarPoint bound; /* of the last submission of binds */
     VkCommandPool commands;
-    bool held;         /* submissions are; the device is behind */
-    bool dying;        /* reservations may have been destroyed whose pages have not come back */
-    uint32_t refusals; /* commitments that were not met */
+    bool held;      /* submissions are; the device is behind */
+    bool dying;     /* reservations may have been destroyed whose pages have not come back */
+    uint32_t unmet; /* commitments that were not met */
     uint32_t uses;
     uint32_t binds;
 };

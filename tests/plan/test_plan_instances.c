@@ -55,7 +55,7 @@ static void load(const char* folder, const struct instance* instance,
     }
 }
 
-static void VKAPI_PTR tell_instance(void* user_data, const MaarMessage* report)
+static void VKAPI_PTR report_instance(void* user_data, const MaarMessage* report)
 {
     print_message("%s: %s\n", (const char*)user_data, report->pText);
 }
@@ -67,7 +67,7 @@ static void plan_graph(const struct support_frame_graph* graph, MaarPlanCreateIn
     char reason[256] = "";
     MaarPlan plan = VK_NULL_HANDLE;
     support_frame_graph_describe(graph, info);
-    info->pfnMessage = tell_instance;
+    info->pfnMessage = report_instance;
     info->pMessageUserData = (void*)(uintptr_t)graph->name;
     if (maarCreatePlan(info, &plan) != VK_SUCCESS || !plan_answer_read(plan, answer)) {
         fail_msg("%s: cannot be planned", graph->name);

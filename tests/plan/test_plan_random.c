@@ -30,7 +30,7 @@ static uint64_t read_number(const char* variable, uint64_t fallback)
     return text != NULL ? strtoull(text, NULL, 0) : fallback;
 }
 
-static void VKAPI_PTR tell_test(void* user_data, const MaarMessage* report)
+static void VKAPI_PTR report_test(void* user_data, const MaarMessage* report)
 {
     (void)user_data;
     print_message("%s\n", report->pText);
@@ -41,7 +41,7 @@ static void plan_and_check(struct plan_made* made, struct plan_answer* answer, u
 {
     char reason[256] = "";
     MaarPlan plan = VK_NULL_HANDLE;
-    made->info.pfnMessage = tell_test;
+    made->info.pfnMessage = report_test;
     const VkResult result = maarCreatePlan(&made->info, &plan);
     if (result != VK_SUCCESS) {
         fail_msg("round %" PRIu64 ": maarCreatePlan says %d", round, (int)result);

@@ -629,7 +629,7 @@ static void protected_types_are_refused_unless_required(void** state)
     assert_int_equal(choice.candidateCount, 1);
 }
 
-static void reason_tells_what_the_type_lacks(void** state)
+static void reason_names_what_the_type_lacks(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.profile = rig_profile_file("arm-mali-g610-panvk25.0")};
@@ -687,7 +687,7 @@ int main(void)
         rig_unit_test(coherent_types_with_their_feature_come_when_asked_for),
         rig_unit_test(lazy_types_are_for_transient_resources_or_on_request),
         rig_unit_test(protected_types_are_refused_unless_required),
-        rig_unit_test(reason_tells_what_the_type_lacks),
+        rig_unit_test(reason_names_what_the_type_lacks),
     };
     return cmocka_run_group_tests_name("profiles", tests, load_table, NULL);
 }

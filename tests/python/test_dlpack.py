@@ -34,7 +34,7 @@ class Capsules(DeviceCase):
     def make(self, shape=(3, 5), dtype="float32"):
         return self.device.buffer(shape, dtype, host_visible=True)
 
-    def test_legacy_capsule_tells_the_buffer(self):
+    def test_legacy_capsule_describes_the_buffer(self):
         buffer = self.make()
         for max_version in (None, (0, 8)):
             tensor = Consumed(buffer.__dlpack__(max_version=max_version))
@@ -42,7 +42,7 @@ class Capsules(DeviceCase):
             self.check(buffer, tensor)
             tensor.delete()
 
-    def test_versioned_capsule_tells_the_buffer(self):
+    def test_versioned_capsule_describes_the_buffer(self):
         self.needs_versioned_capsules()
         buffer = self.make()
         for max_version in ((1, 0), (1, 3), (2, 0)):

@@ -156,12 +156,13 @@ static int refuse(int error)
 /* ---- buffer objects ---- */
 
 /* What the driver received last. */
-static _Atomic uint64_t told_sizes[FAULT_MEMORY_COUNT];
+static _Atomic uint64_t reported_sizes[FAULT_MEMORY_COUNT];
 
 /* All VRAM is visible where the BAR has its size. */
 static bool sees_all_vram(void)
 {
-    return atomic_load(&told_sizes[FAULT_VISIBLE_VRAM]) >= atomic_load(&told_sizes[FAULT_VRAM]);
+    return atomic_load(&reported_sizes[FAULT_VISIBLE_VRAM]) >=
+           atomic_load(&reported_sizes[FAULT_VRAM]);
 }
 
 static void count_created(uint32_t handle, uint64_t size, uint64_t domains, uint64_t flags)
@@ -251,7 +252,7 @@ static void rewrite_memory(struct info_memory* memory)
             memory->heaps[i].largest = size / 4 * 3;
         }
         memory->heaps[i].usage = usage_of((enum fault_memory)i);
-        atomic_store(&told_sizes[i], memory->heaps[i].total);
+        atomic_store(&reported_sizes[i], memory->heaps[i].total);
     }
 }
 
@@ -278,7 +279,7 @@ static bool answer_for_kernel(const struct info_request* info)
         break;
     case QUERY_SIZES:
         for (int i = 0; i < FAULT_MEMORY_COUNT; ++i) {
-            sizes.bytes[i] = atomic_load(&told_sizes[i]);
+            sizes.bytes[i] = atomic_load(&reported_sizes[i]);
         }
         give_answer(info, &sizes, sizeof sizes);
         return true;

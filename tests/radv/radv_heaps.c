@@ -25,7 +25,7 @@ static VkPhysicalDeviceMemoryProperties known_memory(struct rig* rig)
     return known.memoryProperties;
 }
 
-static void heaps_are_as_large_as_told(void** state)
+static void heaps_are_as_large_as_reported(void** state)
 {
     (void)state;
     static struct rig rig;
@@ -240,7 +240,7 @@ static void blocks_shrink_towards_the_end(void** state)
     radv_close(&rig);
 }
 
-struct hoard {
+struct stock {
     struct rig rig;
     MaarAllocation made[MOST_PIECES];
     uint32_t count;
@@ -249,12 +249,12 @@ struct hoard {
 
 static VkBool32 VKAPI_PTR give_one_up(void* user, const MaarOutOfMemoryInfo* info)
 {
-    struct hoard* hoard = user;
+    struct stock* stock = user;
     assert_int_equal(info->result, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(info->attempt, hoard->asked);
+    assert_int_equal(info->attempt, stock->asked);
     assert_int_equal(info->size, 2 * PIECE_MIB * MIB);
-    ++hoard->asked;
-    maarFreeMemory(hoard->rig.allocator, hoard->made[--hoard->count]);
+    ++stock->asked;
+    maarFreeMemory(stock->rig.allocator, stock->made[--stock->count]);
     return VK_TRUE;
 }
 
@@ -262,37 +262,37 @@ static VkBool32 VKAPI_PTR give_one_up(void* user, const MaarOutOfMemoryInfo* inf
 static void observer_makes_room(void** state)
 {
     (void)state;
-    static struct hoard hoard;
-    radv_open(&hoard.rig);
-    rig_make_allocator(&hoard.rig);
-    hoard.count = take_everything(&hoard.rig, hoard.made);
-    maarFreeMemories(hoard.rig.allocator, hoard.count, hoard.made);
-    radv_expect_empty(&hoard.rig);
-    maarDestroyAllocator(hoard.rig.allocator);
-    hoard.rig.create_info.pfnOutOfMemory = give_one_up;
-    hoard.rig.create_info.pOutOfMemoryUserData = &hoard;
-    rig_make_allocator(&hoard.rig);
-    const uint32_t all = hoard.count;
-    for (hoard.count = 0; hoard.count < all; ++hoard.count) {
-        assert_int_equal(radv_allocate_dedicated(&hoard.rig, PIECE_MIB * MIB,
+    static struct stock stock;
+    radv_open(&stock.rig);
+    rig_make_allocator(&stock.rig);
+    stock.count = take_everything(&stock.rig, stock.made);
+    maarFreeMemories(stock.rig.allocator, stock.count, stock.made);
+    radv_expect_empty(&stock.rig);
+    maarDestroyAllocator(stock.rig.allocator);
+    stock.rig.create_info.pfnOutOfMemory = give_one_up;
+    stock.rig.create_info.pOutOfMemoryUserData = &stock;
+    rig_make_allocator(&stock.rig);
+    const uint32_t all = stock.count;
+    for (stock.count = 0; stock.count < all; ++stock.count) {
+        assert_int_equal(radv_allocate_dedicated(&stock.rig, PIECE_MIB * MIB,
                                                  MAAR_MEMORY_USAGE_DEVICE_LOCAL, 0,
-                                                 &hoard.made[hoard.count]),
+                                                 &stock.made[stock.count]),
                          VK_SUCCESS);
     }
     MaarAllocation large = VK_NULL_HANDLE;
-    assert_int_equal(radv_allocate_dedicated(&hoard.rig, 2 * PIECE_MIB * MIB,
+    assert_int_equal(radv_allocate_dedicated(&stock.rig, 2 * PIECE_MIB * MIB,
                                              MAAR_MEMORY_USAGE_DEVICE_LOCAL, 0, &large),
                      VK_SUCCESS);
-    assert_true(hoard.asked >= 1 && hoard.asked <= 2);
-    assert_int_equal(hoard.count, all - hoard.asked);
-    radv_expect_books_agree(&hoard.rig);
-    maarFreeMemory(hoard.rig.allocator, large);
-    maarFreeMemories(hoard.rig.allocator, hoard.count, hoard.made);
-    radv_close(&hoard.rig);
+    assert_true(stock.asked >= 1 && stock.asked <= 2);
+    assert_int_equal(stock.count, all - stock.asked);
+    radv_expect_books_agree(&stock.rig);
+    maarFreeMemory(stock.rig.allocator, large);
+    maarFreeMemories(stock.rig.allocator, stock.count, stock.made);
+    radv_close(&stock.rig);
 }
 
 const struct radv_case radv_heap_cases[] = {
-    {"heaps_are_as_large_as_told", heaps_are_as_large_as_told},
+    {"heaps_are_as_large_as_reported", heaps_are_as_large_as_reported},
     {"small_bar_fills_and_falls_back", small_bar_fills_and_falls_back},
     {"full_bar_is_exceeded_or_refused", full_bar_is_exceeded_or_refused},
     {"end_of_memory_is_reached_again_and_again", end_of_memory_is_reached_again_and_again},

@@ -166,10 +166,10 @@ static void coherent_amd_types_are_never_taken(void** state)
         radv_skip("the device offers no such types");
     }
     for (uint32_t usage = 0; usage < MAAR_MEMORY_USAGE_FLAGS_ONLY; ++usage) {
-        for (uint64_t refusals = 0; refusals < 8; ++refusals) {
+        for (uint64_t failures = 0; failures < 8; ++failures) {
             MaarAllocation made = VK_NULL_HANDLE;
-            if (refusals > 0) {
-                radv_refuse(FAULT_CALL_CREATE, 1, refusals);
+            if (failures > 0) {
+                radv_refuse(FAULT_CALL_CREATE, 1, failures);
             }
             const VkResult result =
                 radv_allocate_dedicated(&rig, MIB, (MaarMemoryUsage)usage, 0, &made);

@@ -54,7 +54,7 @@ class Executing(SampleCase):
         self.assertGreater(result["compared_pixels"], 5 * 160 * 96)
         self.assertGreater(result["evictions"], 0)
         self.assertGreater(result["hit_rate"], 0.05)
-        self.assertGreater(result["wished_pixels"], result["map_pixels"] // 10)
+        self.assertGreater(result["requested_pixels"], result["map_pixels"] // 10)
         # At most one submission of each kind a frame: the frame, binds, uploads.
         self.assertLessEqual(result["submissions"], 3 * result["frames"])
         self.assertLessEqual(result["bind_submissions"], result["frames"])

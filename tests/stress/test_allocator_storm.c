@@ -53,7 +53,7 @@ struct storm {
     pthread_mutex_t stall_lock; /* guards stalls: what waits for another thread to end it */
     struct item stalls[STALLS];
     _Atomic uint64_t made, failed, inherited, spared;
-    _Atomic int64_t told_live; /* VkDeviceMemory, as the callbacks have it */
+    _Atomic int64_t reported_live; /* VkDeviceMemory, as the callbacks have it */
 };
 
 struct worker {
@@ -269,7 +269,7 @@ static void VKAPI_PTR count_allocated(void* user, uint32_t type, VkDeviceMemory 
 {
     struct storm* storm = user;
     EXPECT(storm, type < VK_MAX_MEMORY_TYPES && memory != VK_NULL_HANDLE && size > 0);
-    (void)atomic_fetch_add(&storm->told_live, 1);
+    (void)atomic_fetch_add(&storm->reported_live, 1);
 }
 
 static void VKAPI_PTR count_freed(void* user, uint32_t type, VkDeviceMemory memory,
@@ -277,7 +277,7 @@ static void VKAPI_PTR count_freed(void* user, uint32_t type, VkDeviceMemory memo
 {
     struct storm* storm = user;
     EXPECT(storm, type < VK_MAX_MEMORY_TYPES && memory != VK_NULL_HANDLE && size > 0);
-    EXPECT(storm, atomic_fetch_sub(&storm->told_live, 1) > 0);
+    EXPECT(storm, atomic_fetch_sub(&storm->reported_live, 1) > 0);
 }
 
 static void use_shared(struct worker* worker)
@@ -587,7 +587,7 @@ static void close_storm(struct storm* storm)
     maarDestroyPool(rig->allocator, storm->pool);
     assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     fault_expect_empty(rig);
-    assert_int_equal(atomic_load(&storm->told_live), 0);
+    assert_int_equal(atomic_load(&storm->reported_live), 0);
     assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_FATAL], 0);
     vkDestroySemaphore(rig->device, storm->timeline, NULL);
     rig_close(rig);

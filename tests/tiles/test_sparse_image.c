@@ -220,8 +220,8 @@ static void two_aspects_come_and_go_together(void** state)
     rig_close(&rig);
 }
 
-static void expect_refusal(const VkImageCreateInfo* made, VkResult result, MaarMessageId id,
-                           const char* culprit)
+static void expect_rejection(const VkImageCreateInfo* made, VkResult result, MaarMessageId id,
+                             const char* culprit)
 {
     MaarSparseImage image = (MaarSparseImage)(uintptr_t)1;
     assert_int_equal(tile_try_image(&rig, made, &image), result);
@@ -253,29 +253,31 @@ static void images_that_cannot_be_are_refused(void** state)
         tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
     VkImageCreateInfo bad = good;
     bad.tiling = VK_IMAGE_TILING_LINEAR;
-    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
-                   "tiling");
+    expect_rejection(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+                     "tiling");
     bad = good;
     bad.samples = VK_SAMPLE_COUNT_4_BIT;
-    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
-                   "samples");
+    expect_rejection(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+                     "samples");
     bad = good;
     bad.imageType = VK_IMAGE_TYPE_1D;
-    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
-                   "imageType");
+    expect_rejection(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+                     "imageType");
     bad = good;
     bad.flags = VK_IMAGE_CREATE_DISJOINT_BIT;
-    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, NULL);
+    expect_rejection(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+                     NULL);
     bad = good;
     bad.extent.depth = 0;
-    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_ZERO_SIZE, "extent");
+    expect_rejection(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_ZERO_SIZE, "extent");
     const VkExternalMemoryImageCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
     };
     bad = good;
     bad.pNext = &external;
-    expect_refusal(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, NULL);
+    expect_rejection(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
+                     NULL);
 
     MaarSparseImage image =
         tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
@@ -357,8 +359,8 @@ static void device_without_residency_is_reported(void** state)
     tile_device_start(&rig, &device, &setup, 0);
     const VkImageCreateInfo made =
         tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
-    expect_refusal(&made, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
-                   "sparseResidencyImage2D");
+    expect_rejection(&made, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+                     "sparseResidencyImage2D");
     rig_close(&rig);
 }
 

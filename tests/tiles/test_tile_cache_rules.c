@@ -43,14 +43,14 @@ static void open_commands(void)
 
 /* 1024x1024: tiles of level 0 are 8x8, and the levels that are not pinned 8x8, 4x4, 2x2 and, where
  * the tail begins later, 1. */
-static void start(const struct tile_device* device, const MaarTileCacheCreateInfo* wishes)
+static void start(const struct tile_device* device, const MaarTileCacheCreateInfo* wanted)
 {
     static const struct tile_device plain = {.page_size = 0};
     const struct rig_setup setup = {.count_host = true};
     tile_device_start(&rig, device != NULL ? device : &plain, &setup,
                       MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
     image = tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){1024, 1024, 1}, 1);
-    MaarTileCacheCreateInfo info = wishes != NULL ? *wishes : cache_info(4 * MIB);
+    MaarTileCacheCreateInfo info = wanted != NULL ? *wanted : cache_info(4 * MIB);
     info.image = image;
     assert_int_equal(maarCreateTileCache(rig.allocator, &info, &cache), VK_SUCCESS);
     open_commands();

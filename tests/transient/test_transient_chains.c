@@ -200,7 +200,7 @@ static void refuse(const MaarTransientHeapCreateInfo* info, VkResult result, Maa
     rig_expect_message_naming(&rig, id, culprit);
 }
 
-static void wishes_that_cannot_be_granted_are_refused(void** state)
+static void requests_that_cannot_be_granted_are_refused(void** state)
 {
     (void)state;
     make_maker();
@@ -258,7 +258,7 @@ int main(void)
         ON_RIG(unknown_chains_are_never_the_same),
         ON_RIG(barriers_name_the_aspects_of_a_format),
         ON_RIG(dedicated_ones_keep_their_memory),
-        ON_RIG(wishes_that_cannot_be_granted_are_refused),
+        ON_RIG(requests_that_cannot_be_granted_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

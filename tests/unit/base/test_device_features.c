@@ -95,7 +95,7 @@ static void features_in_vain_are_reported(void** state)
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_UNUSED, "apiVersion");
 }
 
-static void features_in_use_are_not_told(void** state)
+static void features_in_use_are_not_reported(void** state)
 {
     (void)state;
     static const uint32_t versions[] = {VK_API_VERSION_1_1, VK_API_VERSION_1_2, VK_API_VERSION_1_3};
@@ -204,7 +204,7 @@ int main(void)
         rig_unit_test(recommendation_serves_a_program_of_1_1),
         rig_unit_test(capabilities_work_for_a_program_of_1_1),
         rig_unit_test(features_in_vain_are_reported),
-        cmocka_unit_test(features_in_use_are_not_told),
+        cmocka_unit_test(features_in_use_are_not_reported),
         rig_unit_test(families_are_no_more_than_the_driver_has),
         rig_unit_test(timelines_need_each_of_their_functions),
         rig_unit_test(limits_beyond_all_bounds_are_survived),

@@ -124,8 +124,8 @@ static VkResult receive(uint64_t timeout_ns, MaarExternalHandle* handle)
     return result;
 }
 
-static void expect_refusal(VkResult wanted, uint64_t timeout_ns, MaarMessageId id,
-                           const char* culprit)
+static void expect_rejection(VkResult wanted, uint64_t timeout_ns, MaarMessageId id,
+                             const char* culprit)
 {
     MaarExternalHandle handle = (MaarExternalHandle)&rig;
     const uint32_t before = rig_count_fds();
@@ -279,8 +279,8 @@ static void two_messages_stay_apart(void** state)
     /* The first without a descriptor of its own, in one piece with half of the second. */
     send_raw(bytes, 384, 0);
     send_raw(bytes + 384, 128, 1);
-    expect_refusal(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
-                   "0");
+    expect_rejection(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
+                     "0");
     MaarExternalHandle got = VK_NULL_HANDLE;
     assert_int_equal(receive(SOON_NS, &got), VK_SUCCESS);
     maarDestroyExternalHandle(rig.allocator, got);
@@ -289,8 +289,8 @@ static void two_messages_stay_apart(void** state)
     send_raw(bytes + 100, 412, 0);
     assert_int_equal(receive(SOON_NS, &got), VK_SUCCESS);
     maarDestroyExternalHandle(rig.allocator, got);
-    expect_refusal(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
-                   "0");
+    expect_rejection(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
+                     "0");
     expect_message_passes();
 }
 
@@ -304,15 +304,15 @@ static void wrong_number_of_handles_is_refused(void** state)
         char count[8];
         send_raw(bytes, sizeof bytes, counts[i]);
         (void)snprintf(count, sizeof count, "%u", (unsigned)counts[i]);
-        expect_refusal(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS,
-                       MAAR_MESSAGE_ID_INVALID_DESCRIPTOR, count);
+        expect_rejection(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS,
+                         MAAR_MESSAGE_ID_INVALID_DESCRIPTOR, count);
         expect_message_passes();
     }
     for (uint32_t i = 0; i < 4; ++i) { /* one with each of two pieces */
         send_raw(bytes + (size_t)64 * i, 64, i % 2);
     }
-    expect_refusal(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
-                   "2");
+    expect_rejection(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
+                     "2");
     expect_message_passes();
     rig_expect_silence(&rig);
 }
@@ -324,14 +324,14 @@ static void flood_of_handles_is_closed(void** state)
     uint8_t bytes[MAAR_DESCRIPTOR_SIZE];
     write_bytes(bytes);
     send_raw(bytes, sizeof bytes, MOST_FDS);
-    expect_refusal(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
-                   NULL);
+    expect_rejection(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
+                     NULL);
     expect_message_passes();
     for (uint32_t i = 0; i < MAAR_DESCRIPTOR_SIZE; i += 4) {
         send_raw(bytes + i, 4, 64);
     }
-    expect_refusal(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
-                   "4096");
+    expect_rejection(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
+                     "4096");
     expect_message_passes();
 }
 
@@ -349,8 +349,8 @@ static void message_cut_by_the_time_is_refused(void** state)
     uint8_t bytes[MAAR_DESCRIPTOR_SIZE];
     write_bytes(bytes);
     send_raw(bytes, 100, 1);
-    expect_refusal(VK_ERROR_INVALID_EXTERNAL_HANDLE, WITHIN_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
-                   "100");
+    expect_rejection(VK_ERROR_INVALID_EXTERNAL_HANDLE, WITHIN_NS,
+                     MAAR_MESSAGE_ID_INVALID_DESCRIPTOR, "100");
 }
 
 static void message_cut_by_the_end_is_refused(void** state)
@@ -362,10 +362,10 @@ static void message_cut_by_the_end_is_refused(void** state)
         send_raw(bytes, size, 1);
         (void)close(ends[0]);
         ends[0] = -1;
-        expect_refusal(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS,
-                       MAAR_MESSAGE_ID_INVALID_DESCRIPTOR, NULL);
-        expect_refusal(VK_ERROR_INITIALIZATION_FAILED, SOON_NS, MAAR_MESSAGE_ID_SOCKET_FAILED,
-                       NULL);
+        expect_rejection(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS,
+                         MAAR_MESSAGE_ID_INVALID_DESCRIPTOR, NULL);
+        expect_rejection(VK_ERROR_INITIALIZATION_FAILED, SOON_NS, MAAR_MESSAGE_ID_SOCKET_FAILED,
+                         NULL);
         close_ends();
         open_ends();
     }
@@ -389,8 +389,8 @@ static void dead_socket_fails(void** state)
     ends[1] = ends[0];
     ends[0] = -1;
     (void)close(other);
-    expect_refusal(VK_ERROR_INITIALIZATION_FAILED, SOON_NS, MAAR_MESSAGE_ID_SOCKET_FAILED,
-                   strerror(ECONNRESET));
+    expect_rejection(VK_ERROR_INITIALIZATION_FAILED, SOON_NS, MAAR_MESSAGE_ID_SOCKET_FAILED,
+                     strerror(ECONNRESET));
     maarDestroyExternalHandle(rig.allocator, handle);
 }
 

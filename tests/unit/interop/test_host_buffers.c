@@ -352,7 +352,7 @@ static void half_atoms_are_not_imported(void** state)
     }
 }
 
-static void refusal_of_the_driver_gives_a_copy(void** state)
+static void failure_of_the_driver_gives_a_copy(void** state)
 {
     (void)state;
     static const struct {
@@ -574,7 +574,7 @@ int main(void)
         cmocka_unit_test(copies_move_the_named_bytes),
         cmocka_unit_test(incoherent_memory_is_flushed_and_invalidated),
         cmocka_unit_test(half_atoms_are_not_imported),
-        cmocka_unit_test(refusal_of_the_driver_gives_a_copy),
+        cmocka_unit_test(failure_of_the_driver_gives_a_copy),
         cmocka_unit_test(failures_leave_nothing_behind),
         cmocka_unit_test(misuse_is_reported),
         cmocka_unit_test(host_buffer_of_another_allocator_is_refused),

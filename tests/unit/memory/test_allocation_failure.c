@@ -7,7 +7,7 @@
 #include "tests/rig/rig.h"
 
 /* Fails, with one message of that severity and identifier that names call, size and culprit. */
-static void expect_refusal(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateInfo* how,
+static void expect_failure(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateInfo* how,
                            VkResult wanted, MaarMessageSeverity severity, MaarMessageId id,
                            const char* culprit)
 {
@@ -30,7 +30,7 @@ static MaarAllocationCreateInfo only_here(void)
 
 /* ---- why ---- */
 
-static void refusal_of_the_driver_tells_what_there_is(void** state)
+static void failure_of_the_driver_reports_what_there_is(void** state)
 {
     (void)state;
     struct rig* const rig = rig_begin(NULL);
@@ -47,45 +47,45 @@ static void refusal_of_the_driver_tells_what_there_is(void** state)
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY,
                               "VK_ERROR_OUT_OF_DEVICE_MEMORY");
     /* With other types tried, those are named. */
-    expect_refusal(rig, 2 * GIB, NULL, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+    expect_failure(rig, 2 * GIB, NULL, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
                    MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY, "2");
     rig_clear_faults(rig);
     maarFreeMemory(rig->allocator, held);
 }
 
-static void refusal_of_an_odd_code_is_named(void** state)
+static void failure_with_an_odd_code_is_named(void** state)
 {
     (void)state;
     struct rig* const rig = rig_begin(NULL);
     const MaarAllocationCreateInfo how = only_here();
     rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_UNKNOWN);
-    expect_refusal(rig, GIB, &how, VK_ERROR_UNKNOWN, MAAR_MESSAGE_SEVERITY_WARNING,
+    expect_failure(rig, GIB, &how, VK_ERROR_UNKNOWN, MAAR_MESSAGE_SEVERITY_WARNING,
                    MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY, "(VK_ERROR_UNKNOWN)");
     rig_clear_faults(rig);
 }
 
-static void refusal_of_the_impossible_names_the_limit(void** state)
+static void failure_of_the_impossible_names_the_limit(void** state)
 {
     (void)state;
     MaarSimulatedProfile profile = *rig_profile_discrete();
     profile.limits.maxMemoryAllocationSize = 64 * GIB;
     const struct rig_setup setup = {.profile = &profile};
     struct rig* const rig = rig_begin(NULL);
-    expect_refusal(rig, 5 * GIB, NULL, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+    expect_failure(rig, 5 * GIB, NULL, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
                    MAAR_MESSAGE_ID_TOO_LARGE_FOR_DEVICE, "maxMemoryAllocationSize");
-    expect_refusal(rig, UINT64_MAX, NULL, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+    expect_failure(rig, UINT64_MAX, NULL, VK_ERROR_OUT_OF_DEVICE_MEMORY,
                    MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_TOO_LARGE_FOR_DEVICE, NULL);
     assert_int_equal(rig_calls(rig, "vkAllocateMemory"), 0);
     rig_close(rig);
 
     const MaarAllocationCreateInfo how = only_here();
     rig_start(rig, &setup);
-    expect_refusal(rig, 9 * GIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+    expect_failure(rig, 9 * GIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
                    MAAR_MESSAGE_ID_TOO_LARGE_FOR_HEAP, "8589934592");
     assert_int_equal(rig_calls(rig, "vkAllocateMemory"), 0);
 }
 
-static void refusal_for_want_of_objects_counts_them(void** state)
+static void failure_for_want_of_objects_counts_them(void** state)
 {
     (void)state;
     enum { LIMIT = 16 };
@@ -97,12 +97,12 @@ static void refusal_for_want_of_objects_counts_them(void** state)
     for (uint32_t i = 0; i < LIMIT; ++i) {
         assert_int_equal(rig_try(rig, MIB, &how, &made[i]), VK_SUCCESS);
     }
-    expect_refusal(rig, MIB, &how, VK_ERROR_TOO_MANY_OBJECTS, MAAR_MESSAGE_SEVERITY_WARNING,
+    expect_failure(rig, MIB, &how, VK_ERROR_TOO_MANY_OBJECTS, MAAR_MESSAGE_SEVERITY_WARNING,
                    MAAR_MESSAGE_ID_TOO_MANY_ALLOCATIONS, "maxMemoryAllocationCount");
     maarFreeMemories(rig->allocator, LIMIT, made);
 }
 
-static void refusal_by_a_heap_limit_names_it(void** state)
+static void failure_by_a_heap_limit_names_it(void** state)
 {
     (void)state;
     struct rig* const rig = rig_new();
@@ -112,13 +112,13 @@ static void refusal_by_a_heap_limit_names_it(void** state)
     rig->create_info.pHeapSizeLimits = limits;
     rig_make_allocator(rig);
     const MaarAllocationCreateInfo how = only_here();
-    expect_refusal(rig, 200 * MIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+    expect_failure(rig, 200 * MIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY,
                    MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_HEAP_LIMIT_REACHED,
                    "pHeapSizeLimits");
 }
 
 /* It is the block that the limit forbids, however little is asked for. */
-static void refusal_of_a_block_by_a_heap_limit_names_it(void** state)
+static void failure_of_a_block_by_a_heap_limit_names_it(void** state)
 {
     (void)state;
     struct rig* const rig = rig_new();
@@ -131,7 +131,7 @@ static void refusal_of_a_block_by_a_heap_limit_names_it(void** state)
     const MaarPool pool = rig_create_pool(rig, &info);
     MaarAllocationCreateInfo how = only_here();
     how.pool = pool;
-    expect_refusal(rig, KIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+    expect_failure(rig, KIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
                    MAAR_MESSAGE_ID_HEAP_LIMIT_REACHED, "pHeapSizeLimits");
     maarDestroyPool(rig->allocator, pool);
 
@@ -139,7 +139,7 @@ static void refusal_of_a_block_by_a_heap_limit_names_it(void** state)
     how.dedicated = MAAR_DEDICATED_ALWAYS;
     const MaarAllocation most = rig_allocate(rig, 32 * MIB - 16 * KIB, &how);
     how = only_here();
-    expect_refusal(rig, KIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+    expect_failure(rig, KIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
                    MAAR_MESSAGE_ID_HEAP_LIMIT_REACHED, "pHeapSizeLimits");
     assert_int_equal(rig_calls(rig, "vkAllocateMemory"), 1);
     maarFreeMemory(rig->allocator, most);
@@ -147,14 +147,14 @@ static void refusal_of_a_block_by_a_heap_limit_names_it(void** state)
 
 /* ---- what the program forbids itself ---- */
 
-static void refusal_within_budget_is_no_warning(void** state)
+static void failure_within_budget_is_no_warning(void** state)
 {
     (void)state;
     struct rig* const rig = rig_begin(NULL);
     assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, 0, 100 * MIB, 0), VK_SUCCESS);
     MaarAllocationCreateInfo how = only_here();
     how.flags |= MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
-    expect_refusal(rig, 200 * MIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
+    expect_failure(rig, 200 * MIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
                    MAAR_MESSAGE_ID_BUDGET_REACHED, "104857600");
 }
 
@@ -169,7 +169,7 @@ static void question_for_what_is_there_is_silent(void** state)
     rig_expect_silence(rig);
 }
 
-static void refusal_by_a_pool_names_it(void** state)
+static void failure_by_a_pool_names_it(void** state)
 {
     (void)state;
     MaarAllocation held = VK_NULL_HANDLE;
@@ -183,9 +183,9 @@ static void refusal_by_a_pool_names_it(void** state)
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.pool = pool;
     assert_int_equal(rig_try(rig, 600 * KIB, &how, &held), VK_SUCCESS);
-    expect_refusal(rig, 600 * KIB, &how, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
+    expect_failure(rig, 600 * KIB, &how, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
                    MAAR_MESSAGE_ID_POOL_FULL, "\"streaming\"");
-    expect_refusal(rig, 2 * MIB, &how, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
+    expect_failure(rig, 2 * MIB, &how, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
                    MAAR_MESSAGE_ID_TOO_LARGE_FOR_POOL, "\"streaming\"");
     maarFreeMemory(rig->allocator, held);
     maarDestroyPool(rig->allocator, pool);
@@ -302,7 +302,7 @@ static void pages_without_memory_are_reported_once(void** state)
 
 /* ---- once, where it is news ---- */
 
-static void refusals_in_a_row_are_reported_less_and_less(void** state)
+static void failures_in_a_row_are_reported_less_and_less(void** state)
 {
     (void)state;
     MaarAllocation memory = VK_NULL_HANDLE;
@@ -317,7 +317,7 @@ static void refusals_in_a_row_are_reported_less_and_less(void** state)
     rig_clear_faults(rig);
 }
 
-static void refusal_of_another_kind_is_reported_at_once(void** state)
+static void failure_of_another_kind_is_reported_at_once(void** state)
 {
     (void)state;
     MaarAllocation memory = VK_NULL_HANDLE;
@@ -327,19 +327,19 @@ static void refusal_of_another_kind_is_reported_at_once(void** state)
     for (uint32_t i = 0; i < 3; ++i) {
         assert_int_equal(rig_try(rig, GIB, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     }
-    expect_refusal(rig, 5 * GIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+    expect_failure(rig, 5 * GIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
                    MAAR_MESSAGE_ID_TOO_LARGE_FOR_DEVICE, "maxMemoryAllocationSize");
     rig_clear_faults(rig);
     /* And so is what is refused after something worked. */
     assert_int_equal(rig_try(rig, GIB, &how, &memory), VK_SUCCESS);
     rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    expect_refusal(rig, GIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
+    expect_failure(rig, GIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_SEVERITY_WARNING,
                    MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY, NULL);
     rig_clear_faults(rig);
     maarFreeMemory(rig->allocator, memory);
 }
 
-static void request_that_is_met_in_the_end_is_no_refusal(void** state)
+static void request_that_is_met_in_the_end_is_no_failure(void** state)
 {
     (void)state;
     MaarAllocation memory = VK_NULL_HANDLE;
@@ -453,23 +453,23 @@ static void text_that_is_cut_ends_with_a_whole_character(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        rig_unit_test(refusal_of_the_driver_tells_what_there_is),
-        rig_unit_test(refusal_of_an_odd_code_is_named),
-        rig_unit_test(refusal_of_the_impossible_names_the_limit),
-        rig_unit_test(refusal_for_want_of_objects_counts_them),
-        rig_unit_test(refusal_by_a_heap_limit_names_it),
-        rig_unit_test(refusal_of_a_block_by_a_heap_limit_names_it),
-        rig_unit_test(refusal_within_budget_is_no_warning),
+        rig_unit_test(failure_of_the_driver_reports_what_there_is),
+        rig_unit_test(failure_with_an_odd_code_is_named),
+        rig_unit_test(failure_of_the_impossible_names_the_limit),
+        rig_unit_test(failure_for_want_of_objects_counts_them),
+        rig_unit_test(failure_by_a_heap_limit_names_it),
+        rig_unit_test(failure_of_a_block_by_a_heap_limit_names_it),
+        rig_unit_test(failure_within_budget_is_no_warning),
         rig_unit_test(question_for_what_is_there_is_silent),
-        rig_unit_test(refusal_by_a_pool_names_it),
+        rig_unit_test(failure_by_a_pool_names_it),
         rig_unit_test(pool_without_its_first_blocks_says_why),
         rig_unit_test(objects_without_memory_name_their_call),
         rig_unit_test(mapping_that_fails_names_the_block),
         rig_unit_test(type_that_nobody_has_is_reported),
         rig_unit_test(pages_without_memory_are_reported_once),
-        rig_unit_test(refusals_in_a_row_are_reported_less_and_less),
-        rig_unit_test(refusal_of_another_kind_is_reported_at_once),
-        rig_unit_test(request_that_is_met_in_the_end_is_no_refusal),
+        rig_unit_test(failures_in_a_row_are_reported_less_and_less),
+        rig_unit_test(failure_of_another_kind_is_reported_at_once),
+        rig_unit_test(request_that_is_met_in_the_end_is_no_failure),
         cmocka_unit_test(observer_that_makes_room_spares_the_message),
         cmocka_unit_test(listener_that_calls_all_the_same_is_survived),
         cmocka_unit_test(text_that_is_cut_ends_with_a_whole_character),

@@ -148,7 +148,7 @@ static void messages_name_the_call_that_was_made(void** state)
 
 /* ---- what memory pages are to take ---- */
 
-static void wishes_that_no_memory_can_grant_are_refused(void** state)
+static void requests_that_no_memory_can_grant_are_refused(void** state)
 {
     (void)state;
     static const struct {
@@ -584,7 +584,7 @@ static void wrong_questions_about_sharing_are_refused(void** state)
 
 /* ---- pools that cannot serve ---- */
 
-static void wishes_that_a_pool_of_pages_cannot_grant_are_refused(void** state)
+static void requests_that_a_pool_of_pages_cannot_grant_are_refused(void** state)
 {
     (void)state;
     fixture_open(&rig, FIXTURE_SPARSE, 65536, NULL);
@@ -666,7 +666,7 @@ int main(void)
         cmocka_unit_test(another_allocators_objects_are_refused),
         cmocka_unit_test(another_allocators_images_are_refused),
         cmocka_unit_test(messages_name_the_call_that_was_made),
-        cmocka_unit_test(wishes_that_no_memory_can_grant_are_refused),
+        cmocka_unit_test(requests_that_no_memory_can_grant_are_refused),
         cmocka_unit_test(tiles_that_are_not_there_are_refused),
         cmocka_unit_test(images_that_no_cache_can_stream_are_refused),
         cmocka_unit_test(cache_refuses_what_is_missing),
@@ -676,7 +676,7 @@ int main(void)
         cmocka_unit_test(dma_buf_of_another_device_is_imported),
         cmocka_unit_test(what_describes_names_itself),
         cmocka_unit_test(wrong_questions_about_sharing_are_refused),
-        cmocka_unit_test(wishes_that_a_pool_of_pages_cannot_grant_are_refused),
+        cmocka_unit_test(requests_that_a_pool_of_pages_cannot_grant_are_refused),
         cmocka_unit_test(pages_of_a_pool_that_goes_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

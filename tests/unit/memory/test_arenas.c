@@ -99,7 +99,7 @@ static void finish(struct hand* hand)
     pthread_mutex_unlock(&hand->lock);
 }
 
-static void tell(struct hand* hand, void (*task)(struct hand*))
+static void assign(struct hand* hand, void (*task)(struct hand*))
 {
     begin(hand, task);
     finish(hand);
@@ -159,7 +159,7 @@ static void blocks_are_listed_in_order(void** state)
     for (int i = 0; i < 4; ++i) {
         struct hand* hand = &scene->hands[i % 2];
         hand->size = MIB;
-        tell(hand, allocate);
+        assign(hand, allocate);
         assert_int_equal(hand->result, VK_SUCCESS);
         memories[i] = hand->memory;
         hand->memory = VK_NULL_HANDLE;
@@ -188,7 +188,7 @@ static void one_empty_block_is_kept_of_several_arenas(void** state)
     scene->hands[0].size = 65536;
     scene->hands[1].size = 8 * MIB;
     for (int i = 0; i < 2; ++i) {
-        tell(&scene->hands[i], allocate);
+        assign(&scene->hands[i], allocate);
         assert_int_equal(scene->hands[i].result, VK_SUCCESS);
         MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
         assert_int_equal(maarGetAllocationInfo(scene->rig.allocator, scene->hands[i].memory, &info),
@@ -196,8 +196,8 @@ static void one_empty_block_is_kept_of_several_arenas(void** state)
         least[i] = info.blockSize;
     }
     assert_true(least[1] > least[0]);
-    tell(&scene->hands[0], release);
-    tell(&scene->hands[1], release);
+    assign(&scene->hands[0], release);
+    assign(&scene->hands[1], release);
     const MaarStatistics left = rig_statistics(&scene->rig, scene->pool);
     assert_int_equal(left.blockCount, 1);
     assert_true(left.blockBytes == least[0] || left.blockBytes == least[1]);
@@ -222,7 +222,7 @@ static void an_empty_block_is_kept(void** state)
     for (uint32_t round = 0; round < rounds; ++round) {
         for (int i = 0; i < 2; ++i) {
             scene->hands[i].size = MIB;
-            tell(&scene->hands[i], allocate);
+            assign(&scene->hands[i], allocate);
         }
         begin(&scene->hands[0], release_at_gate);
         begin(&scene->hands[1], release_at_gate);
@@ -237,7 +237,7 @@ static void an_empty_block_is_kept(void** state)
     close_scene(scene);
 }
 
-static void slow_refusal(void* data, const char* function)
+static void slow_failure(void* data, const char* function)
 {
     struct scene* scene = data;
     if (strcmp(function, "vkAllocateMemory") == 0) {
@@ -253,16 +253,16 @@ static void first_blocks_are_never_released(void** state)
     struct scene* scene = open_scene((MaarPoolCreateInfo){.blockSize = MIB, .minBlockCount = 1});
     scene->hands[0].size = MIB;
     scene->hands[1].size = MIB;
-    tell(&scene->hands[0], allocate);
+    assign(&scene->hands[0], allocate);
     assert_int_equal(rig_statistics(&scene->rig, scene->pool).blockCount, 1);
     rig_set_fault(&scene->rig, "vkAllocateMemory", 1, 1000, VK_ERROR_OUT_OF_HOST_MEMORY);
-    scene->rig.call = slow_refusal;
+    scene->rig.call = slow_failure;
     scene->rig.call_data = scene;
     begin(&scene->hands[1], allocate);
     while (!atomic_load(&scene->in_driver)) {
         nap(1);
     }
-    tell(&scene->hands[0], release);
+    assign(&scene->hands[0], release);
     VkDeviceSize released = 0;
     assert_int_equal(maarTrim(scene->rig.allocator, scene->pool, &released), VK_SUCCESS);
     finish(&scene->hands[1]);

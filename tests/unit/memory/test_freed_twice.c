@@ -35,7 +35,7 @@ static void* fight(void* data)
     return NULL;
 }
 
-static void expect_each_told_once(struct duel* duel, void (*end)(struct duel*, uint32_t))
+static void expect_each_reported_once(struct duel* duel, void (*end)(struct duel*, uint32_t))
 {
     pthread_t threads[2];
     duel->end = end;
@@ -70,14 +70,14 @@ static void end_memory(struct duel* duel, uint32_t round)
     maarFreeMemory(duel->rig.allocator, duel->memory[round]);
 }
 
-static void memory_freed_by_two_is_told_to_one(void** state)
+static void memory_freed_by_two_is_reported_to_one(void** state)
 {
     (void)state;
     struct duel* duel = begin_duel();
     for (uint32_t i = 0; i < ROUNDS; ++i) {
         duel->memory[i] = rig_allocate(&duel->rig, 64, NULL);
     }
-    expect_each_told_once(duel, end_memory);
+    expect_each_reported_once(duel, end_memory);
     end_duel(duel);
 }
 
@@ -86,7 +86,7 @@ static void end_buffer(struct duel* duel, uint32_t round)
     maarDestroyBuffer(duel->rig.allocator, duel->buffers[round], duel->memory[round]);
 }
 
-static void buffer_destroyed_by_two_is_told_to_one(void** state)
+static void buffer_destroyed_by_two_is_reported_to_one(void** state)
 {
     (void)state;
     struct duel* duel = begin_duel();
@@ -96,7 +96,7 @@ static void buffer_destroyed_by_two_is_told_to_one(void** state)
             maarCreateBuffer(duel->rig.allocator, &info, NULL, &duel->buffers[i], &duel->memory[i]),
             VK_SUCCESS);
     }
-    expect_each_told_once(duel, end_buffer);
+    expect_each_reported_once(duel, end_buffer);
     end_duel(duel);
 }
 
@@ -105,7 +105,7 @@ static void end_slice(struct duel* duel, uint32_t round)
     maarDestroySlice(duel->rig.allocator, duel->slices[round]);
 }
 
-static void slice_destroyed_by_two_is_told_to_one(void** state)
+static void slice_destroyed_by_two_is_reported_to_one(void** state)
 {
     (void)state;
     struct duel* duel = begin_duel();
@@ -117,16 +117,16 @@ static void slice_destroyed_by_two_is_told_to_one(void** state)
     for (uint32_t i = 0; i < ROUNDS; ++i) {
         assert_int_equal(maarCreateSlice(duel->rig.allocator, &info, &duel->slices[i]), VK_SUCCESS);
     }
-    expect_each_told_once(duel, end_slice);
+    expect_each_reported_once(duel, end_slice);
     end_duel(duel);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_freed_by_two_is_told_to_one),
-        cmocka_unit_test(buffer_destroyed_by_two_is_told_to_one),
-        cmocka_unit_test(slice_destroyed_by_two_is_told_to_one),
+        cmocka_unit_test(memory_freed_by_two_is_reported_to_one),
+        cmocka_unit_test(buffer_destroyed_by_two_is_reported_to_one),
+        cmocka_unit_test(slice_destroyed_by_two_is_reported_to_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

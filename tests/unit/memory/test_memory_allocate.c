@@ -378,7 +378,7 @@ static void dedicated_large_ones_leave_blocks_alone(void** state)
     maarFreeMemories(rig->allocator, 3, made);
 }
 
-static void dedicated_driver_wishes_are_heard(void** state)
+static void dedicated_driver_preferences_are_heard(void** state)
 {
     (void)state;
     struct rig* const rig = rig_begin(NULL);
@@ -400,7 +400,7 @@ static void dedicated_driver_wishes_are_heard(void** state)
     maarFreeMemory(rig->allocator, allocation);
 }
 
-static void dedicated_wishes_end_at_three_quarters(void** state)
+static void dedicated_preferences_end_at_three_quarters(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.profile = rig_profile_tiny()}; /* 16 objects */
@@ -792,8 +792,8 @@ int main(void)
         rig_unit_test(blocks_shrink_when_the_driver_refuses),
         rig_unit_test(blocks_count_device_memory_callbacks),
         rig_unit_test(dedicated_modes_decide),
-        rig_unit_test(dedicated_driver_wishes_are_heard),
-        rig_unit_test(dedicated_wishes_end_at_three_quarters),
+        rig_unit_test(dedicated_driver_preferences_are_heard),
+        rig_unit_test(dedicated_preferences_end_at_three_quarters),
         rig_unit_test(dedicated_refused_falls_into_a_block),
         rig_unit_test(shortage_goes_to_the_next_type_and_says_so),
         rig_unit_test(observer_frees_and_the_request_succeeds),

@@ -345,7 +345,7 @@ static void budget_knows_what_is_held_whatever_the_driver_says(void** state)
 }
 
 /* What a limit refuses is no object: as many as the device knows can still be made. */
-static void heap_limit_refusals_cost_no_objects(void** state)
+static void heap_limit_failures_cost_no_objects(void** state)
 {
     (void)state;
     const VkDeviceSize limits[2] = {MIB, 0};
@@ -408,7 +408,7 @@ int main(void)
         rig_unit_test(budget_of_a_type_that_failed_is_not_exceeded),
         rig_unit_test(budget_that_holds_the_smaller_block_is_not_exceeded),
         rig_unit_test(budget_knows_what_is_held_whatever_the_driver_says),
-        rig_unit_test(heap_limit_refusals_cost_no_objects),
+        rig_unit_test(heap_limit_failures_cost_no_objects),
         rig_unit_test(heap_limit_makes_blocks_smaller),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

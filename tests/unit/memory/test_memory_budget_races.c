@@ -175,7 +175,7 @@ static void room_lost_to_another_is_exceeded_as_a_last_resort(void** state)
 
 /* ---- a crowd, as it comes ---- */
 
-struct hoarder {
+struct keeper {
     struct rig* rig;
     pthread_t thread;
     struct rig_random random;
@@ -183,20 +183,20 @@ struct hoarder {
     MaarAllocation made[CROWD_ITEMS];
 };
 
-static void* hoard(void* data)
+static void* keep_memory(void* data)
 {
-    struct hoarder* hoarder = data;
+    struct keeper* keeper = data;
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.flags = MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT | MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
     for (uint32_t i = 0; i < CROWD_ITEMS; ++i) {
         const MaarMemoryRequest request =
-            rig_request(1 + rig_below(&hoarder->random, 9000000), 16, 1, MAAR_RESOURCE_KIND_LINEAR);
+            rig_request(1 + rig_below(&keeper->random, 9000000), 16, 1, MAAR_RESOURCE_KIND_LINEAR);
         how.dedicated = i % 3 == 0 ? MAAR_DEDICATED_ALWAYS : MAAR_DEDICATED_AUTO;
-        if (maarAllocateMemory(hoarder->rig->allocator, &request, &how,
-                               &hoarder->made[hoarder->count]) == VK_SUCCESS) {
-            ++hoarder->count;
-        } else if (hoarder->count > 0) {
-            maarFreeMemory(hoarder->rig->allocator, hoarder->made[--hoarder->count]);
+        if (maarAllocateMemory(keeper->rig->allocator, &request, &how,
+                               &keeper->made[keeper->count]) == VK_SUCCESS) {
+            ++keeper->count;
+        } else if (keeper->count > 0) {
+            maarFreeMemory(keeper->rig->allocator, keeper->made[--keeper->count]);
         }
     }
     return NULL;
@@ -205,13 +205,13 @@ static void* hoard(void* data)
 static void crowd_stays_within_the_budget(void** state)
 {
     (void)state;
-    static struct hoarder crowd[CROWD];
+    static struct keeper crowd[CROWD];
     struct rig* const rig = rig_begin(NULL);
     assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, 0, 100 * MIB, 0), VK_SUCCESS);
     uint64_t seed = rig_seed(7);
     for (uint32_t i = 0; i < CROWD; ++i) {
-        crowd[i] = (struct hoarder){.rig = rig, .random = {.state = seed + i}};
-        assert_int_equal(pthread_create(&crowd[i].thread, NULL, hoard, &crowd[i]), 0);
+        crowd[i] = (struct keeper){.rig = rig, .random = {.state = seed + i}};
+        assert_int_equal(pthread_create(&crowd[i].thread, NULL, keep_memory, &crowd[i]), 0);
     }
     for (uint32_t i = 0; i < CROWD; ++i) {
         assert_int_equal(pthread_join(crowd[i].thread, NULL), 0);

@@ -9,24 +9,24 @@ static struct {
     float priority; /* -1: none was given */
     bool address;
     bool dedicated;
-} told;
+} passed;
 
 static VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice device, const VkMemoryAllocateInfo* info,
                                                const VkAllocationCallbacks* callbacks,
                                                VkDeviceMemory* memory)
 {
-    told.priority = -1.0F;
-    told.address = false;
-    told.dedicated = false;
+    passed.priority = -1.0F;
+    passed.address = false;
+    passed.dedicated = false;
     for (const VkBaseInStructure* link = info->pNext; link != NULL; link = link->pNext) {
         const void* structure = link;
         if (link->sType == VK_STRUCTURE_TYPE_MEMORY_PRIORITY_ALLOCATE_INFO_EXT) {
-            told.priority = ((const VkMemoryPriorityAllocateInfoEXT*)structure)->priority;
+            passed.priority = ((const VkMemoryPriorityAllocateInfoEXT*)structure)->priority;
         } else if (link->sType == VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO) {
-            told.address = ((const VkMemoryAllocateFlagsInfo*)structure)->flags ==
-                           VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+            passed.address = ((const VkMemoryAllocateFlagsInfo*)structure)->flags ==
+                             VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
         } else if (link->sType == VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO) {
-            told.dedicated = true;
+            passed.dedicated = true;
         }
     }
     return vkAllocateMemory(device, info, callbacks, memory);
@@ -47,7 +47,7 @@ static void start(struct rig* rig)
 
 static void expect_priority(double priority)
 {
-    assert_true(told.priority > priority - 0.001 && told.priority < priority + 0.001);
+    assert_true(passed.priority > priority - 0.001 && passed.priority < priority + 0.001);
 }
 
 static void a_priority_of_zero_is_the_usual_one(void** state)
@@ -100,12 +100,12 @@ static void memory_of_an_image_alone_has_no_address(void** state)
         how.dedicated = alone != 0 ? MAAR_DEDICATED_ALWAYS : MAAR_DEDICATED_NEVER;
         assert_int_equal(maarCreateBuffer(rig->allocator, &buffer_info, &how, &buffer, &memory),
                          VK_SUCCESS);
-        assert_true(told.address && told.dedicated == (alone != 0));
+        assert_true(passed.address && passed.dedicated == (alone != 0));
         maarDestroyBuffer(rig->allocator, buffer, memory);
         assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
         assert_int_equal(maarCreateImage(rig->allocator, &image_info, &how, &image, &memory),
                          VK_SUCCESS);
-        assert_true(told.address == (alone == 0) && told.dedicated == (alone != 0));
+        assert_true(passed.address == (alone == 0) && passed.dedicated == (alone != 0));
         maarDestroyImage(rig->allocator, image, memory);
         assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     }

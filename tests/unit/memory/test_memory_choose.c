@@ -214,7 +214,7 @@ static void ties_go_to_the_larger_heap(void** state)
 }
 
 /* A type that is odd in two ways must be asked for in both. */
-static void faulty_wishes_are_reported(void** state)
+static void faulty_requests_are_reported(void** state)
 {
     (void)state;
     static const struct {
@@ -274,7 +274,7 @@ int main(void)
         rig_unit_test(candidates_are_the_order_of_fallback),
         cmocka_unit_test(a_heap_above_a_sixteenth_is_no_window),
         rig_unit_test(ties_go_to_the_larger_heap),
-        rig_unit_test(faulty_wishes_are_reported),
+        rig_unit_test(faulty_requests_are_reported),
         rig_unit_test(protected_types_are_never_chosen_for_another_oddity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

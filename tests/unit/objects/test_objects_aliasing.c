@@ -107,8 +107,8 @@ static void object_that_shares_nothing_is_refused(void** state)
     MaarAllocation optimal;
     VkBuffer buffer = make_buffer(rig, 64 * KIB, &how, &linear);
     VkImage image = make_image(rig, 128, &how, &optimal);
-    const MaarSimulatedDedicated wish = {.buffersRequire = VK_TRUE};
-    maarSimulatedSetDedicated(rig->physical, &wish);
+    const MaarSimulatedDedicated requirement = {.buffersRequire = VK_TRUE};
+    maarSimulatedSetDedicated(rig->physical, &requirement);
     VkBuffer second = VK_NULL_HANDLE;
     expect_refused(rig, alias_buffer(rig, linear, 0, 256, &second),
                    MAAR_MESSAGE_ID_DEDICATED_REQUIRED, NULL);

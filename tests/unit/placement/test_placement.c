@@ -203,7 +203,7 @@ static bool count_and_stop(void* context, const MaarRangeInfo* info)
     return *left != 0;
 }
 
-static void walk_stops_when_told(void** state)
+static void walk_stops_when_asked(void** state)
 {
     (void)state;
     for (uint32_t i = 0; i < 3; ++i) {
@@ -370,7 +370,7 @@ int main(void)
         cmocka_unit_test(names_do_not_repeat_soon),
         cmocka_unit_test(kinds_do_not_mind_a_granule_that_is_full),
         cmocka_unit_test(user_and_kind_are_kept),
-        cmocka_unit_test(walk_stops_when_told),
+        cmocka_unit_test(walk_stops_when_asked),
         cmocka_unit_test(same_calls_give_the_same_placement),
         cmocka_unit_test(check_notices_planted_errors),
         cmocka_unit_test(check_notices_broken_bins),

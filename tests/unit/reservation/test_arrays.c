@@ -149,7 +149,7 @@ static void array_that_is_full_stays_as_it_was(void** state)
     rig_close(&rig);
 }
 
-static void truncating_gives_back_only_when_told(void** state)
+static void truncating_gives_back_only_when_asked(void** state)
 {
     (void)state;
     fixture_open(&rig, FIXTURE_SPARSE, 64 * KIB, NULL);
@@ -313,7 +313,7 @@ int main(void)
         cmocka_unit_test(grow_size_is_kept_to),
         cmocka_unit_test(reserving_is_exact),
         cmocka_unit_test(array_that_is_full_stays_as_it_was),
-        cmocka_unit_test(truncating_gives_back_only_when_told),
+        cmocka_unit_test(truncating_gives_back_only_when_asked),
         cmocka_unit_test(destroying_an_array_twice_is_reported),
         cmocka_unit_test(array_without_sparse_binding_grows_by_copies),
         cmocka_unit_test(scarce_memory_makes_steps_exact),

@@ -195,8 +195,8 @@ static void range_beyond_the_end_changes_nothing(void** state)
     rig_close(&rig);
 }
 
-static void expect_refusal(const MaarReservationCreateInfo* info, MaarMessageId id,
-                           const char* culprit)
+static void expect_rejection(const MaarReservationCreateInfo* info, MaarMessageId id,
+                             const char* culprit)
 {
     MaarReservation none = (MaarReservation)(void*)&rig;
     assert_int_equal(maarCreateReservation(rig.allocator, info, &none),
@@ -221,28 +221,28 @@ static void misuse_is_reported(void** state)
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
     };
     buffer.pNext = &external;
-    expect_refusal(&info, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, NULL);
+    expect_rejection(&info, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, NULL);
     buffer.pNext = NULL;
     memory.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;
-    expect_refusal(&info, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, NULL);
+    expect_rejection(&info, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, NULL);
     memory.flags = 0;
     info.flags = 0x100;
-    expect_refusal(&info, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, NULL);
+    expect_rejection(&info, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, NULL);
     info.flags = MAAR_RESERVATION_CREATE_COPYING_BIT | MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT;
-    expect_refusal(&info, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, NULL);
+    expect_rejection(&info, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, NULL);
     info.flags = 0;
     buffer.size = 0;
-    expect_refusal(&info, MAAR_MESSAGE_ID_ZERO_SIZE, "size");
+    expect_rejection(&info, MAAR_MESSAGE_ID_ZERO_SIZE, "size");
     buffer.size = MIB;
     buffer.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
-    expect_refusal(&info, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "bufferDeviceAddress");
+    expect_rejection(&info, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "bufferDeviceAddress");
     buffer.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     buffer.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
-    expect_refusal(&info, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "pBufferInfo");
+    expect_rejection(&info, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "pBufferInfo");
     buffer.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
     info.pBufferInfo = NULL;
-    expect_refusal(&info, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pBufferInfo");
-    expect_refusal(NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo");
+    expect_rejection(&info, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pBufferInfo");
+    expect_rejection(NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo");
     assert_int_equal(fixture_statistics(&rig).reservedBytes, 0);
     rig_close(&rig);
 }
@@ -470,7 +470,7 @@ static void destroying_twice_is_reported(void** state)
 }
 
 /* Each is found among many, in any order of destruction. */
-static void many_reservations_are_told_apart(void** state)
+static void many_reservations_are_distinguished(void** state)
 {
     (void)state;
     enum { MANY = 1000 };
@@ -643,7 +643,7 @@ int main(void)
         cmocka_unit_test(destruction_waits_for_its_points),
         cmocka_unit_test(destruction_waits_for_its_last_binds),
         cmocka_unit_test(destroying_twice_is_reported),
-        cmocka_unit_test(many_reservations_are_told_apart),
+        cmocka_unit_test(many_reservations_are_distinguished),
         cmocka_unit_test(what_was_recorded_goes_with_it),
         cmocka_unit_test(leaks_are_named_and_undone),
         cmocka_unit_test(random_ranges_match_a_model),

@@ -239,8 +239,8 @@ static void bind_finds_granularity_conflicts(void** state)
 static void dedicated_rules_are_checked(void** state)
 {
     const struct simulated_fixture* f = *state;
-    const MaarSimulatedDedicated wish = {.buffersRequire = VK_TRUE};
-    maarSimulatedSetDedicated(f->physical, &wish);
+    const MaarSimulatedDedicated requirement = {.buffersRequire = VK_TRUE};
+    maarSimulatedSetDedicated(f->physical, &requirement);
     const VkBuffer buffer = fixture_buffer(f, 4096, VK_BUFFER_USAGE_TRANSFER_DST_BIT);
     VkMemoryDedicatedRequirements dedicated = {.sType =
                                                    VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS};

@@ -308,8 +308,8 @@ static void import_reaches_other_instances_and_processes(void** state)
 }
 
 /* The import fails so, and the descriptor stays the caller's. */
-static void expect_refusal(const struct sharing_fixture* s, uint32_t type, VkDeviceSize size,
-                           VkExternalMemoryHandleTypeFlagBits handle_type, int fd)
+static void expect_rejection(const struct sharing_fixture* s, uint32_t type, VkDeviceSize size,
+                             VkExternalMemoryHandleTypeFlagBits handle_type, int fd)
 {
     const uint64_t live = fixture_counters(&s->f).liveCount[MAAR_SIMULATED_OBJECT_MEMORY];
     VkDeviceMemory memory = VK_NULL_HANDLE;
@@ -326,11 +326,11 @@ static void import_of_another_size_or_type_is_refused(void** state)
     struct sharing_fixture* s = sharing_of(state);
     const VkDeviceMemory memory = sharing_exportable(s, TYPE_HOST, SIZE, SHARING_OPAQUE);
     const int fd = sharing_fd(s, memory);
-    expect_refusal(s, TYPE_HOST, 2 * SIZE, SHARING_OPAQUE, fd);
-    expect_refusal(s, TYPE_HOST, SIZE / 2, SHARING_OPAQUE, fd);
-    expect_refusal(s, TYPE_DEVICE, SIZE, SHARING_OPAQUE, fd);
+    expect_rejection(s, TYPE_HOST, 2 * SIZE, SHARING_OPAQUE, fd);
+    expect_rejection(s, TYPE_HOST, SIZE / 2, SHARING_OPAQUE, fd);
+    expect_rejection(s, TYPE_DEVICE, SIZE, SHARING_OPAQUE, fd);
     fixture_expect(&s->f, MAAR_SIMULATED_VIOLATION_SHARING, 3);
-    expect_refusal(s, TYPE_HOST, SIZE, SHARING_DMA_BUF, fd);
+    expect_rejection(s, TYPE_HOST, SIZE, SHARING_DMA_BUF, fd);
     fixture_expect(&s->f, MAAR_SIMULATED_VIOLATION_SHARING, 3);
     close(fd);
     s->f.vkFreeMemory(s->f.device, memory, NULL);
@@ -343,8 +343,8 @@ static void foreign_descriptor_is_refused_without_a_violation(void** state)
     assert_int_equal(pipe(ends), 0);
     FILE* file = tmpfile();
     assert_non_null(file);
-    expect_refusal(s, TYPE_HOST, SIZE, SHARING_OPAQUE, ends[0]);
-    expect_refusal(s, TYPE_HOST, SIZE, SHARING_OPAQUE, fileno(file));
+    expect_rejection(s, TYPE_HOST, SIZE, SHARING_OPAQUE, ends[0]);
+    expect_rejection(s, TYPE_HOST, SIZE, SHARING_OPAQUE, fileno(file));
     fixture_expect(&s->f, MAAR_SIMULATED_VIOLATION_SHARING, 0);
     VkDeviceMemory memory = VK_NULL_HANDLE;
     assert_int_equal(sharing_import(s, TYPE_HOST, SIZE, SHARING_OPAQUE, -1, &memory),
@@ -364,7 +364,7 @@ static void import_from_another_uuid_is_refused(void** state)
         sharing_open(&other, &info);
         const VkDeviceMemory memory = sharing_exportable(s, TYPE_HOST, SIZE, SHARING_OPAQUE);
         const int fd = sharing_fd(s, memory);
-        expect_refusal(&other, TYPE_HOST, SIZE, SHARING_OPAQUE, fd);
+        expect_rejection(&other, TYPE_HOST, SIZE, SHARING_OPAQUE, fd);
         fixture_expect(&other.f, MAAR_SIMULATED_VIOLATION_SHARING, 1);
         close(fd);
         s->f.vkFreeMemory(s->f.device, memory, NULL);
@@ -372,7 +372,7 @@ static void import_from_another_uuid_is_refused(void** state)
     }
 }
 
-static void failing_import_may_close_the_descriptor_if_told_to(void** state)
+static void failing_import_may_close_the_descriptor_if_asked_to(void** state)
 {
     struct sharing_fixture* s = sharing_of(state);
     const VkDeviceMemory memory = sharing_exportable(s, TYPE_HOST, SIZE, SHARING_OPAQUE);
@@ -728,7 +728,7 @@ static void what_is_not_offered_is_a_violation(void** state)
     fixture_expect(&s.f, MAAR_SIMULATED_VIOLATION_SHARING, 1);
     const VkDeviceMemory memory = sharing_exportable(&s, TYPE_HOST, SIZE, SHARING_OPAQUE);
     const int fd = sharing_fd(&s, memory);
-    expect_refusal(&s, TYPE_HOST, SIZE, SHARING_OPAQUE, fd);
+    expect_rejection(&s, TYPE_HOST, SIZE, SHARING_OPAQUE, fd);
     fixture_expect(&s.f, MAAR_SIMULATED_VIOLATION_SHARING, 2);
     const VkBuffer buffer = shared_buffer(&s, SHARING_DMA_BUF);
     fixture_expect(&s.f, MAAR_SIMULATED_VIOLATION_SHARING, 3);
@@ -855,7 +855,7 @@ int main(void)
         SHARING_TEST(import_of_another_size_or_type_is_refused),
         SHARING_TEST(foreign_descriptor_is_refused_without_a_violation),
         SHARING_TEST(import_from_another_uuid_is_refused),
-        SHARING_TEST(failing_import_may_close_the_descriptor_if_told_to),
+        SHARING_TEST(failing_import_may_close_the_descriptor_if_asked_to),
         SHARING_TEST(descriptor_closed_twice_is_noticed),
         SHARING_TEST(fault_takes_and_gives_nothing),
         SHARING_TEST(dma_buf_says_its_types_and_may_be_taken_in_part),

@@ -5,7 +5,7 @@
  */
 #include "tests/radv/radv_case.h"
 
-enum { MOST_REFUSALS = 200, MANY = 3, PLANES = 3 };
+enum { MOST_FAILURES = 200, MANY = 3, PLANES = 3 };
 
 struct context {
     struct rig rig;
@@ -230,7 +230,7 @@ static uint32_t refuse_each_call(struct context* c, const struct step* step, enu
                                  uint64_t count)
 {
     uint32_t failures = 0;
-    for (uint64_t nth = 1; nth <= MOST_REFUSALS; ++nth) {
+    for (uint64_t nth = 1; nth <= MOST_FAILURES; ++nth) {
         struct radv_snapshot before;
         radv_take_snapshot(&c->rig, &before);
         radv_refuse(call, nth, count);
@@ -252,7 +252,7 @@ static uint32_t refuse_each_call(struct context* c, const struct step* step, enu
         radv_expect_unchanged(&c->rig, &before);
         ++failures;
     }
-    fail_msg("%s still meets the %dth refusal", step->name, MOST_REFUSALS);
+    fail_msg("%s still meets failure %d", step->name, MOST_FAILURES);
     return failures;
 }
 
@@ -372,7 +372,7 @@ static void live_through_each(uint64_t count)
     radv_open(&rig);
     uint64_t nth = 0;
     do {
-        assert_true(++nth < MOST_REFUSALS);
+        assert_true(++nth < MOST_FAILURES);
         radv_refuse(FAULT_CALL_CREATE, nth, count);
     } while (live_through(all, &rig) > 0);
     print_message("%u objects were made\n", (unsigned)(nth - 1));
@@ -381,13 +381,13 @@ static void live_through_each(uint64_t count)
     radv_close(&rig);
 }
 
-static void program_survives_any_refusal(void** state)
+static void program_survives_any_failure(void** state)
 {
     (void)state;
     live_through_each(1);
 }
 
-static void program_survives_all_refusals(void** state)
+static void program_survives_all_failures(void** state)
 {
     (void)state;
     live_through_each(UINT64_MAX);
@@ -399,7 +399,7 @@ const struct radv_case radv_call_cases[] = {
     {"refused_address_changes_nothing", refused_address_changes_nothing},
     {"refused_mapping_changes_nothing", refused_mapping_changes_nothing},
     {"refused_mapping_can_be_repeated", refused_mapping_can_be_repeated},
-    {"program_survives_any_refusal", program_survives_any_refusal},
-    {"program_survives_all_refusals", program_survives_all_refusals},
+    {"program_survives_any_failure", program_survives_any_failure},
+    {"program_survives_all_failures", program_survives_all_failures},
     {NULL, NULL},
 };
