@@ -76,11 +76,6 @@ static inline void maar_atomic32_store(maar_atomic32* counter, uint32_t value)
     atomic_store_explicit(&counter->value, value, memory_order_relaxed);
 }
 
-static inline void maar_atomic32_add_release(maar_atomic32* counter, uint32_t value)
-{
-    (void)atomic_fetch_add_explicit(&counter->value, value, memory_order_acq_rel);
-}
-
 /* Adds unless the sum would exceed the limit; returns whether it did. */
 static inline bool maar_atomic32_add_below(maar_atomic32* counter, uint32_t value, uint32_t limit)
 {
