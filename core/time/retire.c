@@ -1,5 +1,6 @@
 /*
- * What goes into the retire queue: see retire.h. Where an item stands in it says retire_order.h.
+ * Preparing items and adding them to the retire queue: see retire.h. retire_order.h gives each item
+ * its place in the queue.
  */
 #include "core/time/retire.h"
 
@@ -70,9 +71,11 @@ struct maar_retire_item* maar_retire_prepare(const struct maar_retire* retire, u
     if (item == NULL) {
         return NULL;
     }
+    item->order = 0;
     item->at = 0;
     item->point_count = 0;
     item->is_queued = false;
+    item->is_first = false;
     item->object_first = false;
     item->rest_flags = 0;
     item->range = MAAR_RETIRE_NO_RANGE;

@@ -1,8 +1,8 @@
 /*
- * Until when: the one queue of what was freed "after" points in GPU time. An item of it has points
- * and two parts that share them: an object, which an action ends, and a range of bytes. Both go
- * when all points have passed or the device is lost. What an object and a range are is known to the
- * rooms that own them.
+ * The retire queue: objects and memory that were freed "after" points in GPU time. Each item of the
+ * queue has points, and an object, a range of bytes, or both. The item ends when all its points
+ * have passed or the device is lost: an action ends the object, and the range action returns the
+ * bytes. The rooms that own objects and ranges define both actions.
  *
  * Internally synchronized. One lock guards the queue. It is never held while a semaphore is read,
  * bytes are returned or an action runs.
@@ -23,15 +23,16 @@
 typedef void (*maar_retire_action)(MaarAllocator allocator, const struct maar_retire_item* item);
 
 /* Returns the range of an item, in two steps with no lock held. The first step makes the bytes
- * available. It calls neither the driver nor the caller's code, so that nobody has to wait for
- * either. What it leaves to do it writes to the item's `rest` and `rest_flags`. The second step
- * does that; it is left out when the flags are 0. */
+ * available. It calls neither the driver nor the caller's code, so that threads that wait for the
+ * bytes wait for neither. The first step writes the remaining work to the item's `rest` and
+ * `rest_flags`. The second step does this work; it does not run when the flags are 0. */
 enum maar_retire_step { MAAR_RETIRE_RETURN_BYTES, MAAR_RETIRE_DO_REST };
 typedef void (*maar_retire_range_action)(MaarAllocator allocator, struct maar_retire_item* item,
                                          enum maar_retire_step step);
 
-/* What is pending in one pool. The owner of the pool keeps it, zero at first; the queue's lock
- * guards it. A driver call can wait for the items of the second list, but not for the host. */
+/* The pending items of one pool. The owner of the pool keeps this structure and sets it to zero at
+ * first; the queue's lock guards it. Items of the first list wait for the host timeline. A driver
+ * call can wait only for items of the second list. */
 enum { MAAR_RETIRE_OF_HOST, MAAR_RETIRE_OF_DEVICE, MAAR_RETIRE_LISTS };
 struct maar_retire_pool {
     struct maar_retire_item* lists[MAAR_RETIRE_LISTS];
@@ -39,8 +40,9 @@ struct maar_retire_pool {
 
 #define MAAR_RETIRE_NO_RANGE UINT32_MAX
 
-/* 120 bytes with one point, where pointers have 64 bits: the C library has a fast path up to that
- * size. Fields above `action` are for core/time alone, but for what is said there. */
+/* With one point, an item has 120 bytes where pointers have 64 bits: the C library has a fast path
+ * up to that size. Only core/time uses the fields above `action`, except where a field says
+ * otherwise. */
 struct maar_retire_item {
     struct maar_retire_item* parent; /* these three of the first of a group; see retire_tree.h */
     struct maar_retire_item* left;
@@ -65,8 +67,8 @@ struct maar_retire_item {
     MaarPoint points[MAAR_MAX_POINTS + 1]; /* the caller's, and one of Maar's own */
 };
 
-/* Timelines that have a number of their own while something waits for them. The first one is the
- * host's. */
+/* The number of timelines that have an entry of their own while items wait for them. The first
+ * entry is the host timeline. */
 enum { MAAR_RETIRE_TIMELINES = 32 };
 
 struct maar_retire_timeline {
@@ -95,25 +97,29 @@ struct maar_retire {
     struct maar_retire_timeline timelines[MAAR_RETIRE_TIMELINES];
 };
 
+/* Initializes an empty queue. Returns false when the system has no lock or condition. */
 bool maar_retire_init(struct maar_retire* retire, MaarAllocator allocator,
                       const struct maar_device* device, maar_retire_range_action range_action,
                       bool synchronized);
-/* Nothing may be pending any more. */
+/* Destroys the queue. The queue must be empty. */
 void maar_retire_destroy(struct maar_retire* retire);
 
 /* Returns whether the points can be waited for on this device, and reports why not. */
 VkResult maar_retire_check_points(const struct maar_retire* retire, const char* call,
                                   uint32_t point_count, const MaarPoint* points);
-/* Makes an item that is not queued yet, so that everything that can fail is behind the caller.
- * Takes up to MAAR_MAX_POINTS + 1 points; NULL points leave room for that many, to be set before
- * the item is queued. Returns NULL when host memory is short. */
+/* Makes an item that is not queued yet. Queuing it later cannot fail. point_count is at most
+ * MAAR_MAX_POINTS + 1. If points is NULL, the item has room for point_count points, which the
+ * caller sets before it queues the item. Returns NULL when host memory is short. */
 struct maar_retire_item* maar_retire_prepare(const struct maar_retire* retire, uint32_t point_count,
                                              const MaarPoint* points);
+/* Sets the points of an item that is not queued. */
 void maar_retire_set_points(struct maar_retire_item* item, uint32_t point_count,
                             const MaarPoint* points);
+/* Adds a point to an item that is not queued. The item has room for it. */
 void maar_retire_add_point(struct maar_retire_item* item, MaarPoint point);
 /* Frees an item that was never queued. */
 void maar_retire_discard(const struct maar_retire* retire, struct maar_retire_item* item);
+/* Queues an item, which the queue then owns. */
 void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item);
 
 /* Returns the first broken invariant, or NULL. Takes the lock and walks the queue. */

@@ -1,17 +1,19 @@
 /*
- * A collection reads each timeline once, takes what has passed in batches, and leaves the rest
- * where it is. So what has not passed costs nothing, and other threads find the queue whole while
- * the collector is in the driver.
+ * A collection reads each timeline once. It takes the items that have passed out of the queue in
+ * batches; all other items stay in the queue. So an item that has not passed costs nothing, and
+ * other threads find it in the queue while the collector is in the driver.
  *
- * A batch returns its bytes first, which calls no foreign code. Objects, emptied blocks and host
- * memory go afterwards, and the bytes of items that say so behind their objects.
+ * A batch returns its bytes first; this step calls no foreign code. Then the batch ends its objects
+ * and releases emptied blocks and host memory. An item with `object_first` returns its bytes after
+ * its object has ended.
  */
 #include "core/time/retire_collect.h"
 
 #include "core/host_memory.h"
 #include "core/time/retire_order.h"
 
-/* Most items of a batch: the bytes of that many are not available while they are being returned. */
+/* The maximum number of items in a batch. It bounds the bytes that are neither pending nor
+ * available while a batch is being returned. */
 enum { BATCH_MOST = 64 };
 
 /* ---- batches ---- */
@@ -72,23 +74,39 @@ static void unlist_batch(struct maar_retire* retire, const struct maar_retire_ba
     }
 }
 
+/* Announces to those who wait for a batch that it has returned its bytes. */
+static void announce_bytes(struct maar_retire* retire, struct maar_retire_batch* batch)
+{
+    maar_mutex_lock(&retire->lock);
+    batch->returned = true;
+    maar_atomic64_store(&retire->returned_count, maar_atomic64_load(&retire->returned_count) + 1);
+    maar_condition_wake(&retire->finished);
+    maar_mutex_unlock(&retire->lock);
+}
+
+/* Returns the bytes of a batch. Returns whether objects or second steps remain. */
+static bool return_batch(const struct maar_retire* retire, const struct maar_retire_batch* batch)
+{
+    bool remains = false;
+    for (struct maar_retire_item* item = batch->first; item != NULL; item = item->next) {
+        if (!item->object_first) {
+            return_bytes(retire, item);
+        }
+        remains |= item->object_first || item->rest_flags != 0 || item->action != NULL;
+    }
+    return remains;
+}
+
 /* Ends the items of a batch and frees them. The caller's lock is released meanwhile. */
 static void finish_batch(struct maar_retire* retire, struct maar_retire_batch* batch)
 {
     list_batch(retire, batch);
     maar_mutex_unlock(&retire->lock);
     maar_lock_rank_expect_none();
-    for (struct maar_retire_item* item = batch->first; item != NULL; item = item->next) {
-        if (!item->object_first) {
-            return_bytes(retire, item);
-        }
+    if (return_batch(retire, batch)) {
+        announce_bytes(retire, batch);
+        end_objects(retire, batch);
     }
-    maar_mutex_lock(&retire->lock);
-    batch->returned = true;
-    maar_atomic64_store(&retire->returned_count, maar_atomic64_load(&retire->returned_count) + 1);
-    maar_condition_wake(&retire->finished);
-    maar_mutex_unlock(&retire->lock);
-    end_objects(retire, batch);
     maar_mutex_lock(&retire->lock);
     unlist_batch(retire, batch);
     maar_atomic64_store(&retire->returned_count, maar_atomic64_load(&retire->returned_count) + 1);
@@ -111,9 +129,9 @@ static bool is_at(const struct maar_retire_item* item, const struct maar_retire_
            item->points[item->at].semaphore == timeline->semaphore;
 }
 
-/* Takes the items of a list to which one point has passed. Those that wait for another point are
- * queued there. Returns whether there were any. again: some wait for a timeline that comes earlier.
- */
+/* The present point of each item in the list has passed. Queues items that wait for another point
+ * again, and appends the others to the batch. Returns whether an item was queued. Sets *again if an
+ * item was queued at a timeline that comes earlier. */
 static bool take_list(struct maar_retire* retire, struct maar_retire_item* item,
                       const struct maar_retire_key* timeline, struct maar_retire_batch* batch,
                       bool* again)
@@ -133,7 +151,8 @@ static bool take_list(struct maar_retire* retire, struct maar_retire_item* item,
     return moved;
 }
 
-/* Takes items whose point on a timeline has passed, and moves those that wait for another point. */
+/* Takes items out of the queue whose point on a timeline has passed. Those that wait for another
+ * point are queued there. */
 static void take_passed(struct maar_retire* retire, const struct maar_retire_key* timeline,
                         uint64_t value, struct maar_retire_batch* batch, bool* again)
 {
@@ -150,7 +169,8 @@ static void take_passed(struct maar_retire* retire, const struct maar_retire_key
     }
 }
 
-/* Reads how far a timeline is. Everything has passed once the device is lost. */
+/* Reads the value of a timeline. When the device is lost, the value is UINT64_MAX, so that all
+ * points have passed. */
 static VkResult read_value(struct maar_retire* retire, VkSemaphore semaphore, uint64_t* value)
 {
     const struct maar_device* device = retire->device;
@@ -170,7 +190,8 @@ static VkResult read_value(struct maar_retire* retire, VkSemaphore semaphore, ui
     return result;
 }
 
-/* Ends what has passed on one timeline by now, and not what other threads add without end. */
+/* Ends the items that have passed on one timeline. Begins no other batch after as many items as
+ * were pending at the start, so that the function ends while other threads add items. */
 static uint32_t collect_timeline(struct maar_retire* retire, const struct maar_retire_key* timeline,
                                  uint64_t value, bool* again)
 {
@@ -188,7 +209,7 @@ static uint32_t collect_timeline(struct maar_retire* retire, const struct maar_r
     return done;
 }
 
-/* Returns the later of a value that was read and one that a wait has proved. */
+/* Returns the greater of a value that was read and the value that a wait has proved. */
 static uint64_t later_value(const struct maar_retire_points* known, VkSemaphore semaphore,
                             uint64_t value)
 {
@@ -200,24 +221,23 @@ static uint64_t later_value(const struct maar_retire_points* known, VkSemaphore 
     return value;
 }
 
-/* Reads each timeline once. again: items have moved to timelines that were read before. */
+/* Reads each timeline once and ends what has passed. Sets *again if items have moved to timelines
+ * that were read before. */
 static VkResult collect_timelines(struct maar_retire* retire,
                                   const struct maar_retire_points* known, uint32_t* done_count,
                                   bool* again)
 {
     struct maar_retire_key timeline = {.order = 0};
     VkResult result = VK_SUCCESS;
-    bool after = false;
     maar_mutex_lock(&retire->lock);
-    for (;;) {
-        const struct maar_retire_item* item = maar_retire_tree_find(retire->root, &timeline, after);
-        if (item == NULL) {
-            break;
-        }
+    for (const struct maar_retire_item* item =
+             maar_retire_tree_find(retire->root, &timeline, false);
+         item != NULL; item = maar_retire_tree_find(retire->root, &timeline, true)) {
         uint64_t value = 0;
-        timeline.order = item->order;
-        timeline.semaphore = item->points[item->at].semaphore;
-        timeline.value = 0;
+        timeline = (struct maar_retire_key){
+            .order = item->order,
+            .semaphore = item->points[item->at].semaphore,
+        };
         maar_mutex_unlock(&retire->lock);
         const VkResult read = read_value(retire, timeline.semaphore, &value);
         maar_mutex_lock(&retire->lock);
@@ -233,7 +253,6 @@ static VkResult collect_timelines(struct maar_retire* retire,
             result = read;
         }
         timeline.value = UINT64_MAX;
-        after = true;
     }
     maar_mutex_unlock(&retire->lock);
     return result;
@@ -241,11 +260,11 @@ static VkResult collect_timelines(struct maar_retire* retire,
 
 VkResult maar_retire_collect(struct maar_retire* retire, uint32_t* done_count)
 {
+    if (done_count != NULL) {
+        *done_count = 0;
+    }
     if (maar_retire_is_empty(retire)) {
-        if (done_count != NULL) {
-            *done_count = 0;
-        }
-        return VK_SUCCESS; /* also after a loss: nothing is left that it could end */
+        return VK_SUCCESS; /* also after a loss, since nothing is pending */
     }
     return maar_retire_collect_known(retire, NULL, done_count);
 }

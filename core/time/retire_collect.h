@@ -28,18 +28,18 @@ struct maar_retire_batch {
 
 /* ---- retire_collect.c ---- */
 
-/* Ends all items whose points have passed; counts them unless done_count is NULL. Never waits for
- * another thread. */
+/* Ends all items whose points have passed. *done_count is their number; done_count may be NULL.
+ * Never waits for another thread. */
 VkResult maar_retire_collect(struct maar_retire* retire, uint32_t* done_count);
-/* Does the same with points that are known to have passed, or NULL: some drivers never report the
- * value that a wait has proved. */
+/* Does the same as maar_retire_collect, and takes the points of `known` as passed; known may be
+ * NULL. Some drivers never report the value that a wait has proved. */
 VkResult maar_retire_collect_known(struct maar_retire* retire,
                                    const struct maar_retire_points* known, uint32_t* done_count);
 /* Ends all items of one pool, or (NULL) of all, whether their points have passed or not. Returns
  * their number. */
 uint32_t maar_retire_flush(struct maar_retire* retire, const struct maar_retire_pool* pool);
 
-/* Ends an item at once that was never queued. */
+/* Ends an item that was never queued. */
 void maar_retire_run(struct maar_retire* retire, struct maar_retire_item* item);
 
 /* ---- retire_wait.c ---- */
@@ -47,12 +47,12 @@ void maar_retire_run(struct maar_retire* retire, struct maar_retire_item* item);
 /* Collects until nothing of a pool, or (NULL) nothing at all, is left; see maarWaitPending. */
 VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_pool* pool,
                           uint64_t timeout_ns);
-/* Waits until the batches that are in hand just now have returned their bytes. No foreign code runs
- * before that. */
+/* Waits until the batches that collectors hold at this moment have returned their bytes. Foreign
+ * code cannot delay this. */
 void maar_retire_wait_for_bytes(struct maar_retire* retire);
-/* Collects for a request that found no room. Waits for no more than the bytes that other collectors
- * are returning just now. seen: the returned_count before the caller looked for room. Returns
- * whether looking again may help. */
+/* Collects for a request that found no room. Then waits for the bytes that other collectors are
+ * returning at this moment, and for nothing else. seen: the returned_count before the caller looked
+ * for room. Returns whether bytes were returned since then. */
 bool maar_retire_reclaim(struct maar_retire* retire, uint64_t seen);
 
 #endif
