@@ -1,6 +1,6 @@
 /*
- * A stack of host memory: arrays are taken one after another and given back all together, or back
- * to a mark. One call of the planner has one, and so has one graph of transients.
+ * A stack of host memory. Arrays are taken one after another. They are given back all together, or
+ * back to a mark. Each call of the planner has a stack, and each graph of transients has one.
  *
  * Not synchronized. No lock may be held, since the caller's allocation callbacks may run.
  */
@@ -31,18 +31,21 @@ struct maar_stack_mark {
 /* Takes count * size bytes, not zeroed, aligned to 16. Taking 0 bytes works too. Returns NULL when
  * the limit is reached, host memory is short, or the multiplication overflows. */
 void* maar_stack_grab(struct maar_host_stack* stack, size_t count, size_t size);
+/* Does the same as maar_stack_grab, and sets the bytes to 0. */
 void* maar_stack_grab_zeroed(struct maar_host_stack* stack, size_t count, size_t size);
 /* Takes zeroed bytes. Remembers a failure and returns NULL from then on, so that several calls can
  * be checked once, by `failed`. */
 void* maar_stack_take(struct maar_host_stack* stack, size_t count, size_t size);
-/* Copies an array; otherwise as maar_stack_take. */
+/* Returns a copy of an array. Fails as maar_stack_take does. */
 void* maar_stack_copy(struct maar_host_stack* stack, const void* array, size_t count, size_t size);
 /* Returns a copy of a full array with room for twice as many elements, and updates the capacity;
  * `first` elements where the capacity is 0. Remembers a failure and returns NULL; the array then
  * stays as it is. */
 void* maar_stack_grow(struct maar_host_stack* stack, const void* array, uint32_t* capacity,
                       uint32_t first, size_t size);
+/* Returns a mark of the present place. */
 struct maar_stack_mark maar_stack_place(const struct maar_host_stack* stack);
+/* Gives back everything that was taken after the mark. */
 void maar_stack_return(struct maar_host_stack* stack, struct maar_stack_mark mark);
 /* Gives everything back. The stack may be used again. */
 void maar_stack_reset(struct maar_host_stack* stack);

@@ -12,24 +12,27 @@ typedef int64_t maar_port_handle;
 
 #define MAAR_PORT_NO_HANDLE ((maar_port_handle)-1)
 
-/* What handles are here. */
+/* 1 where handles are file descriptors, 0 where they are NT handles. */
 #if defined(_WIN32)
 #define MAAR_PORT_HAS_FDS 0
 #else
 #define MAAR_PORT_HAS_FDS 1
 #endif
 
+/* Returns a handle as an NT handle; NULL for MAAR_PORT_NO_HANDLE. */
 static inline void* maar_port_win32_handle(maar_port_handle handle)
 {
     return handle == MAAR_PORT_NO_HANDLE ? (void*)0 : (void*)(intptr_t)handle;
 }
 
+/* Returns whether the system knows the handle. */
 bool maar_port_handle_is_open(maar_port_handle handle);
 /* Returns a second handle of the same object, close-on-exec; MAAR_PORT_NO_HANDLE when the system
  * has none left. */
 maar_port_handle maar_port_handle_duplicate(maar_port_handle handle);
+/* Closes a handle. */
 void maar_port_handle_close(maar_port_handle handle);
-/* Whether both are open and name the same object, as far as the system shows. */
+/* Returns whether both handles are open and name the same object, as far as the system shows. */
 bool maar_port_handle_is_same(maar_port_handle a, maar_port_handle b);
 /* Ensures that programs that are started do not inherit a handle. */
 void maar_port_handle_keep_private(maar_port_handle handle);

@@ -23,6 +23,7 @@ typedef void (*maar_library_function)(void);
  * reason on failure. */
 bool maar_library_open(const char* path, struct maar_library* library,
                        char reason[MAAR_LIBRARY_REASON_SIZE]);
+/* Closes a library; its code stays in the process. */
 void maar_library_close(struct maar_library* library);
 /* Returns the function of that name, or NULL. */
 maar_library_function maar_library_find(const struct maar_library* library, const char* name);

@@ -1,9 +1,9 @@
 /*
- * UNIX stream sockets that carry handles of the system beside their bytes. On Windows there are
- * none: everything fails there.
+ * UNIX stream sockets that carry handles of the system beside their bytes. On Windows all functions
+ * fail.
  *
- * Whatever comes in, each handle that the system installed in this process is either returned or
- * closed. Nothing here keeps state.
+ * Each handle that the system installs in this process is returned or closed, even when the message
+ * is malformed. Nothing here keeps state.
  */
 #ifndef MAAR_CORE_PORT_SOCKET_H
 #define MAAR_CORE_PORT_SOCKET_H
@@ -34,17 +34,18 @@ struct maar_socket_message {
     int error;
 };
 
-/* Whether it is a stream socket of the UNIX domain; else what it is, for a message. */
+/* Returns whether fd is a stream socket of the UNIX domain. If not, *what says what fd is, for a
+ * message. */
 bool maar_socket_is_usable(int fd, const char** what);
-/* Sends bytes and handle, which stays the caller's. Blocks as the socket does, but ends what it has
- * begun: DONE, TIMED_OUT or FAILED. */
+/* Sends the bytes and the handle; the caller still owns the handle. Blocks if the socket blocks. A
+ * message that has begun is sent to its end. Returns DONE, TIMED_OUT or FAILED. */
 enum maar_socket_outcome maar_socket_send(int fd, struct maar_socket_message* message);
 /* Receives `size` bytes and never more, and the handles that come with them. handle is set only
  * when DONE. FULL: nothing was received, or (handle_count 0, lost_some) a message whose handle
  * could not be installed. */
 enum maar_socket_outcome maar_socket_receive(int fd, uint64_t deadline_ns,
                                              struct maar_socket_message* message);
-/* The system's words for an error. */
+/* Writes the system's description of an error. */
 void maar_socket_describe(int error, char* text, size_t size);
 
 #endif

@@ -1,18 +1,18 @@
 /*
- * A clock that only goes forward, for timeouts, and a way to let others run.
+ * A monotonic clock for timeouts, and a yield of the processor.
  */
 #ifndef MAAR_CORE_PORT_TIME_H
 #define MAAR_CORE_PORT_TIME_H
 
 #include <stdint.h>
 
-/* Nanoseconds since some moment. */
+/* Returns the nanoseconds since a fixed moment. */
 uint64_t maar_now_ns(void);
-/* When a timeout that starts now ends; UINT64_MAX stands for never. */
+/* Returns the time at which a timeout that starts now ends; UINT64_MAX stands for never. */
 uint64_t maar_deadline_ns(uint64_t timeout_ns);
-/* What is left until then, 0 when it is over. */
+/* Returns the nanoseconds until the deadline, or 0 after the deadline. */
 uint64_t maar_time_left_ns(uint64_t deadline_ns);
-/* Lets another thread run. */
+/* Yields the processor to another thread. */
 void maar_thread_yield(void);
 
 #endif

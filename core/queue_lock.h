@@ -1,6 +1,6 @@
 /*
- * A queue's own lock, which the program may have given with it: taken around each submission, and
- * with no lock of Maar's held.
+ * The lock of a queue, if the program gave one with the queue. It is taken around each submission.
+ * No lock of Maar's may be held then.
  */
 #ifndef MAAR_CORE_QUEUE_LOCK_H
 #define MAAR_CORE_QUEUE_LOCK_H
@@ -8,6 +8,7 @@
 #include "core/lock_rank.h"
 #include "maar/allocator.h"
 
+/* Takes the lock of a queue. */
 static inline void maar_queue_lock(const MaarQueue* queue)
 {
     maar_lock_rank_expect_none();
@@ -16,6 +17,7 @@ static inline void maar_queue_lock(const MaarQueue* queue)
     }
 }
 
+/* Releases the lock of a queue. */
 static inline void maar_queue_unlock(const MaarQueue* queue)
 {
     if (queue->pfnUnlock != NULL) {

@@ -27,10 +27,11 @@ __attribute__((format(printf, 5, 6)))
 void maar_report(MaarAllocator allocator, MaarMessageSeverity severity, MaarMessageId id,
                  const char* call, const char* format, ...);
 
+/* Reports misuse in a sentence. */
 void maar_report_misuse(MaarAllocator allocator, MaarMessageId id, const char* call,
                         const char* sentence);
-/* Reports misuse. The result stands in the header so that readers of the caller, and analysers, see
- * it. */
+/* Reports misuse and returns its error. The result stands in the header so that readers of the
+ * caller, and analysers, see it. */
 static inline VkResult maar_misuse(MaarAllocator allocator, MaarMessageId id, const char* call,
                                    const char* sentence)
 {
@@ -113,6 +114,7 @@ VkResult maar_enter_outputs(MaarAllocator allocator, const char* call,
 struct maar_quoted {
     char text[80];
 };
+/* Returns a name as messages show it. */
 struct maar_quoted maar_quote(const char* name);
 /* Ends a text, in UTF-8, before a last character that was cut in two. */
 void maar_drop_cut_character(char* text);

@@ -1,6 +1,6 @@
 /*
- * Where items of the retire queue stand. A queued item waits for one of its points and stands in
- * the tree of all items, and, if a pool waits for it, in a list of that pool.
+ * The places of items in the retire queue. A queued item waits for one of its points. It is in the
+ * tree of all items and, if it belongs to a pool, in a list of that pool.
  *
  * The caller of each function holds the lock of the queue.
  */
@@ -9,23 +9,25 @@
 
 #include "core/time/retire.h"
 
+/* Returns whether a point of the host timeline has passed. */
 static inline bool maar_retire_is_host_passed(const struct maar_retire* retire,
                                               const MaarPoint* point)
 {
     return maar_atomic64_load(&retire->host_value) >= point->value;
 }
 
-/* Moves an item to the next point that is not known to have passed: one of the host timeline if
- * there is any, so that items that wait for the host can be distinguished from those that a driver
- * call can wait for. Returns false when all have passed. */
+/* Moves an item to the next point that is not known to have passed. Points of the host timeline
+ * come first, so that items that wait for the host can be distinguished from those that a driver
+ * call can wait for. Returns false when all points have passed. */
 bool maar_retire_next_point(const struct maar_retire* retire, struct maar_retire_item* item);
 /* Queues an item at its present point. */
 void maar_retire_enter(struct maar_retire* retire, struct maar_retire_item* item);
-/* Takes out an item and those that follow it in its group, `most` items together at most. They form
- * a list. */
+/* Takes an item and those that follow it in its group out of the queue, at most `most` items in
+ * all. They form a list. */
 void maar_retire_leave(struct maar_retire* retire, struct maar_retire_item* first, uint32_t most);
 
-/* Returns an item of a pool, or (NULL) a queued one of all; NULL when there is none. */
+/* Returns a queued item of a pool or, when pool is NULL, any queued item. Returns NULL when there
+ * is none. */
 struct maar_retire_item* maar_retire_any(const struct maar_retire* retire,
                                          const struct maar_retire_pool* pool);
 
