@@ -1,6 +1,7 @@
 /*
  * A stack consists of chunks of host memory. Each chunk is at least as large as all before it
- * together, up to a megabyte. A chunk is at most a part of the limit, unless one array needs more.
+ * together, up to a megabyte. If the stack has a limit, a chunk takes at most a sixteenth of it,
+ * unless one array needs more.
  */
 #include "core/host_stack.h"
 

@@ -41,8 +41,9 @@ struct maar_deviation {
     uint32_t best_type;
 };
 
-/* Chooses a memory type and places, by every way there is. general: the request before it is
- * adapted to a memory type. On success fills made and deviation. */
+/* Chooses a memory type and places the allocation. Tries every way to get memory before it fails.
+ * general: the request as the caller made it, before it is adapted to a pool. On success fills made
+ * and deviation. */
 VkResult maar_allocate_slowly(MaarAllocator allocator, const char* call,
                               const MaarMemoryRequest* request,
                               const MaarAllocationCreateInfo* info,

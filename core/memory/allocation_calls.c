@@ -1,6 +1,6 @@
 /*
- * The public functions that allocate, describe and name allocations. Of the functions on time,
- * those that only free are here. How allocations are freed: allocation_free.c.
+ * The public functions that allocate, describe and name allocations, and those that advance the
+ * host timeline, run pending frees and wait for them. How allocations are freed: allocation_free.c.
  */
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
@@ -125,7 +125,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
     pInfo->kind = (MaarResourceKind)slot->kind;
     pInfo->locationEpoch = 0; /* nothing has moved it */
     maar_mutex_unlock(&maar_block_arena(block)->lock);
-    /* Without that lock: another thread may hold the map lock during a call of the driver. */
+    /* The address is read without the arena's lock: it takes the map lock, which another thread may
+     * hold while it calls the driver. */
     pInfo->pMappedData = maar_slot_address(slot);
     return VK_SUCCESS;
 }
@@ -170,7 +171,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationName(MaarAllocator allocator,
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
-    /* Under the lock no dump on another thread can read the name that is freed here. */
+    /* The names are exchanged under the arena's lock, so that no dump on another thread reads the
+     * old one while it is freed. */
     struct maar_block* block = NULL;
     struct maar_slot* slot = maar_allocation_enter(allocator, __func__, allocation, &block);
     char* old = copy;

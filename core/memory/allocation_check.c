@@ -29,8 +29,8 @@ const MaarAllocationCreateInfo maar_default_create_info = {
     .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
 };
 
-/* Returns what is wrong with a create info for any purpose, in a sentence that begins with
- * "pCreateInfo". */
+/* Returns the first mistake in a create info, in a sentence that begins with "pCreateInfo". Tests
+ * only what does not depend on the request. known: the flags that are allowed. */
 static struct maar_fault find_create_info_fault(const MaarAllocationCreateInfo* info,
                                                 MaarAllocationCreateFlags known)
 {

@@ -1,10 +1,10 @@
 /*
  * Budgets: how much of a heap the system lets this process use now.
  *
- * A budget above its heap's size, or a budget of 0 in every heap, is a mistake of the driver; an
- * unsigned underflow has been seen. Maar then assumes four fifths of the heap, as it does without
- * VK_EXT_memory_budget. A 0 beside another heap's budget is valid: other processes have filled that
- * heap.
+ * A budget above its heap's size is a mistake of the driver: some drivers subtract too much, and
+ * the unsigned number wraps around. So is a budget of 0 in every heap. In both cases Maar assumes
+ * four fifths of the heap, as it does without VK_EXT_memory_budget. A 0 beside another heap's
+ * budget is valid: other processes have filled that heap.
  */
 #include "core/memory/budget.h"
 
@@ -25,8 +25,9 @@ static bool is_answer(const VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer,
     return any && answer->heapBudget[heap] <= memory->memoryHeaps[heap].size;
 }
 
-/* Returns the budget of a heap by the driver's answer. own: the bytes that this allocator held
- * before the driver was asked. */
+/* Returns the budget of a heap: the driver's if it gives a valid one, else the assumed share.
+ * answer: NULL if the driver has no budgets. own: the bytes that this allocator held before it
+ * queried the driver. */
 static struct maar_budget judge(MaarAllocator allocator, uint32_t heap, VkDeviceSize own,
                                 const VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer)
 {

@@ -35,19 +35,19 @@ struct maar_budget {
 struct maar_budget maar_budget_read(MaarAllocator allocator, uint32_t heap);
 /* Reads the budgets of all heaps and returns their number. No lock may be held. */
 uint32_t maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets);
-/* Whether that number of bytes more stays within a budget. */
+/* Whether a budget has room for that many more bytes. */
 bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size);
 
 /* How one request may use budgets, and what came of it. */
 struct maar_budget_use {
     bool may_exceed; /* set by the slow path for its last round */
-    bool refused;    /* only a budget prevented some step */
+    bool refused;    /* an attempt failed, and the budget was the only reason */
     bool exceeded;   /* the last new memory exceeded a budget */
 };
-/* Whether a request may ask for a new VkDeviceMemory of that size. Returns also the total of the
- * heap's blocks that the reservation may reach: the part of the budget that is ours, or no limit if
- * the request may exceed it. The reservation checks that total, so two threads never use the same
- * room. No lock may be held. */
+/* Whether a request may ask for a new VkDeviceMemory of that size. cap receives the most bytes that
+ * the heap's blocks may have together: this allocator's part of the budget, or UINT64_MAX if the
+ * request may exceed it. maar_device_memory_allocate compares the blocks' bytes with cap when it
+ * counts the new ones, so two threads never use the same room. No lock may be held. */
 bool maar_budget_admits(MaarAllocator allocator, uint32_t heap, VkDeviceSize size,
                         struct maar_budget_use* use, VkDeviceSize* cap);
 

@@ -7,8 +7,8 @@
 #include "core/memory/device_memory.h"
 #include "core/memory/pool_check.h"
 
-/* Bytes. In a pool that stitches, a request of this size or more that cannot be made of pages is
- * dedicated. */
+/* A pool that stitches makes large objects of pages. A request in it that cannot be made of pages
+ * gets dedicated memory from this number of bytes on. */
 #define LARGE_BESIDE_PAGES ((VkDeviceSize)1 << 20)
 
 bool maar_wants_dedicated(const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
@@ -18,8 +18,8 @@ bool maar_wants_dedicated(const MaarMemoryRequest* request, const MaarAllocation
     if (request->requiresDedicated == VK_TRUE || mode == MAAR_DEDICATED_ALWAYS) {
         return true;
     }
-    /* Blocks beside pages are small: a block made for a large request would serve no other
-     * request. */
+    /* The blocks of a pool that stitches are small. A block made for a large request would serve no
+     * other one. */
     const bool preferred =
         mode == MAAR_DEDICATED_PREFERRED ||
         (pool->stitches && request->requirements.size >= LARGE_BESIDE_PAGES) ||
@@ -63,7 +63,8 @@ enum maar_pool_outcome maar_pool_place_dedicated(struct maar_pool* pool,
 }
 
 /* Asks for exactly the size of the request, as Vulkan requires of memory dedicated to a resource.
- * Whole atoms do not matter here, because no other allocation shares the last atom. */
+ * The size is not rounded up to nonCoherentAtomSize, because no other allocation shares the last
+ * atom. */
 VkResult maar_allocate_dedicated(struct maar_pool* pool, const MaarMemoryRequest* request,
                                  const MaarAllocationCreateInfo* info,
                                  const struct maar_place_request* place,

@@ -1,6 +1,7 @@
 /*
- * Dedicated allocations: which have a VkDeviceMemory of their own, and making them. The slow path
- * of an allocation comes here, and imports. No lock may be held.
+ * Dedicated allocations: which allocations get a VkDeviceMemory of their own, and how it is made.
+ * The slow path of an allocation calls these functions; imports call the last one. No lock may be
+ * held.
  */
 #ifndef MAAR_CORE_MEMORY_DEDICATED_H
 #define MAAR_CORE_MEMORY_DEDICATED_H
@@ -11,7 +12,7 @@
 /* Whether an allocation in a pool is tried as a dedicated one first. */
 bool maar_wants_dedicated(const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                           const struct maar_pool* pool);
-/* Makes a dedicated allocation within budgets. place: of exactly the size of the request. */
+/* Makes a dedicated allocation within budgets. place: its size is exactly that of the request. */
 VkResult maar_allocate_dedicated(struct maar_pool* pool, const MaarMemoryRequest* request,
                                  const MaarAllocationCreateInfo* info,
                                  const struct maar_place_request* place,

@@ -8,8 +8,8 @@
 #include "core/chain.h"
 #include "core/memory/allocator_state.h"
 
-/* Above this share of maxMemoryAllocationCount an allocation gets a VkDeviceMemory of its own only
- * if it needs one: 3/4. */
+/* When three quarters of maxMemoryAllocationCount are used, only an allocation that needs a
+ * VkDeviceMemory of its own still gets one. */
 enum { HIGH_COUNT_NUMERATOR = 3, HIGH_COUNT_DENOMINATOR = 4 };
 
 bool maar_device_count_is_high(MaarAllocator allocator)
@@ -19,8 +19,9 @@ bool maar_device_count_is_high(MaarAllocator allocator)
            limit / HIGH_COUNT_DENOMINATOR * HIGH_COUNT_NUMERATOR;
 }
 
-/* Reserves the bytes and the object in every account, or in none. Bytes that exist already are
- * counted in spite of limits. */
+/* Counts the new bytes and the new object in every account, or in none if a limit would be
+ * exceeded. Imported bytes are always counted: they exist already, so no limit of bytes rejects
+ * them. */
 static VkResult reserve(MaarAllocator allocator, const struct maar_device_memory_info* info,
                         uint32_t heap)
 {
@@ -76,7 +77,8 @@ static VkResult call_driver(MaarAllocator allocator, const struct maar_device_me
         .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
         .handleTypes = info->export_types,
     };
-    /* A pool's own chain has precedence: a chain may contain each structure only once. */
+    /* A chain may contain each structure only once. A structure in the pool's own chain
+     * (info->next) has precedence over Maar's. */
     if (info->export_types != 0 && maar_chain_find(info->next, (int)export.sType) == NULL) {
         export.pNext = chain;
         chain = &export;

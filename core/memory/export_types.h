@@ -10,8 +10,9 @@
 
 /* Returns the MaarExportInfo in a chain, or NULL. */
 const MaarExportInfo* maar_export_find(const void* chain);
-/* Returns the handle types that an allocation with this create info can be exported as, by its
- * chain or its pool: 0 for none. info may be NULL. */
+/* Returns the handle types that an allocation with this create info can be exported as, 0 for none.
+ * A MaarExportInfo in the create info's chain names them; without one, the pool does. info may be
+ * NULL. */
 VkExternalMemoryHandleTypeFlags maar_export_types(MaarAllocator allocator,
                                                   const MaarAllocationCreateInfo* info);
 /* Returns VK_SUCCESS when the extensions of all these handle types are enabled. Otherwise reports

@@ -1,6 +1,5 @@
 /*
- * Memory that is shared outside the allocator: finds what it may be exported as, and turns memory
- * that was made elsewhere into an allocation.
+ * Turns memory that was made elsewhere into an allocation: see foreign_memory.h.
  */
 #include "core/memory/foreign_memory.h"
 

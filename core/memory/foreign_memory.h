@@ -1,6 +1,6 @@
 /*
- * Memory that was made elsewhere and is imported. The interop rooms call this file. No lock may be
- * held.
+ * Memory that was made elsewhere and is imported. Imports of shared handles and of the host's
+ * memory (interop) use it. No lock may be held.
  */
 #ifndef MAAR_CORE_MEMORY_FOREIGN_MEMORY_H
 #define MAAR_CORE_MEMORY_FOREIGN_MEMORY_H
@@ -22,9 +22,9 @@ struct maar_foreign_memory {
     const char* name; /* may be NULL */
 };
 
-/* Imports memory by one vkAllocateMemory, whose result it returns, as a dedicated allocation in a
- * default pool of its type. The allocation is counted and listed like any other. A failure is
- * counted too. */
+/* Imports memory by one vkAllocateMemory. The result is a dedicated allocation in the default pool
+ * of its memory type. It is counted and listed like any other allocation, and a failure is counted
+ * too. Returns the error of vkAllocateMemory if that fails. */
 VkResult maar_allocate_foreign(MaarAllocator allocator, const struct maar_foreign_memory* memory,
                                MaarAllocation* allocation);
 

@@ -3,11 +3,11 @@
  * it which blocks may have room. The arena's lock guards it.
  *
  * Each block has a 16-bit class, an upper bound of its largest free range. A free raises the class.
- * An allocation leaves the class alone until a placement has failed because of it. Above the
- * classes is a tree: an entry is the highest of 16 entries below. The first block that may have
- * room is thus found in O(log n). A small request takes that block, so that lower blocks fill and
- * higher ones become empty. A large request takes the block of the lowest sufficient class, which
- * keeps larger ranges whole.
+ * An allocation does not lower it. The class is corrected when a placement into the block fails, or
+ * when a large request chooses the block. Above the classes is a tree: each entry is the maximum of
+ * the 16 entries below it. The first block that may have room is thus found in O(log n). A small
+ * request takes that block, so that lower blocks fill and higher ones become empty. A large request
+ * takes the block of the lowest sufficient class, which keeps larger ranges whole.
  */
 #ifndef MAAR_CORE_MEMORY_ROOM_H
 #define MAAR_CORE_MEMORY_ROOM_H

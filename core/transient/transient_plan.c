@@ -209,8 +209,8 @@ static VkResult make_classes(const struct maar_transient_heap* heap, const char*
 
 /* ---- edges ---- */
 
-/* Sorts the edges of the plan into slices by the resource that comes after, with the indices of the
- * graph. */
+/* Groups the plan's edges by the resource that comes after, and translates the plan's indices of
+ * resources into those of the graph. wrap: the edges lead from one frame to the next. */
 static VkResult slice_edges(struct maar_transient_state* state, const uint32_t* graph_indices,
                             const MaarPlanEdge* edges, uint32_t edge_count, bool wrap,
                             struct maar_transient_edges* sorted)
@@ -236,8 +236,8 @@ static VkResult slice_edges(struct maar_transient_state* state, const uint32_t* 
             sorted->before[at] = graph_indices[edges[edge].before];
             self |= sorted->before[at++] == i;
         }
-        /* A resource that shares its bytes with no other on request follows itself. The plan has no
-         * edge for that. */
+        /* A resource that must not share its bytes follows its own uses in the frame before. The
+         * plan has no edge for that. */
         if (!self && sorted->first[i] == at) {
             sorted->before[at++] = i;
         }
