@@ -34,6 +34,8 @@ VkResult make_frame(MaarAllocator allocator, uint32_t family, VkExtent3D size,
                     const MaarPoint* done, MaarTransientHeap* heap);
 VkResult record_frame(MaarAllocator allocator, MaarTransientHeap heap, VkCommandBuffer commands,
                       uint64_t frame_number, void (*record_pass)(VkCommandBuffer, uint32_t pass));
+VkResult get_images(MaarAllocator allocator, MaarTransientHeap heap, uint32_t copy,
+                    VkImage images[3]);
 
 /* Stands for the device's function. */
 static uint32_t barrier_calls;
@@ -42,6 +44,18 @@ static void vkCmdPipelineBarrier2(VkCommandBuffer commands, const VkDependencyIn
     assert_null(commands);
     assert_non_null(barriers);
     ++barrier_calls;
+}
+
+/* Stands for the queue's function. */
+static VkSubmitInfo last_submit;
+static VkResult vkQueueSubmit(VkQueue queue, uint32_t count, const VkSubmitInfo* submits,
+                              VkFence fence)
+{
+    (void)queue;
+    assert_int_equal(count, 1);
+    assert_true(fence == VK_NULL_HANDLE);
+    last_submit = *submits;
+    return VK_SUCCESS;
 }
 
 /* Stands for the program's. */
@@ -86,6 +100,9 @@ static void use_frame(MaarAllocator allocator)
     MaarTransientHeapInfo info = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO};
     assert_int_equal(maarGetTransientHeapInfo(allocator, heap, &info), VK_SUCCESS);
     assert_true(info.peakSize < info.totalSize);
+    VkImage images[IMAGE_COUNT] = {VK_NULL_HANDLE};
+    assert_int_equal(get_images(allocator, heap, 0, images), VK_SUCCESS);
+    assert_true(images[GLOW] != VK_NULL_HANDLE && images[GLOW] != images[LIT]);
     assert_int_equal(record_frame(allocator, heap, NULL, 0, count_pass), VK_SUCCESS);
     assert_int_equal(recorded_passes, PASS_COUNT);
     assert_in_range(barrier_calls, 3, 4);
@@ -159,11 +176,15 @@ static void use_array(MaarAllocator allocator, VkBool32 sparse)
     const MaarPoint none = {.value = 0};
     MaarPoint bound = {.value = 0};
     uint64_t first = 1;
+    assert_int_equal(maarSubmitBinds(allocator, 0, NULL, &bound), VK_SUCCESS);
+    assert_true(bound.semaphore != VK_NULL_HANDLE);
     assert_int_equal(add_particles(allocator, array, 1000, &none, &first, &bound), VK_SUCCESS);
     assert_int_equal(first, 0);
     assert_int_equal(add_particles(allocator, array, 500000, &none, &first, &bound), VK_SUCCESS);
     assert_int_equal(first, 1000);
     assert_true(bound.semaphore != VK_NULL_HANDLE && bound.value > 0);
+    assert_int_equal(submit_after(NULL, NULL, &bound), VK_SUCCESS);
+    assert_ptr_equal(last_submit.pWaitSemaphores, &bound.semaphore);
     assert_int_equal(keep_particles(allocator, array, 10, &bound), VK_SUCCESS);
     MaarArrayInfo info = {.sType = MAAR_STRUCTURE_TYPE_ARRAY_INFO};
     assert_int_equal(maarGetArrayInfo(allocator, array, &info), VK_SUCCESS);

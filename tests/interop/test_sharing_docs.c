@@ -71,6 +71,11 @@ static void document_does_what_it_says(void** state)
     gpu_finish(&rig, &work[0]);
     gpu_finish(&rig, &work[1]);
     maarDestroyHostBuffer(allocator, host_buffer);
+    VkBuffer pair[2] = {VK_NULL_HANDLE};
+    MaarAllocation pair_allocations[2] = {VK_NULL_HANDLE};
+    assert_int_equal(share_in_process(allocator, &info, pair, pair_allocations), VK_SUCCESS);
+    maarDestroyBuffer(allocator, pair[0], pair_allocations[0]);
+    maarDestroyBuffer(allocator, pair[1], pair_allocations[1]);
     for (uint32_t i = 0; i < 3; ++i) {
         assert_true(buffers[i] != VK_NULL_HANDLE);
         maarDestroyBuffer(allocator, buffers[i], allocations[i]);
