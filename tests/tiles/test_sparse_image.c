@@ -5,29 +5,30 @@
  */
 #include "tests/tiles/simulated_tiles.h"
 
-static struct rig rig;
+static struct rig* rig;
 
 static void start(const struct tile_device* device)
 {
     static const struct tile_device plain = {.page_size = 0};
-    tile_device_start(&rig, device != NULL ? device : &plain, NULL,
+    rig = rig_new();
+    tile_device_start(rig, device != NULL ? device : &plain, NULL,
                       MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
 }
 
 static void submit(void)
 {
-    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
-    rig_check(&rig);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
+    rig_check(rig);
 }
 
 static void commit(MaarSparseImage image, MaarTileRegion region)
 {
-    assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &region), VK_SUCCESS);
+    assert_int_equal(maarCommitTiles(rig->allocator, image, 1, &region), VK_SUCCESS);
 }
 
 static void evict(MaarSparseImage image, MaarTileRegion region)
 {
-    assert_int_equal(maarEvictTiles(rig.allocator, image, 1, &region), VK_SUCCESS);
+    assert_int_equal(maarEvictTiles(rig->allocator, image, 1, &region), VK_SUCCESS);
 }
 
 /* The tiles of a level as a string of 0 and 1. */
@@ -36,7 +37,7 @@ static void expect_tiles(MaarSparseImage image, uint32_t level, uint32_t layer, 
     uint8_t there[64];
     char text[65] = {0};
     uint32_t count = 64;
-    assert_int_equal(maarGetTileResidency(rig.allocator, image, level, layer, &count, there),
+    assert_int_equal(maarGetTileResidency(rig->allocator, image, level, layer, &count, there),
                      VK_SUCCESS);
     for (uint32_t i = 0; i < count; ++i) {
         text[i] = there[i] != 0 ? '1' : '0';
@@ -49,7 +50,7 @@ static void expect_levels(MaarSparseImage image, uint32_t layer, const char* wan
     uint8_t levels[64];
     char text[65] = {0};
     uint32_t count = 64;
-    assert_int_equal(maarGetMinResidentLevels(rig.allocator, image, layer, &count, levels),
+    assert_int_equal(maarGetMinResidentLevels(rig->allocator, image, layer, &count, levels),
                      VK_SUCCESS);
     for (uint32_t i = 0; i < count; ++i) {
         text[i] = (char)('0' + levels[i]);
@@ -65,7 +66,7 @@ static void kinds_share_no_block_below_the_granularity(void** state)
         const struct tile_device device = {.granularity = coarse != 0 ? 128 * KIB : 64 * KIB};
         start(&device);
         MaarSparseImage image =
-            tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){500, 300, 1}, 1);
+            tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){500, 300, 1}, 1);
         const VkBufferCreateInfo buffer = rig_buffer_info(MIB);
         const MaarReservationCreateInfo info = {
             .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
@@ -73,17 +74,17 @@ static void kinds_share_no_block_below_the_granularity(void** state)
         };
         const MaarPageRange range = {0, 64 * KIB};
         MaarReservation reservation = VK_NULL_HANDLE;
-        assert_int_equal(maarCreateReservation(rig.allocator, &info, &reservation), VK_SUCCESS);
+        assert_int_equal(maarCreateReservation(rig->allocator, &info, &reservation), VK_SUCCESS);
         commit(image, (MaarTileRegion){0, 0, {0, 0, 0}, {128, 128, 1}});
-        assert_int_equal(maarCommitPages(rig.allocator, reservation, 1, &range), VK_SUCCESS);
+        assert_int_equal(maarCommitPages(rig->allocator, reservation, 1, &range), VK_SUCCESS);
         submit();
         MaarPagingStatistics totals = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
-        assert_int_equal(maarGetPagingStatistics(rig.allocator, &totals), VK_SUCCESS);
+        assert_int_equal(maarGetPagingStatistics(rig->allocator, &totals), VK_SUCCESS);
         assert_int_equal(totals.committedBytes, 128 * KIB);
         assert_int_equal(totals.blockCount, coarse != 0 ? 2 : 1);
-        maarDestroyReservation(rig.allocator, reservation);
-        maarDestroySparseImage(rig.allocator, image);
-        rig_close(&rig);
+        maarDestroyReservation(rig->allocator, reservation);
+        maarDestroySparseImage(rig->allocator, image);
+        rig_close(rig);
     }
 }
 
@@ -93,7 +94,7 @@ static void regions_are_rounded_outward_and_inward(void** state)
     start(NULL);
     /* Tiles of 128x128: 4x3, the last column and row cut off. */
     MaarSparseImage image =
-        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){500, 300, 1}, 2);
+        tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){500, 300, 1}, 2);
     commit(image, (MaarTileRegion){0, 1, {127, 128, 0}, {2, 1, 1}});
     expect_tiles(image, 0, 1, "000011000000");
     expect_tiles(image, 0, 0, "000000000000");
@@ -105,14 +106,14 @@ static void regions_are_rounded_outward_and_inward(void** state)
     expect_tiles(image, 0, 1, "000010000001");
     evict(image, (MaarTileRegion){0, 1, {384, 256, 0}, {116, 44, 1}});
     expect_tiles(image, 0, 1, "000010000000");
-    assert_int_equal(tile_image(&rig, image).committedTileCount, 1);
+    assert_int_equal(tile_image(rig, image).committedTileCount, 1);
     submit();
     evict(image, (MaarTileRegion){0, 1, {0, 0, 0}, {500, 300, 1}});
     submit();
-    assert_int_equal(tile_image(&rig, image).committedSize, 0);
-    assert_int_equal(rig_counters(&rig).sparseBoundBytes, 0);
-    maarDestroySparseImage(rig.allocator, image);
-    rig_close(&rig);
+    assert_int_equal(tile_image(rig, image).committedSize, 0);
+    assert_int_equal(rig_counters(rig).sparseBoundBytes, 0);
+    maarDestroySparseImage(rig->allocator, image);
+    rig_close(rig);
 }
 
 static void levels_that_may_be_sampled_are_found(void** state)
@@ -121,11 +122,11 @@ static void levels_that_may_be_sampled_are_found(void** state)
     start(NULL);
     /* 512: 4x4 tiles, 256: 2x2, 128: 1, then the tail. */
     MaarSparseImage image =
-        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){512, 512, 1}, 1);
-    const uint32_t tail = tile_image(&rig, image).tailFirstLevel;
+        tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){512, 512, 1}, 1);
+    const uint32_t tail = tile_image(rig, image).tailFirstLevel;
     assert_true(tail == 2 || tail == 3);
     expect_levels(image, 0, "::::::::::::::::"); /* 10: none */
-    assert_int_equal(maarCommitMipTail(rig.allocator, image, 0, 1), VK_SUCCESS);
+    assert_int_equal(maarCommitMipTail(rig->allocator, image, 0, 1), VK_SUCCESS);
     if (tail == 3) {
         expect_levels(image, 0, "3333333333333333");
         commit(image, (MaarTileRegion){2, 0, {0, 0, 0}, {128, 128, 1}});
@@ -136,17 +137,18 @@ static void levels_that_may_be_sampled_are_found(void** state)
     commit(image, (MaarTileRegion){0, 0, {256, 0, 0}, {128, 256, 1}});
     commit(image, (MaarTileRegion){0, 0, {0, 0, 0}, {128, 256, 1}});
     expect_levels(image, 0, "2201220122222222");
-    assert_int_equal(maarEvictMipTail(rig.allocator, image, 0, 1), VK_SUCCESS);
+    assert_int_equal(maarEvictMipTail(rig->allocator, image, 0, 1), VK_SUCCESS);
     expect_levels(image, 0, "::::::::::::::::");
     uint32_t count = 0;
     uint8_t few[3];
-    assert_int_equal(maarGetMinResidentLevels(rig.allocator, image, 0, &count, NULL), VK_SUCCESS);
+    assert_int_equal(maarGetMinResidentLevels(rig->allocator, image, 0, &count, NULL), VK_SUCCESS);
     assert_int_equal(count, 16);
     count = 3;
-    assert_int_equal(maarGetMinResidentLevels(rig.allocator, image, 0, &count, few), VK_INCOMPLETE);
+    assert_int_equal(maarGetMinResidentLevels(rig->allocator, image, 0, &count, few),
+                     VK_INCOMPLETE);
     assert_int_equal(count, 3);
-    maarDestroySparseImage(rig.allocator, image);
-    rig_close(&rig);
+    maarDestroySparseImage(rig->allocator, image);
+    rig_close(rig);
 }
 
 /* Offsets that the driver makes up, beyond any image, and metadata that must always be there. */
@@ -162,32 +164,31 @@ static void tails_and_metadata_lie_where_the_driver_says(void** state)
     for (size_t i = 0; i < sizeof devices / sizeof devices[0]; ++i) {
         start(&devices[i]);
         MaarSparseImage image =
-            tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){600, 600, 1}, 3);
-        const MaarSparseImageInfo before = tile_image(&rig, image);
+            tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){600, 600, 1}, 3);
+        const MaarSparseImageInfo before = tile_image(rig, image);
         assert_true(before.committedSize >= devices[i].metadata_size);
         assert_int_equal(before.singleTail, devices[i].tail == MAAR_SIMULATED_MIP_TAIL_SINGLE);
         submit();
-        assert_int_equal(rig_counters(&rig).sparseBoundBytes, before.committedSize);
-        assert_int_equal(maarCommitMipTail(rig.allocator, image, 1, 1), VK_SUCCESS);
-        const MaarSparseImageInfo one = tile_image(&rig, image);
+        assert_int_equal(rig_counters(rig).sparseBoundBytes, before.committedSize);
+        assert_int_equal(maarCommitMipTail(rig->allocator, image, 1, 1), VK_SUCCESS);
+        const MaarSparseImageInfo one = tile_image(rig, image);
         const bool has_tail = devices[i].tail != MAAR_SIMULATED_MIP_TAIL_NONE;
         assert_int_equal(one.tailSize > 0, has_tail);
         assert_int_equal(one.committedSize - before.committedSize, one.tailSize);
         submit();
-        assert_int_equal(maarCommitMipTail(rig.allocator, image, 0, VK_REMAINING_ARRAY_LAYERS),
+        assert_int_equal(maarCommitMipTail(rig->allocator, image, 0, VK_REMAINING_ARRAY_LAYERS),
                          VK_SUCCESS);
-        assert_int_equal(tile_image(&rig, image).committedSize - before.committedSize,
+        assert_int_equal(tile_image(rig, image).committedSize - before.committedSize,
                          one.singleTail ? one.tailSize : 3 * one.tailSize);
         submit();
         /* A single tail stays as long as a layer may need it. */
-        assert_int_equal(maarEvictMipTail(rig.allocator, image, 0, 2), VK_SUCCESS);
-        assert_int_equal(tile_image(&rig, image).committedSize - before.committedSize,
-                         one.tailSize);
-        assert_int_equal(maarEvictMipTail(rig.allocator, image, 0, 3), VK_SUCCESS);
-        assert_int_equal(tile_image(&rig, image).committedSize, before.committedSize);
+        assert_int_equal(maarEvictMipTail(rig->allocator, image, 0, 2), VK_SUCCESS);
+        assert_int_equal(tile_image(rig, image).committedSize - before.committedSize, one.tailSize);
+        assert_int_equal(maarEvictMipTail(rig->allocator, image, 0, 3), VK_SUCCESS);
+        assert_int_equal(tile_image(rig, image).committedSize, before.committedSize);
         submit();
-        maarDestroySparseImage(rig.allocator, image);
-        rig_close(&rig);
+        maarDestroySparseImage(rig->allocator, image);
+        rig_close(rig);
     }
 }
 
@@ -201,32 +202,32 @@ static void two_aspects_come_and_go_together(void** state)
     made.usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
     made.mipLevels = 1;
     MaarSparseImage image = VK_NULL_HANDLE;
-    assert_int_equal(tile_try_image(&rig, &made, &image), VK_SUCCESS);
-    const MaarSparseImageInfo info = tile_image(&rig, image);
+    assert_int_equal(tile_try_image(rig, &made, &image), VK_SUCCESS);
+    const MaarSparseImageInfo info = tile_image(rig, image);
     assert_int_equal(info.aspect, VK_IMAGE_ASPECT_DEPTH_BIT);
     assert_int_equal(info.tileExtent.width, 128);
     commit(image, (MaarTileRegion){0, 0, {0, 0, 0}, {256, 128, 1}});
-    assert_int_equal(tile_image(&rig, image).committedTileCount, 2);
-    assert_int_equal(tile_image(&rig, image).committedSize, 3 * info.pageSize);
+    assert_int_equal(tile_image(rig, image).committedTileCount, 2);
+    assert_int_equal(tile_image(rig, image).committedSize, 3 * info.pageSize);
     submit();
     evict(image, (MaarTileRegion){0, 0, {0, 0, 0}, {128, 128, 1}});
-    assert_int_equal(tile_image(&rig, image).committedSize, 2 * info.pageSize);
+    assert_int_equal(tile_image(rig, image).committedSize, 2 * info.pageSize);
     submit();
     evict(image, (MaarTileRegion){0, 0, {128, 0, 0}, {128, 128, 1}});
-    assert_int_equal(tile_image(&rig, image).committedSize, 0);
+    assert_int_equal(tile_image(rig, image).committedSize, 0);
     submit();
-    assert_int_equal(rig_counters(&rig).sparseBoundBytes, 0);
-    maarDestroySparseImage(rig.allocator, image);
-    rig_close(&rig);
+    assert_int_equal(rig_counters(rig).sparseBoundBytes, 0);
+    maarDestroySparseImage(rig->allocator, image);
+    rig_close(rig);
 }
 
 static void expect_rejection(const VkImageCreateInfo* made, VkResult result, MaarMessageId id,
                              const char* culprit)
 {
     MaarSparseImage image = (MaarSparseImage)(uintptr_t)1;
-    assert_int_equal(tile_try_image(&rig, made, &image), result);
+    assert_int_equal(tile_try_image(rig, made, &image), result);
     assert_null(image);
-    rig_expect_message_naming(&rig, id, culprit);
+    rig_expect_message_naming(rig, id, culprit);
 }
 
 static void destroyed_image_gives_its_pages_back(void** state)
@@ -234,15 +235,15 @@ static void destroyed_image_gives_its_pages_back(void** state)
     (void)state;
     start(NULL);
     MaarSparseImage image =
-        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){512, 512, 1}, 1);
+        tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){512, 512, 1}, 1);
     commit(image, (MaarTileRegion){0, 0, {0, 0, 0}, {512, 512, 1}});
     submit();
-    maarDestroySparseImage(rig.allocator, image);
+    maarDestroySparseImage(rig->allocator, image);
     MaarPagingStatistics totals = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
-    assert_int_equal(maarGetPagingStatistics(rig.allocator, &totals), VK_SUCCESS);
+    assert_int_equal(maarGetPagingStatistics(rig->allocator, &totals), VK_SUCCESS);
     assert_int_equal(totals.committedBytes, 0);
     assert_int_equal(totals.reservedBytes, 0);
-    rig_close(&rig);
+    rig_close(rig);
 }
 
 static void images_that_cannot_be_are_refused(void** state)
@@ -280,8 +281,8 @@ static void images_that_cannot_be_are_refused(void** state)
                      NULL);
 
     MaarSparseImage image =
-        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
-    const uint32_t tail = tile_image(&rig, image).tailFirstLevel;
+        tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+    const uint32_t tail = tile_image(rig, image).tailFirstLevel;
     static const struct {
         MaarTileRegion region;
         MaarMessageId id;
@@ -296,21 +297,22 @@ static void images_that_cannot_be_are_refused(void** state)
         {{0, 0, {0, 0, 0}, {256, 256, 0}}, MAAR_MESSAGE_ID_ZERO_SIZE, "pRegions[0].extent"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &rows[i].region),
+        assert_int_equal(maarCommitTiles(rig->allocator, image, 1, &rows[i].region),
                          VK_ERROR_VALIDATION_FAILED_EXT);
-        rig_expect_message_naming(&rig, rows[i].id, rows[i].culprit);
-        assert_int_equal(maarEvictTiles(rig.allocator, image, 1, &rows[i].region),
+        rig_expect_message_naming(rig, rows[i].id, rows[i].culprit);
+        assert_int_equal(maarEvictTiles(rig->allocator, image, 1, &rows[i].region),
                          VK_ERROR_VALIDATION_FAILED_EXT);
-        rig_expect_message_naming(&rig, rows[i].id, rows[i].culprit);
+        rig_expect_message_naming(rig, rows[i].id, rows[i].culprit);
     }
     const MaarTileRegion in_tail = {tail, 0, {0, 0, 0}, {1, 1, 1}};
-    assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &in_tail),
+    assert_int_equal(maarCommitTiles(rig->allocator, image, 1, &in_tail),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, MAAR_MESSAGE_ID_OUT_OF_RANGE);
-    assert_int_equal(maarCommitMipTail(rig.allocator, image, 1, 1), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "firstLayer");
-    maarDestroySparseImage(rig.allocator, image);
-    rig_close(&rig);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE);
+    assert_int_equal(maarCommitMipTail(rig->allocator, image, 1, 1),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "firstLayer");
+    maarDestroySparseImage(rig->allocator, image);
+    rig_close(rig);
 }
 
 /* Not of metadata, which nobody asked for. */
@@ -319,20 +321,20 @@ static void forgotten_submission_is_reported(void** state)
     (void)state;
     start(&(struct tile_device){.metadata_size = 128 * KIB});
     MaarSparseImage image =
-        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
-    maarDestroySparseImage(rig.allocator, image);
-    rig_expect_silence(&rig);
-    image = tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+        tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+    maarDestroySparseImage(rig->allocator, image);
+    rig_expect_silence(rig);
+    image = tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
     const MaarTileRegion region = {0, 0, {0, 0, 0}, {256, 256, 1}};
-    assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &region), VK_SUCCESS);
-    maarDestroySparseImage(rig.allocator, image);
-    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_PAGES_NOT_SUBMITTED, "4");
-    image = tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
-    assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &region), VK_SUCCESS);
-    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
-    maarDestroySparseImage(rig.allocator, image);
-    rig_expect_silence(&rig);
-    rig_close(&rig);
+    assert_int_equal(maarCommitTiles(rig->allocator, image, 1, &region), VK_SUCCESS);
+    maarDestroySparseImage(rig->allocator, image);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_PAGES_NOT_SUBMITTED, "4");
+    image = tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+    assert_int_equal(maarCommitTiles(rig->allocator, image, 1, &region), VK_SUCCESS);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
+    maarDestroySparseImage(rig->allocator, image);
+    rig_expect_silence(rig);
+    rig_close(rig);
 }
 
 static void destroying_an_image_twice_is_reported(void** state)
@@ -340,15 +342,15 @@ static void destroying_an_image_twice_is_reported(void** state)
     (void)state;
     start(NULL);
     MaarSparseImage image =
-        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
-    maarDestroySparseImage(rig.allocator, image);
-    rig_expect_silence(&rig);
-    maarDestroySparseImage(rig.allocator, image);
-    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "image");
-    assert_int_equal(maarDestroySparseImageAfter(rig.allocator, image, 0, NULL),
+        tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+    maarDestroySparseImage(rig->allocator, image);
+    rig_expect_silence(rig);
+    maarDestroySparseImage(rig->allocator, image);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "image");
+    assert_int_equal(maarDestroySparseImageAfter(rig->allocator, image, 0, NULL),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
-    rig_close(&rig);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    rig_close(rig);
 }
 
 static void device_without_residency_is_reported(void** state)
@@ -356,12 +358,13 @@ static void device_without_residency_is_reported(void** state)
     (void)state;
     const struct tile_device device = {.page_size = 0};
     const struct rig_setup setup = {.off = RIG_OFF_RESIDENCY};
-    tile_device_start(&rig, &device, &setup, 0);
+    rig = rig_new();
+    tile_device_start(rig, &device, &setup, 0);
     const VkImageCreateInfo made =
         tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
     expect_rejection(&made, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
                      "sparseResidencyImage2D");
-    rig_close(&rig);
+    rig_close(rig);
 }
 
 /* The driver is not even asked, so it sees no breach of its rules. */
@@ -373,14 +376,14 @@ static void address_space_that_is_used_up_is_reported(void** state)
         tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){16384, 16384, 1}, 1);
     MaarSparseImage image = VK_NULL_HANDLE;
     MaarSparseImage second = VK_NULL_HANDLE;
-    assert_int_equal(tile_try_image(&rig, &made, &image), VK_SUCCESS);
-    assert_int_equal(tile_try_image(&rig, &made, &second), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(tile_try_image(rig, &made, &image), VK_SUCCESS);
+    assert_int_equal(tile_try_image(rig, &made, &second), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_null(second);
-    rig_expect_message(&rig, MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED);
-    maarDestroySparseImage(rig.allocator, image);
-    assert_int_equal(tile_try_image(&rig, &made, &second), VK_SUCCESS);
-    maarDestroySparseImage(rig.allocator, second);
-    rig_close(&rig);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED);
+    maarDestroySparseImage(rig->allocator, image);
+    assert_int_equal(tile_try_image(rig, &made, &second), VK_SUCCESS);
+    maarDestroySparseImage(rig->allocator, second);
+    rig_close(rig);
 }
 
 /* An image whose heap is too small for all of a request takes nothing of it. */
@@ -388,7 +391,8 @@ static void shortage_commits_nothing(void** state)
 {
     (void)state;
     const struct tile_device device = {.device_heap = 32 * MIB};
-    tile_device_start(&rig, &device, NULL, MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
+    rig = rig_new();
+    tile_device_start(rig, &device, NULL, MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
     VkImageCreateInfo made =
         tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){8192, 8192, 1}, 1);
     const MaarAllocationCreateInfo memory = {
@@ -403,16 +407,16 @@ static void shortage_commits_nothing(void** state)
         .pMemoryInfo = &memory,
     };
     MaarSparseImage image = VK_NULL_HANDLE;
-    assert_int_equal(maarCreateSparseImage(rig.allocator, &info, &image), VK_SUCCESS);
+    assert_int_equal(maarCreateSparseImage(rig->allocator, &info, &image), VK_SUCCESS);
     const MaarTileRegion regions[2] = {{1, 0, {0, 0, 0}, {1024, 1024, 1}},
                                        {0, 0, {0, 0, 0}, {8192, 8192, 1}}};
-    assert_int_equal(maarCommitTiles(rig.allocator, image, 2, regions),
+    assert_int_equal(maarCommitTiles(rig->allocator, image, 2, regions),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(tile_image(&rig, image).committedSize, 0);
-    assert_int_equal(maarCommitTiles(rig.allocator, image, 1, regions), VK_SUCCESS);
+    assert_int_equal(tile_image(rig, image).committedSize, 0);
+    assert_int_equal(maarCommitTiles(rig->allocator, image, 1, regions), VK_SUCCESS);
     submit();
-    maarDestroySparseImage(rig.allocator, image);
-    rig_close(&rig);
+    maarDestroySparseImage(rig->allocator, image);
+    rig_close(rig);
 }
 
 /* Everything that an image's life asks of the driver and the host, one failure after another. */
@@ -422,27 +426,27 @@ static VkResult live(MaarSparseImage* image)
         tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){700, 300, 1}, 2);
     const MaarTileRegion regions[2] = {{0, 0, {0, 0, 0}, {300, 300, 1}},
                                        {1, 1, {200, 100, 0}, {100, 100, 1}}};
-    VkResult result = tile_try_image(&rig, &made, image);
+    VkResult result = tile_try_image(rig, &made, image);
     if (result == VK_SUCCESS) {
-        result = maarCommitMipTail(rig.allocator, *image, 0, 2);
+        result = maarCommitMipTail(rig->allocator, *image, 0, 2);
     }
     if (result == VK_SUCCESS) {
-        result = maarCommitTiles(rig.allocator, *image, 2, regions);
+        result = maarCommitTiles(rig->allocator, *image, 2, regions);
     }
     if (result == VK_SUCCESS) {
-        result = maarSubmitBinds(rig.allocator, 0, NULL, NULL);
+        result = maarSubmitBinds(rig->allocator, 0, NULL, NULL);
     }
     if (result == VK_SUCCESS) {
-        result = maarEvictTiles(rig.allocator, *image, 1, regions);
+        result = maarEvictTiles(rig->allocator, *image, 1, regions);
     }
     if (result == VK_SUCCESS) {
         uint8_t levels[64];
         uint32_t count = 64;
-        result = maarGetMinResidentLevels(rig.allocator, *image, 1, &count, levels);
+        result = maarGetMinResidentLevels(rig->allocator, *image, 1, &count, levels);
     }
     if (result == VK_SUCCESS) {
         const MaarPoint point = {.value = 1};
-        result = maarDestroySparseImageAfter(rig.allocator, *image, 1, &point);
+        result = maarDestroySparseImageAfter(rig->allocator, *image, 1, &point);
         *image = result == VK_SUCCESS ? VK_NULL_HANDLE : *image;
     }
     return result;
@@ -451,22 +455,23 @@ static VkResult live(MaarSparseImage* image)
 static void expect_nothing_left(MaarSparseImage image)
 {
     MaarPagingStatistics totals = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
-    rig_check(&rig);
-    maarDestroySparseImage(rig.allocator, image);
-    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, 1), VK_SUCCESS);
-    assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
-    assert_int_equal(maarGetPagingStatistics(rig.allocator, &totals), VK_SUCCESS);
+    rig_check(rig);
+    maarDestroySparseImage(rig->allocator, image);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    assert_int_equal(maarGetPagingStatistics(rig->allocator, &totals), VK_SUCCESS);
     assert_int_equal(totals.reservedBytes, 0);
     assert_int_equal(totals.committedBytes, 0);
     assert_int_equal(totals.reservationCount, 0);
-    rig_close(&rig);
+    rig_close(rig);
 }
 
 static void open_failing(void)
 {
     const struct tile_device device = {.metadata_size = 65536};
     const struct rig_setup setup = {.count_host = true};
-    tile_device_start(&rig, &device, &setup, MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
+    rig = rig_new();
+    tile_device_start(rig, &device, &setup, MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
 }
 
 static void failing_host_leaves_nothing_behind(void** state)
@@ -476,11 +481,11 @@ static void failing_host_leaves_nothing_behind(void** state)
     for (uint64_t nth = 1, end = 2; nth < end; ++nth) {
         MaarSparseImage image = VK_NULL_HANDLE;
         open_failing();
-        const uint64_t at = atomic_load(&rig.host.calls) + nth;
-        atomic_store(&rig.host.fail_at, at);
+        const uint64_t at = atomic_load(&rig->host.calls) + nth;
+        atomic_store(&rig->host.fail_at, at);
         const VkResult result = live(&image);
-        atomic_store(&rig.host.fail_at, 0);
-        end = atomic_load(&rig.host.calls) >= at ? nth + 2 : nth;
+        atomic_store(&rig->host.fail_at, 0);
+        end = atomic_load(&rig->host.calls) >= at ? nth + 2 : nth;
         failures += result != VK_SUCCESS ? 1 : 0;
         expect_nothing_left(image);
         assert_true(nth < 1000);
@@ -498,20 +503,20 @@ static void failing_driver_leaves_nothing_behind(void** state)
     for (uint32_t i = 0; i < 8; ++i) {
         MaarSparseImage image = VK_NULL_HANDLE;
         open_failing();
-        rig_set_fault(&rig, calls[i / 2], 1, 100, codes[i % 2]);
+        rig_set_fault(rig, calls[i / 2], 1, 100, codes[i % 2]);
         const VkResult result = live(&image);
-        rig_clear_faults(&rig);
-        rig_forget_messages(&rig);
+        rig_clear_faults(rig);
+        rig_forget_messages(rig);
         assert_int_equal(result, codes[i % 2]);
         expect_nothing_left(image);
     }
     for (uint64_t nth = 1; nth < 20; ++nth) {
         MaarSparseImage image = VK_NULL_HANDLE;
         open_failing();
-        rig_set_fault(&rig, NULL, nth, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        rig_set_fault(rig, NULL, nth, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
         (void)live(&image);
-        rig_clear_faults(&rig);
-        rig_forget_messages(&rig);
+        rig_clear_faults(rig);
+        rig_forget_messages(rig);
         expect_nothing_left(image);
     }
 }
@@ -522,34 +527,34 @@ static void forgotten_image_is_reported(void** state)
     (void)state;
     start(NULL);
     MaarSparseImage image =
-        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
+        tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){256, 256, 1}, 1);
     commit(image, (MaarTileRegion){0, 0, {0, 0, 0}, {256, 256, 1}});
     submit();
-    rig_forget_messages(&rig);
-    maarDestroyAllocator(rig.allocator);
-    rig.allocator = VK_NULL_HANDLE;
-    rig_expect_message(&rig, MAAR_MESSAGE_ID_LEAK);
-    rig_close(&rig);
+    rig_forget_messages(rig);
+    maarDestroyAllocator(rig->allocator);
+    rig->allocator = VK_NULL_HANDLE;
+    rig_expect_message(rig, MAAR_MESSAGE_ID_LEAK);
+    rig_close(rig);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regions_are_rounded_outward_and_inward),
-        cmocka_unit_test(levels_that_may_be_sampled_are_found),
-        cmocka_unit_test(tails_and_metadata_lie_where_the_driver_says),
-        cmocka_unit_test(two_aspects_come_and_go_together),
-        cmocka_unit_test(destroyed_image_gives_its_pages_back),
-        cmocka_unit_test(images_that_cannot_be_are_refused),
-        cmocka_unit_test(forgotten_submission_is_reported),
-        cmocka_unit_test(destroying_an_image_twice_is_reported),
-        cmocka_unit_test(device_without_residency_is_reported),
-        cmocka_unit_test(address_space_that_is_used_up_is_reported),
-        cmocka_unit_test(shortage_commits_nothing),
-        cmocka_unit_test(failing_host_leaves_nothing_behind),
-        cmocka_unit_test(failing_driver_leaves_nothing_behind),
-        cmocka_unit_test(forgotten_image_is_reported),
-        cmocka_unit_test(kinds_share_no_block_below_the_granularity),
+        rig_unit_test(regions_are_rounded_outward_and_inward),
+        rig_unit_test(levels_that_may_be_sampled_are_found),
+        rig_unit_test(tails_and_metadata_lie_where_the_driver_says),
+        rig_unit_test(two_aspects_come_and_go_together),
+        rig_unit_test(destroyed_image_gives_its_pages_back),
+        rig_unit_test(images_that_cannot_be_are_refused),
+        rig_unit_test(forgotten_submission_is_reported),
+        rig_unit_test(destroying_an_image_twice_is_reported),
+        rig_unit_test(device_without_residency_is_reported),
+        rig_unit_test(address_space_that_is_used_up_is_reported),
+        rig_unit_test(shortage_commits_nothing),
+        rig_unit_test(failing_host_leaves_nothing_behind),
+        rig_unit_test(failing_driver_leaves_nothing_behind),
+        rig_unit_test(forgotten_image_is_reported),
+        rig_unit_test(kinds_share_no_block_below_the_granularity),
     };
     return cmocka_run_group_tests_name("sparse_image", tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 enum { MOST = 64 };
 
-static struct rig rig;
+static struct rig* rig;
 static MaarSparseImage image;
 static MaarTileCache cache;
 static VkCommandPool pool;
@@ -27,9 +27,9 @@ static void open_commands(void)
 {
     const VkCommandPoolCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-        .queueFamilyIndex = rig.recommendation.mainQueueFamily,
+        .queueFamilyIndex = rig->recommendation.mainQueueFamily,
     };
-    assert_int_equal(vkCreateCommandPool(rig.device, &info, NULL, &pool), VK_SUCCESS);
+    assert_int_equal(vkCreateCommandPool(rig->device, &info, NULL, &pool), VK_SUCCESS);
     const VkCommandBufferAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = pool,
@@ -37,7 +37,7 @@ static void open_commands(void)
         .commandBufferCount = 1,
     };
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    assert_int_equal(vkAllocateCommandBuffers(rig.device, &allocate, &commands), VK_SUCCESS);
+    assert_int_equal(vkAllocateCommandBuffers(rig->device, &allocate, &commands), VK_SUCCESS);
     assert_int_equal(vkBeginCommandBuffer(commands, &begin), VK_SUCCESS);
 }
 
@@ -47,22 +47,23 @@ static void start(const struct tile_device* device, const MaarTileCacheCreateInf
 {
     static const struct tile_device plain = {.page_size = 0};
     const struct rig_setup setup = {.count_host = true};
-    tile_device_start(&rig, device != NULL ? device : &plain, &setup,
+    rig = rig_new();
+    tile_device_start(rig, device != NULL ? device : &plain, &setup,
                       MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
-    image = tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){1024, 1024, 1}, 1);
+    image = tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){1024, 1024, 1}, 1);
     MaarTileCacheCreateInfo info = wanted != NULL ? *wanted : cache_info(4 * MIB);
     info.image = image;
-    assert_int_equal(maarCreateTileCache(rig.allocator, &info, &cache), VK_SUCCESS);
+    assert_int_equal(maarCreateTileCache(rig->allocator, &info, &cache), VK_SUCCESS);
     open_commands();
 }
 
 static void stop(void)
 {
-    maarDestroyTileCache(rig.allocator, cache);
-    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, UINT64_MAX), VK_SUCCESS);
-    maarDestroySparseImage(rig.allocator, image);
-    vkDestroyCommandPool(rig.device, pool, NULL);
-    rig_close(&rig);
+    maarDestroyTileCache(rig->allocator, cache);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    maarDestroySparseImage(rig->allocator, image);
+    vkDestroyCommandPool(rig->device, pool, NULL);
+    rig_close(rig);
 }
 
 static uint32_t update_some(uint32_t count, const uint32_t* requests, uint32_t most)
@@ -72,32 +73,32 @@ static uint32_t update_some(uint32_t count, const uint32_t* requests, uint32_t m
         .requestCount = count,
         .pRequests = requests,
     };
-    assert_int_equal(maarUpdateTileCache(rig.allocator, cache, &update, &most, uploads),
+    assert_int_equal(maarUpdateTileCache(rig->allocator, cache, &update, &most, uploads),
                      VK_SUCCESS);
-    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
     return most;
 }
 
 static void record(uint32_t count, uint64_t value)
 {
     const MaarPoint point = {.value = value};
-    assert_int_equal(maarRecordTileUploads(rig.allocator, cache, commands, count, uploads),
+    assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, count, uploads),
                      VK_SUCCESS);
-    assert_int_equal(maarEndTileUploads(rig.allocator, cache, &point), VK_SUCCESS);
+    assert_int_equal(maarEndTileUploads(rig->allocator, cache, &point), VK_SUCCESS);
 }
 
 static uint8_t level_at(uint32_t x, uint32_t y)
 {
     uint8_t levels[64];
     uint32_t count = 64;
-    assert_int_equal(maarGetTileCacheLevels(rig.allocator, cache, 0, &count, levels), VK_SUCCESS);
+    assert_int_equal(maarGetTileCacheLevels(rig->allocator, cache, 0, &count, levels), VK_SUCCESS);
     assert_int_equal(count, 64);
     return levels[y * 8 + x];
 }
 
 static void advance(uint64_t value)
 {
-    assert_int_equal(maarAdvanceHostTimeline(rig.allocator, value), VK_SUCCESS);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, value), VK_SUCCESS);
 }
 
 /* Fills what is pinned; the next free value of the host timeline is 2. */
@@ -108,7 +109,7 @@ static void fill_pinned(void)
     record(count, 1);
     advance(1);
     assert_int_equal(update_some(0, NULL, MOST), 0);
-    assert_int_equal(level_at(0, 0), tile_cache(&rig, cache).firstPinnedLevel);
+    assert_int_equal(level_at(0, 0), tile_cache(rig, cache).firstPinnedLevel);
 }
 
 static void tile_is_visible_when_its_point_has_passed(void** state)
@@ -117,7 +118,7 @@ static void tile_is_visible_when_its_point_has_passed(void** state)
     start(NULL, NULL);
     assert_int_equal(level_at(3, 3), 11); /* nothing yet */
     fill_pinned();
-    const uint32_t pinned = tile_cache(&rig, cache).firstPinnedLevel;
+    const uint32_t pinned = tile_cache(rig, cache).firstPinnedLevel;
     const uint32_t wanted = MAAR_PACK_TILE_REQUEST(0u, 0u, 5u, 2u);
     const uint32_t count = update_some(1, &wanted, MOST);
     assert_int_equal(count, pinned); /* one of each level, the coarser first */
@@ -137,7 +138,7 @@ static void tile_is_visible_when_its_point_has_passed(void** state)
     assert_int_equal(level_at(5, 2), 0);
     assert_int_equal(level_at(4, 2), 1);
     assert_int_equal(level_at(0, 7), pinned - 1); /* of which there is one tile */
-    const MaarTileCacheInfo info = tile_cache(&rig, cache);
+    const MaarTileCacheInfo info = tile_cache(rig, cache);
     assert_int_equal(info.lastHitCount, 1);
     assert_int_equal(info.usedSlotCount, 0);
     stop();
@@ -149,24 +150,24 @@ static void full_budget_passes_pages_on(void** state)
     MaarTileCacheCreateInfo info = cache_info(0);
     info.budget = 64 * KIB * 5;
     start(NULL, &info);
-    const MaarTileCacheInfo before = tile_cache(&rig, cache);
+    const MaarTileCacheInfo before = tile_cache(rig, cache);
     fill_pinned();
     uint64_t value = 2;
     uint32_t evictions = 0;
     for (uint32_t i = 0; i < 64; ++i, ++value) {
         const uint32_t wanted = MAAR_PACK_TILE_REQUEST(2u, 0u, i % 2, i / 2 % 2);
         const uint32_t count = update_some(1, &wanted, MOST);
-        assert_true(tile_cache(&rig, cache).committedSize <= info.budget);
-        evictions += tile_cache(&rig, cache).lastEvictionCount;
+        assert_true(tile_cache(rig, cache).committedSize <= info.budget);
+        evictions += tile_cache(rig, cache).lastEvictionCount;
         record(count, value);
         advance(value);
     }
-    const MaarTileCacheInfo after = tile_cache(&rig, cache);
+    const MaarTileCacheInfo after = tile_cache(rig, cache);
     assert_int_equal(after.evictionCount, evictions);
     assert_true(after.peakCommittedSize <= info.budget);
     assert_true(before.pinnedSize < info.budget);
     MaarPagingStatistics totals = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
-    assert_int_equal(maarGetPagingStatistics(rig.allocator, &totals), VK_SUCCESS);
+    assert_int_equal(maarGetPagingStatistics(rig->allocator, &totals), VK_SUCCESS);
     assert_int_equal(totals.committedBytes, after.committedSize);
     stop();
 }
@@ -180,7 +181,7 @@ static uint32_t update_recorded(const uint32_t* wanted, VkDeviceSize budget)
         .pRequests = wanted,
         .budget = budget,
     };
-    assert_int_equal(maarUpdateTileCache(rig.allocator, cache, &update, &count, uploads),
+    assert_int_equal(maarUpdateTileCache(rig->allocator, cache, &update, &count, uploads),
                      VK_SUCCESS);
     return count;
 }
@@ -201,28 +202,28 @@ static void page_that_was_passed_on_is_held_when_given_back(void** state)
         advance(value);
     }
     (void)update_some(0, NULL, MOST);
-    assert_int_equal(tile_cache(&rig, cache).committedSize, info.budget);
+    assert_int_equal(tile_cache(rig, cache).committedSize, info.budget);
     wanted = MAAR_PACK_TILE_REQUEST(2u, 0u, 1u, 1u);
     const uint32_t count = update_recorded(&wanted, 0);
-    assert_int_equal(tile_cache(&rig, cache).lastEvictionCount, 1);
-    assert_int_equal(maarCancelTileUploads(rig.allocator, cache, count, uploads), VK_SUCCESS);
-    const VkDeviceSize pinned = tile_cache(&rig, cache).pinnedSize;
+    assert_int_equal(tile_cache(rig, cache).lastEvictionCount, 1);
+    assert_int_equal(maarCancelTileUploads(rig->allocator, cache, count, uploads), VK_SUCCESS);
+    const VkDeviceSize pinned = tile_cache(rig, cache).pinnedSize;
     (void)update_recorded(NULL, pinned);
-    assert_int_equal(tile_cache(&rig, cache).committedSize, pinned);
+    assert_int_equal(tile_cache(rig, cache).committedSize, pinned);
     MaarPagingStatistics totals = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
-    assert_int_equal(maarGetPagingStatistics(rig.allocator, &totals), VK_SUCCESS);
+    assert_int_equal(maarGetPagingStatistics(rig->allocator, &totals), VK_SUCCESS);
     assert_int_equal(totals.heldBytes, info.budget - pinned);
     /* Wanted again, it is bound after all; or the submission fails, and it stays held. */
     const uint32_t again = update_recorded(&wanted, info.budget);
-    assert_int_equal(maarCancelTileUploads(rig.allocator, cache, again, uploads), VK_SUCCESS);
+    assert_int_equal(maarCancelTileUploads(rig->allocator, cache, again, uploads), VK_SUCCESS);
     (void)update_recorded(NULL, pinned);
-    rig_set_fault(&rig, "vkQueueBindSparse", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(maarGetPagingStatistics(rig.allocator, &totals), VK_SUCCESS);
+    rig_set_fault(rig, "vkQueueBindSparse", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarGetPagingStatistics(rig->allocator, &totals), VK_SUCCESS);
     assert_int_equal(totals.heldBytes, info.budget - pinned);
     record(update_recorded(&wanted, info.budget), value);
-    assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
-    assert_int_equal(maarGetPagingStatistics(rig.allocator, &totals), VK_SUCCESS);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
+    assert_int_equal(maarGetPagingStatistics(rig->allocator, &totals), VK_SUCCESS);
     assert_int_equal(totals.heldBytes, 0);
     assert_int_equal(totals.recordedPages, 0);
     stop();
@@ -241,14 +242,14 @@ static void staging_that_is_used_up_delays(void** state)
     for (uint32_t i = 0; i < 40; ++i, ++value) {
         const uint32_t count = update_some(1, &wanted, MOST);
         assert_true(count <= 2);
-        assert_int_equal(tile_cache(&rig, cache).usedSlotCount, count);
+        assert_int_equal(tile_cache(rig, cache).usedSlotCount, count);
         assert_int_equal(update_some(1, &wanted, MOST), 0);
         record(count, value);
         advance(value);
         started += count;
     }
     assert_true(started > 4);
-    assert_true(tile_cache(&rig, cache).delayedCount > 0);
+    assert_true(tile_cache(rig, cache).delayedCount > 0);
     assert_int_equal(level_at(0, 0), 0);
     stop();
 }
@@ -270,30 +271,30 @@ static void shortage_of_device_memory_is_lived_with(void** state)
     }
     /* All free pages of the page block go to another image, so that a new block is needed. */
     MaarSparseImage other =
-        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){8192, 8192, 1}, 1);
-    rig_set_fault(&rig, "vkAllocateMemory", 1, 100000, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){8192, 8192, 1}, 1);
+    rig_set_fault(rig, "vkAllocateMemory", 1, 100000, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     VkResult result = VK_SUCCESS;
     for (int32_t i = 0; i < 4096 && result == VK_SUCCESS; ++i) {
         const MaarTileRegion one = {0, 0, {i % 64 * 128, i / 64 * 128, 0}, {128, 128, 1}};
-        result = maarCommitTiles(rig.allocator, other, 1, &one);
+        result = maarCommitTiles(rig->allocator, other, 1, &one);
     }
     assert_int_equal(result, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    const MaarTileCacheInfo before = tile_cache(&rig, cache);
+    const MaarTileCacheInfo before = tile_cache(rig, cache);
     count = update_some(16, every, MOST);
-    const MaarTileCacheInfo after = tile_cache(&rig, cache);
+    const MaarTileCacheInfo after = tile_cache(rig, cache);
     assert_int_equal(after.shortageCount, 1);
     assert_int_equal(after.committedSize, before.committedSize);
     assert_true(after.crowdedCount > before.crowdedCount);
     record(count, 3);
     advance(3);
-    rig_clear_faults(&rig);
-    rig_forget_messages(&rig);
+    rig_clear_faults(rig);
+    rig_forget_messages(rig);
     count = 0;
     for (uint32_t i = 0; i < 70 && count == 0; ++i) {
         count = update_some(16, every, MOST);
     }
     assert_true(count > 0);
-    maarDestroySparseImage(rig.allocator, other);
+    maarDestroySparseImage(rig->allocator, other);
     stop();
 }
 
@@ -310,7 +311,7 @@ static VkBool32 VKAPI_PTR count_asked(void* user, const MaarOutOfMemoryInfo* inf
 static VkDeviceSize free_page_bytes(void)
 {
     MaarPagingStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_PAGING_STATISTICS};
-    assert_int_equal(maarGetPagingStatistics(rig.allocator, &statistics), VK_SUCCESS);
+    assert_int_equal(maarGetPagingStatistics(rig->allocator, &statistics), VK_SUCCESS);
     return statistics.freeBytes;
 }
 
@@ -323,29 +324,29 @@ static void update_stays_within_the_budget_of_heaps(void** state)
     start(&watched, NULL);
     fill_pinned();
     MaarSparseImage other =
-        tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){8192, 8192, 1}, 1);
+        tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){8192, 8192, 1}, 1);
     MaarTileRegion one = {0, 0, {0, 0, 0}, {128, 128, 1}};
     while (free_page_bytes() > 0) {
-        assert_int_equal(maarCommitTiles(rig.allocator, other, 1, &one), VK_SUCCESS);
+        assert_int_equal(maarCommitTiles(rig->allocator, other, 1, &one), VK_SUCCESS);
         one.offset.x += 128;
         if (one.offset.x == 8192) {
             one.offset = (VkOffset3D){0, one.offset.y + 128, 0};
         }
     }
     for (uint32_t heap = 0; heap < rig_profile_discrete()->heapCount; ++heap) {
-        assert_int_equal(maarSimulatedSetHeapBudget(rig.physical, heap, 1, 0), VK_SUCCESS);
+        assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, heap, 1, 0), VK_SUCCESS);
     }
     asked = 0;
     const uint32_t wanted = MAAR_PACK_TILE_REQUEST(1u, 0u, 0u, 0u);
     assert_int_equal(update_some(1, &wanted, MOST), 0);
-    assert_int_equal(tile_cache(&rig, cache).shortageCount, 1);
+    assert_int_equal(tile_cache(rig, cache).shortageCount, 1);
     assert_int_equal(asked, 0);
     assert_int_equal(free_page_bytes(), 0);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 0);
-    assert_int_equal(maarCommitTiles(rig.allocator, other, 1, &one), VK_SUCCESS);
-    assert_true(asked > 0 || rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount > 0);
-    rig_forget_messages(&rig);
-    maarDestroySparseImage(rig.allocator, other);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount, 0);
+    assert_int_equal(maarCommitTiles(rig->allocator, other, 1, &one), VK_SUCCESS);
+    assert_true(asked > 0 || rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount > 0);
+    rig_forget_messages(rig);
+    maarDestroySparseImage(rig->allocator, other);
     stop();
 }
 
@@ -357,27 +358,27 @@ static void cancelled_upload_is_started_again(void** state)
     const uint32_t wanted = MAAR_PACK_TILE_REQUEST(2u, 0u, 1u, 1u);
     uint32_t count = update_some(1, &wanted, MOST);
     const MaarTileUpload kept = uploads[count - 1];
-    assert_int_equal(maarCancelTileUploads(rig.allocator, cache, count, uploads), VK_SUCCESS);
-    assert_int_equal(maarCancelTileUploads(rig.allocator, cache, 1, &kept),
+    assert_int_equal(maarCancelTileUploads(rig->allocator, cache, count, uploads), VK_SUCCESS);
+    assert_int_equal(maarCancelTileUploads(rig->allocator, cache, 1, &kept),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, MAAR_MESSAGE_ID_STALE_UPLOAD);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_UPLOAD);
     assert_int_equal(update_some(1, &wanted, MOST), count);
     assert_true(uploads[count - 1].id != kept.id);
-    assert_int_equal(maarRecordTileUploads(rig.allocator, cache, commands, 1, &kept),
+    assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, 1, &kept),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, MAAR_MESSAGE_ID_STALE_UPLOAD);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_UPLOAD);
     const MaarTileUpload twice[2] = {uploads[0], uploads[0]};
-    assert_int_equal(maarRecordTileUploads(rig.allocator, cache, commands, 2, twice),
+    assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, 2, twice),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, MAAR_MESSAGE_ID_STALE_UPLOAD);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_UPLOAD);
     /* A command buffer that is thrown away. */
-    assert_int_equal(maarRecordTileUploads(rig.allocator, cache, commands, count, uploads),
+    assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, count, uploads),
                      VK_SUCCESS);
-    assert_int_equal(maarEndTileUploads(rig.allocator, cache, NULL), VK_SUCCESS);
+    assert_int_equal(maarEndTileUploads(rig->allocator, cache, NULL), VK_SUCCESS);
     record(count, 2);
     advance(2);
     assert_int_equal(update_some(1, &wanted, MOST), 0);
-    assert_int_equal(tile_cache(&rig, cache).lastHitCount, 1);
+    assert_int_equal(tile_cache(rig, cache).lastHitCount, 1);
     stop();
 }
 
@@ -386,26 +387,26 @@ static void failing_timeline_changes_nothing(void** state)
 {
     (void)state;
     start(NULL, NULL);
-    VkSemaphore timeline = rig_create_timeline(&rig, 0);
+    VkSemaphore timeline = rig_create_timeline(rig, 0);
     const MaarPoint point = {timeline, 1};
     const uint32_t count = update_some(0, NULL, MOST);
-    assert_int_equal(maarRecordTileUploads(rig.allocator, cache, commands, count, uploads),
+    assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, count, uploads),
                      VK_SUCCESS);
-    assert_int_equal(maarEndTileUploads(rig.allocator, cache, &point), VK_SUCCESS);
-    const MaarTileCacheInfo before = tile_cache(&rig, cache);
+    assert_int_equal(maarEndTileUploads(rig->allocator, cache, &point), VK_SUCCESS);
+    const MaarTileCacheInfo before = tile_cache(rig, cache);
     const MaarTileCacheUpdate update = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE};
     uint32_t room = MOST;
-    rig_set_fault(&rig, "vkGetSemaphoreCounterValue", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
-    assert_int_not_equal(maarUpdateTileCache(rig.allocator, cache, &update, &room, uploads),
+    rig_set_fault(rig, "vkGetSemaphoreCounterValue", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_not_equal(maarUpdateTileCache(rig->allocator, cache, &update, &room, uploads),
                          VK_SUCCESS);
     assert_int_equal(room, 0);
-    rig_clear_faults(&rig);
-    const MaarTileCacheInfo after = tile_cache(&rig, cache);
+    rig_clear_faults(rig);
+    const MaarTileCacheInfo after = tile_cache(rig, cache);
     assert_memory_equal(&before, &after, sizeof before);
-    rig_signal(&rig, timeline, 1);
+    rig_signal(rig, timeline, 1);
     assert_int_equal(update_some(0, NULL, MOST), 0);
-    assert_int_equal(tile_cache(&rig, cache).completedCount, count);
-    vkDestroySemaphore(rig.device, timeline, NULL);
+    assert_int_equal(tile_cache(rig, cache).completedCount, count);
+    vkDestroySemaphore(rig->device, timeline, NULL);
     stop();
 }
 
@@ -416,25 +417,26 @@ static void failing_creation_leaves_nothing_behind(void** state)
     for (uint64_t nth = 1, end = 2; nth < end; ++nth) {
         const struct tile_device device = {.tail = MAAR_SIMULATED_MIP_TAIL_PER_LAYER};
         const struct rig_setup setup = {.count_host = true};
-        tile_device_start(&rig, &device, &setup, MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
-        image = tile_create_image(&rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){1024, 1024, 1}, 2);
-        const VkDeviceSize before = tile_image(&rig, image).committedSize;
+        rig = rig_new();
+        tile_device_start(rig, &device, &setup, MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
+        image = tile_create_image(rig, VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){1024, 1024, 1}, 2);
+        const VkDeviceSize before = tile_image(rig, image).committedSize;
         const MaarTileCacheCreateInfo info = cache_info(64 * MIB);
-        const uint64_t at = atomic_load(&rig.host.calls) + nth;
+        const uint64_t at = atomic_load(&rig->host.calls) + nth;
         cache = VK_NULL_HANDLE;
-        atomic_store(&rig.host.fail_at, at);
-        const VkResult result = maarCreateTileCache(rig.allocator, &info, &cache);
-        atomic_store(&rig.host.fail_at, 0);
-        end = atomic_load(&rig.host.calls) >= at ? nth + 2 : nth;
+        atomic_store(&rig->host.fail_at, at);
+        const VkResult result = maarCreateTileCache(rig->allocator, &info, &cache);
+        atomic_store(&rig->host.fail_at, 0);
+        end = atomic_load(&rig->host.calls) >= at ? nth + 2 : nth;
         failures += result != VK_SUCCESS ? 1 : 0;
         assert_true(result == VK_SUCCESS || cache == VK_NULL_HANDLE);
         if (result != VK_SUCCESS) {
-            assert_int_equal(tile_image(&rig, image).committedSize, before);
+            assert_int_equal(tile_image(rig, image).committedSize, before);
         }
-        rig_check(&rig);
-        maarDestroyTileCache(rig.allocator, cache);
-        maarDestroySparseImage(rig.allocator, image);
-        rig_close(&rig);
+        rig_check(rig);
+        maarDestroyTileCache(rig->allocator, cache);
+        maarDestroySparseImage(rig->allocator, image);
+        rig_close(rig);
         assert_true(nth < 1000);
     }
     print_message("%llu times a host allocation failed\n", (unsigned long long)failures);
@@ -460,18 +462,18 @@ static void failing_updates_keep_the_cache_whole(void** state)
             .pRequests = requests,
         };
         uint32_t count = MOST;
-        atomic_store(&rig.host.fail_at, atomic_load(&rig.host.calls) + 1 + rig_below(&random, 4));
-        assert_int_equal(maarUpdateTileCache(rig.allocator, cache, &update, &count, uploads),
+        atomic_store(&rig->host.fail_at, atomic_load(&rig->host.calls) + 1 + rig_below(&random, 4));
+        assert_int_equal(maarUpdateTileCache(rig->allocator, cache, &update, &count, uploads),
                          VK_SUCCESS);
-        (void)maarSubmitBinds(rig.allocator, 0, NULL, NULL);
-        atomic_store(&rig.host.fail_at, 0);
-        assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
+        (void)maarSubmitBinds(rig->allocator, 0, NULL, NULL);
+        atomic_store(&rig->host.fail_at, 0);
+        assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
         record(count, value);
         advance(value);
-        rig_check(&rig);
+        rig_check(rig);
     }
-    assert_true(tile_cache(&rig, cache).shortageCount > 0);
-    rig_forget_messages(&rig);
+    assert_true(tile_cache(rig, cache).shortageCount > 0);
+    rig_forget_messages(rig);
     stop();
 }
 
@@ -481,31 +483,31 @@ static void misuse_is_reported(void** state)
     start(NULL, NULL);
     MaarTileCache another = VK_NULL_HANDLE;
     MaarTileCacheCreateInfo info = cache_info(MIB);
-    assert_int_equal(maarCreateTileCache(rig.allocator, &info, &another),
+    assert_int_equal(maarCreateTileCache(rig->allocator, &info, &another),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE);
     const MaarTileRegion region = {0, 0, {0, 0, 0}, {1, 1, 1}};
-    assert_int_equal(maarCommitTiles(rig.allocator, image, 1, &region),
+    assert_int_equal(maarCommitTiles(rig->allocator, image, 1, &region),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(&rig, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE);
-    maarDestroySparseImage(rig.allocator, image);
-    rig_expect_message(&rig, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE);
+    maarDestroySparseImage(rig->allocator, image);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE);
     uint32_t count = 1;
     MaarTileCacheUpdate update = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE,
                                   .requestCount = 1};
-    assert_int_equal(maarUpdateTileCache(rig.allocator, cache, &update, &count, uploads),
+    assert_int_equal(maarUpdateTileCache(rig->allocator, cache, &update, &count, uploads),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pRequests");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pRequests");
     update.requestCount = 0;
     count = 1;
-    assert_int_equal(maarUpdateTileCache(rig.allocator, cache, &update, &count, NULL),
+    assert_int_equal(maarUpdateTileCache(rig->allocator, cache, &update, &count, NULL),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pUploads");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pUploads");
     update.budget = 1;
     count = 1;
-    assert_int_equal(maarUpdateTileCache(rig.allocator, cache, &update, &count, uploads),
+    assert_int_equal(maarUpdateTileCache(rig->allocator, cache, &update, &count, uploads),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL, "budget");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL, "budget");
     stop();
 }
 
@@ -515,10 +517,10 @@ static void destroying_a_cache_twice_is_reported(void** state)
     (void)state;
     start(NULL, NULL);
     fill_pinned();
-    maarDestroyTileCache(rig.allocator, cache);
-    rig_expect_silence(&rig);
-    maarDestroyTileCache(rig.allocator, cache);
-    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "cache");
+    maarDestroyTileCache(rig->allocator, cache);
+    rig_expect_silence(rig);
+    maarDestroyTileCache(rig->allocator, cache);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "cache");
     cache = VK_NULL_HANDLE;
     stop();
 }
@@ -530,31 +532,31 @@ static void forgotten_cache_is_reported(void** state)
     const uint32_t count = update_some(0, NULL, MOST);
     record(count, 1);
     advance(1);
-    rig_forget_messages(&rig);
-    vkDestroyCommandPool(rig.device, pool, NULL);
-    maarDestroyAllocator(rig.allocator);
-    rig.allocator = VK_NULL_HANDLE;
-    assert_true(rig.messages.total >= 2);
-    rig_forget_messages(&rig);
-    rig_close(&rig);
+    rig_forget_messages(rig);
+    vkDestroyCommandPool(rig->device, pool, NULL);
+    maarDestroyAllocator(rig->allocator);
+    rig->allocator = VK_NULL_HANDLE;
+    assert_true(rig->messages.total >= 2);
+    rig_forget_messages(rig);
+    rig_close(rig);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tile_is_visible_when_its_point_has_passed),
-        cmocka_unit_test(full_budget_passes_pages_on),
-        cmocka_unit_test(page_that_was_passed_on_is_held_when_given_back),
-        cmocka_unit_test(staging_that_is_used_up_delays),
-        cmocka_unit_test(shortage_of_device_memory_is_lived_with),
-        cmocka_unit_test(update_stays_within_the_budget_of_heaps),
-        cmocka_unit_test(cancelled_upload_is_started_again),
-        cmocka_unit_test(failing_timeline_changes_nothing),
-        cmocka_unit_test(failing_creation_leaves_nothing_behind),
-        cmocka_unit_test(failing_updates_keep_the_cache_whole),
-        cmocka_unit_test(misuse_is_reported),
-        cmocka_unit_test(destroying_a_cache_twice_is_reported),
-        cmocka_unit_test(forgotten_cache_is_reported),
+        rig_unit_test(tile_is_visible_when_its_point_has_passed),
+        rig_unit_test(full_budget_passes_pages_on),
+        rig_unit_test(page_that_was_passed_on_is_held_when_given_back),
+        rig_unit_test(staging_that_is_used_up_delays),
+        rig_unit_test(shortage_of_device_memory_is_lived_with),
+        rig_unit_test(update_stays_within_the_budget_of_heaps),
+        rig_unit_test(cancelled_upload_is_started_again),
+        rig_unit_test(failing_timeline_changes_nothing),
+        rig_unit_test(failing_creation_leaves_nothing_behind),
+        rig_unit_test(failing_updates_keep_the_cache_whole),
+        rig_unit_test(misuse_is_reported),
+        rig_unit_test(destroying_a_cache_twice_is_reported),
+        rig_unit_test(forgotten_cache_is_reported),
     };
     return cmocka_run_group_tests_name("tile_cache_rules", tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 #include "core/report.h"
 
-static struct rig rig;
+static struct rig* rig;
 
 static void first_broken_rule_is_reported(void** state)
 {
@@ -19,11 +19,11 @@ static void first_broken_rule_is_reported(void** state)
     const struct maar_fault fault = maar_find_fault(rules);
     assert_int_equal(fault.id, MAAR_MESSAGE_ID_OUT_OF_RANGE);
     assert_string_equal(fault.sentence, "first");
-    rig_start(&rig, NULL);
-    assert_int_equal(maar_check_rules(rig.allocator, "call", rules),
+    rig = rig_begin(NULL);
+    assert_int_equal(maar_check_rules(rig->allocator, "call", rules),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "first");
-    rig_close(&rig);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "first");
+    rig_close(rig);
 }
 
 static void rules_that_hold_are_no_fault(void** state)
@@ -46,23 +46,23 @@ static void outputs_are_cleared_although_one_is_missing(void** state)
         {"pLast", &last, sizeof last},
         {0},
     };
-    rig_start(&rig, NULL);
-    assert_int_equal(maar_enter_outputs(rig.allocator, "call", outputs),
+    rig = rig_begin(NULL);
+    assert_int_equal(maar_enter_outputs(rig->allocator, "call", outputs),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pMissing");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pMissing");
     assert_true(first == 0 && last == 0);
     first = 7;
     assert_int_equal(maar_enter_outputs(NULL, "call", outputs), VK_ERROR_VALIDATION_FAILED_EXT);
     assert_true(first == 0);
-    rig_close(&rig);
+    rig_close(rig);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_broken_rule_is_reported),
-        cmocka_unit_test(rules_that_hold_are_no_fault),
-        cmocka_unit_test(outputs_are_cleared_although_one_is_missing),
+        rig_unit_test(first_broken_rule_is_reported),
+        rig_unit_test(rules_that_hold_are_no_fault),
+        rig_unit_test(outputs_are_cleared_although_one_is_missing),
     };
     return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

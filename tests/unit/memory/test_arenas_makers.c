@@ -20,7 +20,7 @@ struct request {
     MaarAllocation memory;
 };
 
-static struct rig rig;
+static struct rig* rig;
 static MaarPool pool;
 static struct request first, second;
 static bool hooked;
@@ -41,7 +41,7 @@ static void* carry(void* argument)
     how.dedicated = request->dedicated;
     how.flags = request->flags;
     const MaarMemoryRequest wanted = rig_request(request->size, 16, 2, MAAR_RESOURCE_KIND_LINEAR);
-    request->result = maarAllocateMemory(rig.allocator, &wanted, &how, &request->memory);
+    request->result = maarAllocateMemory(rig->allocator, &wanted, &how, &request->memory);
     return NULL;
 }
 
@@ -84,24 +84,24 @@ static void start(const MaarPoolCreateInfo* info)
         .pfnReallocation = refuse_to_reallocate,
         .pfnFree = free_host,
     };
-    memset(&rig, 0, sizeof rig);
     memset(&first, 0, sizeof first);
     memset(&second, 0, sizeof second);
     atomic_store(&was_called, 0);
     atomic_store(&second_is_done, 0);
-    rig_open(&rig, NULL);
-    rig.create_info.pAllocationCallbacks = &callbacks;
-    rig_make_allocator(&rig);
-    pool = info != NULL ? rig_create_pool(&rig, info) : VK_NULL_HANDLE;
+    rig = rig_new();
+    rig_open(rig, NULL);
+    rig->create_info.pAllocationCallbacks = &callbacks;
+    rig_make_allocator(rig);
+    pool = info != NULL ? rig_create_pool(rig, info) : VK_NULL_HANDLE;
 }
 
 static void finish(void)
 {
-    rig.call = NULL;
-    maarFreeMemory(rig.allocator, first.memory);
-    maarFreeMemory(rig.allocator, second.memory);
-    maarDestroyPool(rig.allocator, pool);
-    rig_close(&rig);
+    rig->call = NULL;
+    maarFreeMemory(rig->allocator, first.memory);
+    maarFreeMemory(rig->allocator, second.memory);
+    maarDestroyPool(rig->allocator, pool);
+    rig_close(rig);
 }
 
 static void maker_whose_block_others_fill_makes_another(void** state)
@@ -131,7 +131,7 @@ static void dedicated_blocks_are_listed_in_order(void** state)
     MaarBlockInfo blocks[2] = {{.sType = MAAR_STRUCTURE_TYPE_BLOCK_INFO},
                                {.sType = MAAR_STRUCTURE_TYPE_BLOCK_INFO}};
     uint32_t count = 2;
-    assert_int_equal(maarEnumerateBlocks(rig.allocator, pool, &count, blocks), VK_SUCCESS);
+    assert_int_equal(maarEnumerateBlocks(rig->allocator, pool, &count, blocks), VK_SUCCESS);
     assert_int_equal(count, 2);
     assert_true(blocks[0].blockId < blocks[1].blockId);
     finish();
@@ -152,12 +152,12 @@ static void start_second(void* data, const char* function)
     if (strcmp(function, "vkAllocateMemory") != 0 || atomic_exchange(&was_called, 1) != 0) {
         return;
     }
-    rig_set_fault(&rig, "vkAllocateMemory", 1, 1000, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_set_fault(rig, "vkAllocateMemory", 1, 1000, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     (void)pthread_create(&other, NULL, carry_second, NULL);
     for (int i = 0; i < 100 && !atomic_load(&second_is_done); ++i) {
         nap(1);
     }
-    rig_clear_faults(&rig);
+    rig_clear_faults(rig);
 }
 
 static void block_on_its_way_is_waited_for_in_one_arena(void** state)
@@ -166,12 +166,12 @@ static void block_on_its_way_is_waited_for_in_one_arena(void** state)
     start(NULL);
     first = (struct request){.size = 40 * MIB};
     second = first;
-    rig.call = start_second;
+    rig->call = start_second;
     (void)carry(&first);
     (void)pthread_join(other, NULL);
     assert_int_equal(first.result, VK_SUCCESS);
     assert_int_equal(second.result, VK_SUCCESS);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockCount, 1);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockCount, 1);
     finish();
 }
 
@@ -186,7 +186,7 @@ static void* churn(void* unused)
             (void)carry(&made[i]);
         }
         for (int i = 0; i < 4; ++i) {
-            maarFreeMemory(rig.allocator, made[i].memory);
+            maarFreeMemory(rig->allocator, made[i].memory);
         }
     }
     return NULL;
@@ -207,7 +207,7 @@ static void what_no_block_can_hold_is_not_waited_for(void** state)
     pthread_t makers[MAKERS];
     start(&(MaarPoolCreateInfo){.memoryTypeIndex = 1, .blockSize = MIB});
     atomic_store(&is_over, 0);
-    rig.call = take_long;
+    rig->call = take_long;
     for (int i = 0; i < MAKERS; ++i) {
         assert_int_equal(pthread_create(&makers[i], NULL, churn, NULL), 0);
     }
@@ -235,10 +235,10 @@ static void what_no_block_can_hold_is_not_waited_for(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(maker_whose_block_others_fill_makes_another),
-        cmocka_unit_test(dedicated_blocks_are_listed_in_order),
-        cmocka_unit_test(block_on_its_way_is_waited_for_in_one_arena),
-        cmocka_unit_test(what_no_block_can_hold_is_not_waited_for),
+        rig_unit_test(maker_whose_block_others_fill_makes_another),
+        rig_unit_test(dedicated_blocks_are_listed_in_order),
+        rig_unit_test(block_on_its_way_is_waited_for_in_one_arena),
+        rig_unit_test(what_no_block_can_hold_is_not_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

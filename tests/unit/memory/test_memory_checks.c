@@ -10,7 +10,7 @@
 #include "core/paging/page_entry.h"
 #include "core/placement/placement_space.h"
 
-static struct rig rig;
+static struct rig* rig;
 
 /* Said by whichever check is meant. */
 typedef const char* (*check_function)(void);
@@ -71,15 +71,15 @@ static MaarPool fill_pool(MaarAllocation* memories)
         .blockSize = 65536,
         .retainedEmptySize = UINT64_MAX,
     };
-    MaarPool pool = rig_create_pool(&rig, &info);
+    MaarPool pool = rig_create_pool(rig, &info);
     MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
                                     .pool = pool};
     for (uint32_t i = 0; i <= SMALL_BLOCKS; ++i) {
-        memories[i] = rig_allocate(&rig, 60000, &how);
+        memories[i] = rig_allocate(rig, 60000, &how);
     }
-    maarFreeMemory(rig.allocator, memories[SMALL_BLOCKS]);
+    maarFreeMemory(rig->allocator, memories[SMALL_BLOCKS]);
     how.dedicated = MAAR_DEDICATED_ALWAYS;
-    memories[SMALL_BLOCKS] = rig_allocate(&rig, 1000, &how);
+    memories[SMALL_BLOCKS] = rig_allocate(rig, 1000, &how);
     return pool;
 }
 
@@ -87,8 +87,8 @@ static void damaged_pool_is_found(void** state)
 {
     MaarAllocation memories[SMALL_BLOCKS + 1];
     (void)state;
-    rig_start(&rig, NULL);
-    checked_pool = maar_pool_of(rig.allocator, fill_pool(memories));
+    rig = rig_begin(NULL);
+    checked_pool = maar_pool_of(rig->allocator, fill_pool(memories));
     check = check_pool;
     struct maar_arena* arena = maar_pool_next_arena(checked_pool, 0);
     struct maar_arena other = *arena;
@@ -123,11 +123,11 @@ static void damaged_pool_is_found(void** state)
     maar_atomic32_store(&checked_pool->empty_count, 1);
     EXPECT_32(block->placement->range_count, 2, "the count of live ranges is wrong");
     for (uint32_t i = 0; i <= SMALL_BLOCKS; ++i) {
-        maarFreeMemory(rig.allocator, memories[i]);
+        maarFreeMemory(rig->allocator, memories[i]);
     }
-    maarDestroyPool(rig.allocator, checked_pool->handle);
-    rig_expect_silence(&rig);
-    rig_close(&rig);
+    maarDestroyPool(rig->allocator, checked_pool->handle);
+    rig_expect_silence(rig);
+    rig_close(rig);
 }
 
 /* ---- pages ---- */
@@ -154,30 +154,30 @@ enum { PAGE = 65536 };
 /* Pages that are bound, given back, recorded and shared, with holes between them. */
 static void make_pages(MaarReservation* two)
 {
-    fixture_open(&rig, FIXTURE_SPARSE, PAGE, NULL);
-    two[0] = fixture_reserve(&rig, 64 * PAGE, MAAR_RESERVATION_CREATE_ALIASED_BIT);
-    two[1] = fixture_reserve(&rig, 64 * PAGE, 0);
-    assert_int_equal(fixture_commit(&rig, two[0], 0, 12 * PAGE), VK_SUCCESS);
-    assert_int_equal(fixture_commit(&rig, two[1], 0, 40 * PAGE), VK_SUCCESS);
-    assert_int_equal(maarAliasPages(rig.allocator, two[0], 20 * PAGE, 4 * PAGE, two[0], 8 * PAGE),
+    rig = fixture_begin(FIXTURE_SPARSE, PAGE, NULL);
+    two[0] = fixture_reserve(rig, 64 * PAGE, MAAR_RESERVATION_CREATE_ALIASED_BIT);
+    two[1] = fixture_reserve(rig, 64 * PAGE, 0);
+    assert_int_equal(fixture_commit(rig, two[0], 0, 12 * PAGE), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, two[1], 0, 40 * PAGE), VK_SUCCESS);
+    assert_int_equal(maarAliasPages(rig->allocator, two[0], 20 * PAGE, 4 * PAGE, two[0], 8 * PAGE),
                      VK_SUCCESS);
-    const MaarPoint point = fixture_submit(&rig);
-    assert_int_equal(fixture_decommit(&rig, two[1], 4 * PAGE, 3 * PAGE), VK_SUCCESS);
-    assert_int_equal(fixture_decommit(&rig, two[1], 12 * PAGE, 9 * PAGE), VK_SUCCESS);
+    const MaarPoint point = fixture_submit(rig);
+    assert_int_equal(fixture_decommit(rig, two[1], 4 * PAGE, 3 * PAGE), VK_SUCCESS);
+    assert_int_equal(fixture_decommit(rig, two[1], 12 * PAGE, 9 * PAGE), VK_SUCCESS);
     (void)point;
-    (void)fixture_submit(&rig);
-    assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
-    assert_int_equal(maarCollect(rig.allocator, NULL), VK_SUCCESS);
-    assert_int_equal(fixture_decommit(&rig, two[1], 30 * PAGE, 2 * PAGE), VK_SUCCESS);
-    assert_int_equal(fixture_commit(&rig, two[1], 50 * PAGE, PAGE), VK_SUCCESS);
-    checked_paging = maar_paging_of(rig.allocator);
+    (void)fixture_submit(rig);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    assert_int_equal(maarCollect(rig->allocator, NULL), VK_SUCCESS);
+    assert_int_equal(fixture_decommit(rig, two[1], 30 * PAGE, 2 * PAGE), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, two[1], 50 * PAGE, PAGE), VK_SUCCESS);
+    checked_paging = maar_paging_of(rig->allocator);
 }
 
 static void end_pages(MaarReservation* two)
 {
-    maarDestroyReservation(rig.allocator, two[0]);
-    maarDestroyReservation(rig.allocator, two[1]);
-    rig_close(&rig);
+    maarDestroyReservation(rig->allocator, two[0]);
+    maarDestroyReservation(rig->allocator, two[1]);
+    rig_close(rig);
 }
 
 /* A page of the block that is the first of a free run, or is in use. */
@@ -293,11 +293,11 @@ static void damaged_page_table_is_found(void** state)
     /* The same through the front door, which poisons. */
     const char* broken = NULL;
     ++checked_paging->recorded_pages;
-    assert_int_equal(maarCheckAllocator(rig.allocator, &broken), VK_ERROR_UNKNOWN);
+    assert_int_equal(maarCheckAllocator(rig->allocator, &broken), VK_ERROR_UNKNOWN);
     --checked_paging->recorded_pages;
     assert_string_equal(broken, "the changes of pages are counted wrongly");
-    rig_expect_message(&rig, MAAR_MESSAGE_ID_BROKEN_INVARIANT);
-    maar_atomic32_store(&rig.allocator->reporter.poisoned, 0);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_BROKEN_INVARIANT);
+    maar_atomic32_store(&rig->allocator->reporter.poisoned, 0);
 #endif
     end_pages(two);
 }
@@ -305,9 +305,9 @@ static void damaged_page_table_is_found(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damaged_pool_is_found),
-        cmocka_unit_test(damaged_page_pool_is_found),
-        cmocka_unit_test(damaged_page_table_is_found),
+        rig_unit_test(damaged_pool_is_found),
+        rig_unit_test(damaged_page_pool_is_found),
+        rig_unit_test(damaged_page_table_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

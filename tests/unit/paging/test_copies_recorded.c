@@ -48,11 +48,11 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL device_address(VkDevice device, 
                                                 : vkGetDeviceProcAddr(device, name);
 }
 
-static struct rig rig;
+static struct rig* rig;
 
 static void grow(MaarReservation it, VkDeviceSize size)
 {
-    assert_int_equal(fixture_commit(&rig, it, 0, size), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, it, 0, size), VK_SUCCESS);
 }
 
 static void expect_barrier(uint32_t step, VkPipelineStageFlags before, VkPipelineStageFlags after)
@@ -69,58 +69,60 @@ static void expect_barrier(uint32_t step, VkPipelineStageFlags before, VkPipelin
 static void copies_are_ordered(void** state)
 {
     (void)state;
-    fixture_open_with(&rig, FIXTURE_NO_SPARSE, 64 * KIB, NULL, device_address);
-    MaarReservation one = fixture_reserve(&rig, 64 * MIB, 0);
-    MaarReservation two = fixture_reserve(&rig, 64 * MIB, 0);
+    rig = rig_new();
+    fixture_open_with(rig, FIXTURE_NO_SPARSE, 64 * KIB, NULL, device_address);
+    MaarReservation one = fixture_reserve(rig, 64 * MIB, 0);
+    MaarReservation two = fixture_reserve(rig, 64 * MIB, 0);
     grow(one, MIB);
     grow(two, 2 * MIB);
-    (void)fixture_submit(&rig);
+    (void)fixture_submit(rig);
     memset(&seen, 0, sizeof seen);
     grow(one, 4 * MIB);
     grow(two, 4 * MIB);
-    (void)fixture_submit(&rig);
+    (void)fixture_submit(rig);
     assert_int_equal(seen.count, 5);
     expect_barrier(0, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT);
     assert_int_equal(seen.steps[1].copied, MIB);
     expect_barrier(2, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT);
     assert_int_equal(seen.steps[3].copied, 2 * MIB);
     expect_barrier(4, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
-    maarDestroyReservation(rig.allocator, one);
-    maarDestroyReservation(rig.allocator, two);
-    rig_close(&rig);
+    maarDestroyReservation(rig->allocator, one);
+    maarDestroyReservation(rig->allocator, two);
+    rig_close(rig);
 }
 
 static void commands_in_use_are_not_used_again(void** state)
 {
     (void)state;
     const struct rig_setup setup = {.flags = MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT};
-    fixture_open_with(&rig, FIXTURE_NO_SPARSE, 64 * KIB, &setup, device_address);
-    MaarReservation it = fixture_reserve(&rig, 64 * MIB, 0);
+    rig = rig_new();
+    fixture_open_with(rig, FIXTURE_NO_SPARSE, 64 * KIB, &setup, device_address);
+    MaarReservation it = fixture_reserve(rig, 64 * MIB, 0);
     grow(it, MIB);
-    (void)fixture_submit(&rig);
+    (void)fixture_submit(rig);
     for (uint32_t i = 1; i < 4; ++i) {
         memset(&seen, 0, sizeof seen);
         grow(it, 4 * i * MIB);
-        (void)fixture_submit(&rig);
-        assert_int_equal(rig_calls(&rig, "vkAllocateCommandBuffers"), i);
+        (void)fixture_submit(rig);
+        assert_int_equal(rig_calls(rig, "vkAllocateCommandBuffers"), i);
     }
-    while (maarSimulatedExecuteSubmissions(rig.physical, 1) != 0) {
+    while (maarSimulatedExecuteSubmissions(rig->physical, 1) != 0) {
     }
     memset(&seen, 0, sizeof seen);
     grow(it, 32 * MIB);
-    (void)fixture_submit(&rig);
-    assert_int_equal(rig_calls(&rig, "vkAllocateCommandBuffers"), 3);
-    while (maarSimulatedExecuteSubmissions(rig.physical, 1) != 0) {
+    (void)fixture_submit(rig);
+    assert_int_equal(rig_calls(rig, "vkAllocateCommandBuffers"), 3);
+    while (maarSimulatedExecuteSubmissions(rig->physical, 1) != 0) {
     }
-    maarDestroyReservation(rig.allocator, it);
-    rig_close(&rig);
+    maarDestroyReservation(rig->allocator, it);
+    rig_close(rig);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_are_ordered),
-        cmocka_unit_test(commands_in_use_are_not_used_again),
+        rig_unit_test(copies_are_ordered),
+        rig_unit_test(commands_in_use_are_not_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

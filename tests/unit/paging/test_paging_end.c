@@ -126,12 +126,13 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL noting_address(VkDevice device, 
     return vkGetDeviceProcAddr(device, name);
 }
 
-static struct rig rig;
+static struct rig* rig;
 
 static void open_noting(enum fixture_way way)
 {
     memset(&seen, 0, sizeof seen);
-    fixture_open_with(&rig, way, 64 * KIB, NULL, noting_address);
+    rig = rig_new();
+    fixture_open_with(rig, way, 64 * KIB, NULL, noting_address);
 }
 
 /* Submits work of the program that waits for a point of Maar's, and waits for its end. */
@@ -139,7 +140,7 @@ static void wait_on_the_queue(const MaarPoint* point)
 {
     const uint64_t value = 1;
     const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-    VkSemaphore signal = rig_create_timeline(&rig, 0);
+    VkSemaphore signal = rig_create_timeline(rig, 0);
     const VkTimelineSemaphoreSubmitInfo values = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
         .waitSemaphoreValueCount = 1,
@@ -162,25 +163,25 @@ static void wait_on_the_queue(const MaarPoint* point)
         .pSemaphores = &signal,
         .pValues = &value,
     };
-    assert_int_equal(submit_and_note(rig.queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
-    assert_int_equal(wait_and_note(rig.device, &wait, UINT64_MAX), VK_SUCCESS);
-    vkDestroySemaphore(rig.device, signal, NULL);
+    assert_int_equal(submit_and_note(rig->queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_int_equal(wait_and_note(rig->device, &wait, UINT64_MAX), VK_SUCCESS);
+    vkDestroySemaphore(rig->device, signal, NULL);
 }
 
 static void timeline_outlives_who_waited_for_it_in_the_program(void** state)
 {
     (void)state;
     open_noting(FIXTURE_NO_SPARSE);
-    MaarReservation reservation = fixture_reserve(&rig, 64 * MIB, 0);
-    assert_int_equal(fixture_commit(&rig, reservation, 0, MIB), VK_SUCCESS);
-    (void)fixture_submit(&rig);
-    assert_int_equal(fixture_commit(&rig, reservation, 0, 8 * MIB), VK_SUCCESS);
-    const MaarPoint point = fixture_submit(&rig);
+    MaarReservation reservation = fixture_reserve(rig, 64 * MIB, 0);
+    assert_int_equal(fixture_commit(rig, reservation, 0, MIB), VK_SUCCESS);
+    (void)fixture_submit(rig);
+    assert_int_equal(fixture_commit(rig, reservation, 0, 8 * MIB), VK_SUCCESS);
+    const MaarPoint point = fixture_submit(rig);
     assert_int_equal(seen.waiting_count,
                      0); /* no submission of Maar's: the first growth copies nothing */
     wait_on_the_queue(&point);
-    maarDestroyReservation(rig.allocator, reservation);
-    rig_close(&rig);
+    maarDestroyReservation(rig->allocator, reservation);
+    rig_close(rig);
     assert_true(seen.destroyed_count > 0);
     assert_int_equal(seen.destroyed_held, 0);
 }
@@ -188,14 +189,14 @@ static void timeline_outlives_who_waited_for_it_in_the_program(void** state)
 static void end_after_growth(enum fixture_way way)
 {
     open_noting(way);
-    MaarReservation reservation = fixture_reserve(&rig, 64 * MIB, 0);
+    MaarReservation reservation = fixture_reserve(rig, 64 * MIB, 0);
     for (uint32_t i = 0; i < 4; ++i) {
-        assert_int_equal(fixture_commit(&rig, reservation, 0, MIB << i), VK_SUCCESS);
-        (void)fixture_submit(&rig);
+        assert_int_equal(fixture_commit(rig, reservation, 0, MIB << i), VK_SUCCESS);
+        (void)fixture_submit(rig);
     }
     assert_true(seen.waiting_count > 0);
-    maarDestroyReservation(rig.allocator, reservation);
-    rig_close(&rig);
+    maarDestroyReservation(rig->allocator, reservation);
+    rig_close(rig);
     assert_true(seen.destroyed_count > 0);
     assert_int_equal(seen.destroyed_held, 0);
 }
@@ -215,9 +216,9 @@ static void timeline_of_copies_outlives_who_waited_for_it(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(timeline_of_binds_outlives_who_waited_for_it),
-        cmocka_unit_test(timeline_of_copies_outlives_who_waited_for_it),
-        cmocka_unit_test(timeline_outlives_who_waited_for_it_in_the_program),
+        rig_unit_test(timeline_of_binds_outlives_who_waited_for_it),
+        rig_unit_test(timeline_of_copies_outlives_who_waited_for_it),
+        rig_unit_test(timeline_outlives_who_waited_for_it_in_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

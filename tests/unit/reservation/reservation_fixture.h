@@ -53,6 +53,15 @@ static inline void fixture_open(struct rig* rig, enum fixture_way way, VkDeviceS
     fixture_open_with(rig, way, page_size, setup, NULL);
 }
 
+/* The same, on a rig that rig_end_case closes. */
+static inline struct rig* fixture_begin(enum fixture_way way, VkDeviceSize page_size,
+                                        const struct rig_setup* setup)
+{
+    struct rig* rig = rig_new();
+    fixture_open(rig, way, page_size, setup);
+    return rig;
+}
+
 static inline VkBufferCreateInfo fixture_buffer(VkDeviceSize size)
 {
     VkBufferCreateInfo info = rig_buffer_info(size);
