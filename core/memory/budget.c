@@ -1,8 +1,8 @@
 /*
  * Budgets: how much of a heap the system lets this process use now.
  *
- * A budget above its heap's size is a mistake of the driver: some drivers subtract too much, and
- * the unsigned number wraps around. So is a budget of 0 in every heap. In both cases Maar assumes
+ * A budget above its heap's size is a mistake of the driver, for example an unsigned number that
+ * wrapped around. A budget of 0 in every heap is a mistake too. In both cases Maar assumes
  * four fifths of the heap, as it does without VK_EXT_memory_budget. A 0 beside another heap's
  * budget is valid: other processes have filled that heap.
  */

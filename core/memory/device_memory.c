@@ -77,8 +77,8 @@ static VkResult call_driver(MaarAllocator allocator, const struct maar_device_me
         .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
         .handleTypes = info->export_types,
     };
-    /* A chain may contain each structure only once. A structure in the pool's own chain
-     * (info->next) has precedence over Maar's. */
+    /* A chain may contain each structure only once. A structure in the chain of the pool or the
+     * import (info->next) has precedence over Maar's. */
     if (info->export_types != 0 && maar_chain_find(info->next, (int)export.sType) == NULL) {
         export.pNext = chain;
         chain = &export;
