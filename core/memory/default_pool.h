@@ -1,6 +1,6 @@
 /*
  * Default pools. Each memory type has one, or one for each kind of resource where an allocator
- * keeps kinds apart. Exportable memory has further ones: one for each type and set of handle types.
+ * keeps kinds apart. Exportable memory has further ones, likewise for each set of handle types.
  * A pool is made when it is first needed. The allocator's list lock guards the pools. The caller
  * may hold no lock.
  */
