@@ -141,14 +141,10 @@ void sim_bind_forget(struct sim_resource* resource)
     }
 }
 
-bool sim_bind_reserve(struct sim_device* device, uint64_t handle)
+/* Gives a memory's list of binds twice the room, unless another thread has done so. Leaves the lock
+ * meanwhile. Returns false when there is no host memory. */
+static bool sim_bind_grow(struct sim_device* device, uint64_t handle, uint32_t capacity)
 {
-    struct sim_memory* memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
-    if (memory == NULL || memory->bind_capacity - memory->bind_count >= SIM_ROOM) {
-        return true;
-    }
-    const uint32_t capacity =
-        memory->bind_capacity == 0 ? SIM_FIRST_BINDS : memory->bind_capacity * 2;
     sim_unlock_gpu(device->gpu);
     struct sim_bind* binds = maar_host_calloc(device->callbacks, capacity, sizeof(*binds));
     sim_lock_gpu(device->gpu);
@@ -156,7 +152,7 @@ bool sim_bind_reserve(struct sim_device* device, uint64_t handle)
         return false;
     }
     struct sim_bind* unused = binds;
-    memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
+    struct sim_memory* memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
     if (memory != NULL && memory->bind_capacity < capacity) {
         if (memory->bind_count != 0) {
             memcpy(binds, memory->binds, memory->bind_count * sizeof(*binds));
@@ -168,8 +164,23 @@ bool sim_bind_reserve(struct sim_device* device, uint64_t handle)
     sim_unlock_gpu(device->gpu);
     maar_host_free(device->callbacks, unused);
     sim_lock_gpu(device->gpu);
-    memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
-    return memory == NULL || memory->bind_capacity - memory->bind_count >= SIM_ROOM;
+    return true;
+}
+
+bool sim_bind_reserve(struct sim_device* device, uint64_t handle)
+{
+    for (;;) {
+        const struct sim_memory* memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
+        if (memory == NULL || memory->bind_capacity - memory->bind_count >= SIM_ROOM) {
+            return true;
+        }
+        /* Other threads may take the room before the lock is held again. */
+        const uint32_t capacity =
+            memory->bind_capacity == 0 ? SIM_FIRST_BINDS : memory->bind_capacity * 2;
+        if (!sim_bind_grow(device, handle, capacity)) {
+            return false;
+        }
+    }
 }
 
 /* Checks the rules without which the bind is impossible. */
