@@ -16,10 +16,10 @@ static void unknown_kinds_keep_apart_under_every_strategy(void** state)
     (void)state;
     enum { COUNT = 60 };
     for (uint32_t strategy = 0; strategy <= MAAR_PLACEMENT_STRATEGY_LINEAR; ++strategy) {
-        struct rig rig;
-        rig_open(&rig, NULL);
-        rig.create_info.strategy = (MaarPlacementStrategy)strategy;
-        rig_make_allocator(&rig);
+        struct rig* rig = rig_new();
+        rig_open(rig, NULL);
+        rig->create_info.strategy = (MaarPlacementStrategy)strategy;
+        rig_make_allocator(rig);
         MaarAllocation made[COUNT];
         MaarAllocationInfo infos[COUNT];
         uint32_t shared = 0;
@@ -27,9 +27,9 @@ static void unknown_kinds_keep_apart_under_every_strategy(void** state)
             /* The first two are unknown and fit into one granule together. */
             const MaarMemoryRequest request =
                 rig_request(100 + i * 20, 16, 1, (MaarResourceKind)(i / 2 % 3));
-            assert_int_equal(maarAllocateMemory(rig.allocator, &request, NULL, &made[i]),
+            assert_int_equal(maarAllocateMemory(rig->allocator, &request, NULL, &made[i]),
                              VK_SUCCESS);
-            infos[i] = rig_info(&rig, made[i]);
+            infos[i] = rig_info(rig, made[i]);
             for (uint32_t j = 0; j < i; ++j) {
                 if (share_a_granule(&infos[i], &infos[j])) {
                     assert_int_equal(infos[i].kind, infos[j].kind);
@@ -39,9 +39,9 @@ static void unknown_kinds_keep_apart_under_every_strategy(void** state)
             }
         }
         assert_true(shared > 0); /* known kinds do not pay for it */
-        rig_check(&rig);
-        maarFreeMemories(rig.allocator, COUNT, made);
-        rig_close(&rig);
+        rig_check(rig);
+        maarFreeMemories(rig->allocator, COUNT, made);
+        rig_close(rig);
     }
 }
 
@@ -56,24 +56,23 @@ static void odd_alignments_meet_at_their_least_multiple(void** state)
         {1024, 48, 3072}, {48, 1024, 3072}, {16, 48, 48}, {256, 96, 768}, {1024, 1536, 3072}};
     enum { COUNT = 8 };
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; ++row) {
-        struct rig rig;
-        rig_start(&rig, NULL);
+        struct rig* rig = rig_begin(NULL);
         MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
         how.minAlignment = rows[row].wanted;
         MaarAllocation made[COUNT];
         for (uint32_t i = 0; i < COUNT; ++i) {
             const MaarMemoryRequest request =
                 rig_request(40, rows[row].resource, 1, MAAR_RESOURCE_KIND_LINEAR);
-            assert_int_equal(maarAllocateMemory(rig.allocator, &request, &how, &made[i]),
+            assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &made[i]),
                              VK_SUCCESS);
-            VkDeviceSize offset = rig_info(&rig, made[i]).offset;
+            VkDeviceSize offset = rig_info(rig, made[i]).offset;
             assert_int_equal(offset % rows[row].multiple, 0);
             assert_true(offset < COUNT * rows[row].multiple); /* and not further away */
         }
-        assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockCount, 1);
-        rig_check(&rig);
-        maarFreeMemories(rig.allocator, COUNT, made);
-        rig_close(&rig);
+        assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockCount, 1);
+        rig_check(rig);
+        maarFreeMemories(rig->allocator, COUNT, made);
+        rig_close(rig);
     }
 }
 
@@ -108,34 +107,33 @@ static void alignments_of_pool_and_request_together_may_be_too_much(void** state
     };
     const struct rig_setup setup = {.profile = rig_profile_noncoherent()};
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; ++row) {
-        struct rig rig;
-        rig_start(&rig, &setup);
+        struct rig* rig = rig_begin(&setup);
         const MaarPoolCreateInfo info = {
             .memoryTypeIndex = rows[row].type,
             .minAlignment = 3,
         };
-        const MaarPool pool = rig_create_pool(&rig, &info);
+        const MaarPool pool = rig_create_pool(rig, &info);
         MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
         how.pool = pool;
         const MaarMemoryRequest request =
             rig_request(64, (VkDeviceSize)1 << 47, UINT32_MAX, rows[row].kind);
         MaarAllocation none = VK_NULL_HANDLE;
-        assert_int_equal(maarAllocateMemory(rig.allocator, &request, &how, &none),
+        assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &none),
                          VK_ERROR_OUT_OF_DEVICE_MEMORY);
         assert_true(none == VK_NULL_HANDLE);
-        assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 0);
-        maarDestroyPool(rig.allocator, pool);
-        rig_close(&rig);
+        assert_int_equal(rig_calls(rig, "vkAllocateMemory"), 0);
+        maarDestroyPool(rig->allocator, pool);
+        rig_close(rig);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unknown_kinds_keep_apart_under_every_strategy),
-        cmocka_unit_test(odd_alignments_meet_at_their_least_multiple),
+        rig_unit_test(unknown_kinds_keep_apart_under_every_strategy),
+        rig_unit_test(odd_alignments_meet_at_their_least_multiple),
         rig_unit_test(alignments_beyond_all_bounds_fail),
-        cmocka_unit_test(alignments_of_pool_and_request_together_may_be_too_much),
+        rig_unit_test(alignments_of_pool_and_request_together_may_be_too_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,52 +8,51 @@ static void fail_a_bind(bool image, bool over_budget, bool fallback)
 {
     const VkBufferCreateInfo buffer_info = rig_buffer_info(3 * MIB);
     const VkImageCreateInfo image_info = rig_image_info(1024, 1024);
-    struct rig rig;
-    rig_start(&rig, NULL);
+    struct rig* rig = rig_begin(NULL);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.flags = fallback ? 0 : (VkFlags)MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
-    maarFreeMemory(rig.allocator, rig_allocate(&rig, 1000, &how));
-    assert_int_equal(maarTrim(rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    maarFreeMemory(rig->allocator, rig_allocate(rig, 1000, &how));
+    assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     if (over_budget) {
-        assert_int_equal(maarSimulatedSetHeapBudget(rig.physical, 0, MIB, 0), VK_SUCCESS);
+        assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, 0, MIB, 0), VK_SUCCESS);
     }
     if (fallback) {
-        assert_int_equal(maarSimulatedSetHeapBudget(rig.physical, 0, MIB, 8 * GIB), VK_SUCCESS);
-        assert_int_equal(maarSimulatedSetHeapBudget(rig.physical, 2, MIB, 256 * MIB), VK_SUCCESS);
+        assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, 0, MIB, 8 * GIB), VK_SUCCESS);
+        assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, 2, MIB, 256 * MIB), VK_SUCCESS);
     }
-    MaarStatistics before = rig_statistics(&rig, VK_NULL_HANDLE);
+    MaarStatistics before = rig_statistics(rig, VK_NULL_HANDLE);
     VkResult result = VK_SUCCESS;
     VkBuffer buffer = VK_NULL_HANDLE;
     VkImage picture = VK_NULL_HANDLE;
     MaarAllocation memory = VK_NULL_HANDLE;
-    rig_set_fault(&rig, image ? "vkBindImageMemory2" : "vkBindBufferMemory2", 1, 1,
+    rig_set_fault(rig, image ? "vkBindImageMemory2" : "vkBindBufferMemory2", 1, 1,
                   VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    result = image ? maarCreateImage(rig.allocator, &image_info, &how, &picture, &memory)
-                   : maarCreateBuffer(rig.allocator, &buffer_info, &how, &buffer, &memory);
+    result = image ? maarCreateImage(rig->allocator, &image_info, &how, &picture, &memory)
+                   : maarCreateBuffer(rig->allocator, &buffer_info, &how, &buffer, &memory);
     assert_int_equal(result, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_true(buffer == VK_NULL_HANDLE && picture == VK_NULL_HANDLE && memory == VK_NULL_HANDLE);
-    assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_WARNING],
+    assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_WARNING],
                      over_budget || fallback ? 1 : 0); /* for a moment the budget was exceeded */
-    MaarStatistics after = rig_statistics(&rig, VK_NULL_HANDLE);
+    MaarStatistics after = rig_statistics(rig, VK_NULL_HANDLE);
     assert_int_equal(after.allocationsMade, before.allocationsMade);
     assert_int_equal(after.fallbackCount, 0);
     assert_int_equal(after.overBudgetCount, 0);
     assert_int_equal(after.failureCount, before.failureCount + 1);
     assert_int_equal(after.allocationCount, 0);
     assert_int_equal(after.blockCount, 0);
-    assert_int_equal(rig_counters(&rig).liveCount[MAAR_SIMULATED_OBJECT_MEMORY], 0);
-    rig_check(&rig);
+    assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_MEMORY], 0);
+    rig_check(rig);
     /* Without the fault, the same call counts what the failing one did not count. */
-    result = image ? maarCreateImage(rig.allocator, &image_info, &how, &picture, &memory)
-                   : maarCreateBuffer(rig.allocator, &buffer_info, &how, &buffer, &memory);
+    result = image ? maarCreateImage(rig->allocator, &image_info, &how, &picture, &memory)
+                   : maarCreateBuffer(rig->allocator, &buffer_info, &how, &buffer, &memory);
     assert_int_equal(result, VK_SUCCESS);
-    after = rig_statistics(&rig, VK_NULL_HANDLE);
+    after = rig_statistics(rig, VK_NULL_HANDLE);
     assert_int_equal(after.allocationsMade, before.allocationsMade + 1);
     assert_int_equal(after.fallbackCount, fallback ? 1 : 0);
     assert_int_equal(after.overBudgetCount, over_budget ? 1 : 0);
-    maarDestroyBuffer(rig.allocator, buffer, image ? VK_NULL_HANDLE : memory);
-    maarDestroyImage(rig.allocator, picture, image ? memory : VK_NULL_HANDLE);
-    rig_close(&rig);
+    maarDestroyBuffer(rig->allocator, buffer, image ? VK_NULL_HANDLE : memory);
+    maarDestroyImage(rig->allocator, picture, image ? memory : VK_NULL_HANDLE);
+    rig_close(rig);
 }
 
 static void failed_binds_are_not_counted(void** state)
@@ -86,24 +85,23 @@ static void failed_bind_ends_the_object_before_its_memory(void** state)
     const VkBufferCreateInfo buffer_info = rig_buffer_info(64 * KIB);
     const VkImageCreateInfo image_info = rig_image_info(64, 64);
     for (int is_image = 0; is_image < 2; ++is_image) {
-        struct rig rig;
-        rig_start(&rig, NULL);
+        struct rig* rig = rig_begin(NULL);
         VkBuffer buffer = VK_NULL_HANDLE;
         VkImage image = VK_NULL_HANDLE;
         MaarAllocation memory = VK_NULL_HANDLE;
-        rig_set_fault(&rig, is_image != 0 ? "vkBindImageMemory2" : "vkBindBufferMemory2", 1, 1,
+        rig_set_fault(rig, is_image != 0 ? "vkBindImageMemory2" : "vkBindBufferMemory2", 1, 1,
                       VK_ERROR_OUT_OF_HOST_MEMORY);
-        rig.call = note_gone;
+        rig->call = note_gone;
         gone_count = 0;
         assert_int_equal(
-            is_image != 0 ? maarCreateImage(rig.allocator, &image_info, NULL, &image, &memory)
-                          : maarCreateBuffer(rig.allocator, &buffer_info, NULL, &buffer, &memory),
+            is_image != 0 ? maarCreateImage(rig->allocator, &image_info, NULL, &image, &memory)
+                          : maarCreateBuffer(rig->allocator, &buffer_info, NULL, &buffer, &memory),
             VK_ERROR_OUT_OF_HOST_MEMORY);
-        rig.call = NULL;
+        rig->call = NULL;
         assert_int_equal(gone_count, 2);
         assert_string_equal(gone[0], is_image != 0 ? "vkDestroyImage" : "vkDestroyBuffer");
         assert_string_equal(gone[1], "vkFreeMemory");
-        rig_close(&rig);
+        rig_close(rig);
     }
 }
 
@@ -192,11 +190,11 @@ static void sparse_objects_are_refused(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(failed_binds_are_not_counted),
+        rig_unit_test(failed_binds_are_not_counted),
         rig_unit_test(failed_bind_keeps_the_empty_block),
         rig_unit_test(sparse_objects_are_refused),
         rig_unit_test(failed_bind_over_budget_keeps_the_empty_blocks),
-        cmocka_unit_test(failed_bind_ends_the_object_before_its_memory),
+        rig_unit_test(failed_bind_ends_the_object_before_its_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
