@@ -14,8 +14,8 @@
 enum { FIRST_BLOCK_CAPACITY = 16 };
 void maar_arena_note_room(struct maar_arena* arena, struct maar_block* block)
 {
-    maar_free_index_set(&arena->free_index, block,
-                        maar_size_class(maar_placement_largest_free_bound(block->placement)));
+    maar_block_index_set(&arena->block_index, block,
+                         maar_size_class(maar_placement_largest_free_bound(block->placement)));
 }
 
 void maar_arena_count_empty(struct maar_block* block, bool empty)
@@ -34,7 +34,7 @@ VkResult maar_arena_reserve_list(struct maar_arena* arena)
         maar_mutex_unlock(&arena->lock);
         const size_t pointers = capacity * sizeof(struct maar_block*);
         struct maar_block** bigger = maar_host_calloc(
-            callbacks, 1, pointers + maar_free_index_entries(capacity) * sizeof(uint16_t));
+            callbacks, 1, pointers + maar_block_index_entries(capacity) * sizeof(uint16_t));
         maar_mutex_lock(&arena->lock);
         if (bigger == NULL) {
             return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -47,9 +47,9 @@ VkResult maar_arena_reserve_list(struct maar_arena* arena)
             old = arena->blocks;
             arena->blocks = bigger;
             arena->block_capacity = capacity;
-            arena->free_index.levels = (uint16_t*)(void*)(bigger + capacity);
-            arena->free_index.capacity = capacity;
-            maar_free_index_renumber(&arena->free_index, bigger, arena->block_count, 0);
+            arena->block_index.levels = (uint16_t*)(void*)(bigger + capacity);
+            arena->block_index.capacity = capacity;
+            maar_block_index_renumber(&arena->block_index, bigger, arena->block_count, 0);
         }
         maar_mutex_unlock(&arena->lock);
         maar_host_free(callbacks, old);
@@ -70,7 +70,7 @@ static void unlist(struct maar_arena* arena, struct maar_block* block, bool coun
     } else {
         maar_arena_count_empty(block, false);
     }
-    maar_free_index_renumber(&arena->free_index, arena->blocks, arena->block_count, at);
+    maar_block_index_renumber(&arena->block_index, arena->blocks, arena->block_count, at);
 }
 
 bool maar_arena_try_unlist(struct maar_arena* arena, struct maar_block* block, bool counted)
@@ -95,7 +95,7 @@ void maar_arena_list(struct maar_arena* arena, struct maar_block* block)
     ++arena->block_count;
     arena->block_bytes += block->size;
     maar_arena_count_empty(block, true);
-    maar_free_index_renumber(&arena->free_index, arena->blocks, arena->block_count, at);
+    maar_block_index_renumber(&arena->block_index, arena->blocks, arena->block_count, at);
 }
 
 void maar_arena_lock_both(struct maar_arena* one, struct maar_arena* other)

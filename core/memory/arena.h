@@ -6,7 +6,7 @@
 #define MAAR_CORE_MEMORY_ARENA_H
 
 #include "core/memory/block.h"
-#include "core/memory/free_index.h"
+#include "core/memory/block_index.h"
 #include "core/memory/slot_table.h"
 
 struct maar_arena {
@@ -33,7 +33,7 @@ struct maar_arena {
     VkDeviceSize live_high;    /* the most that the peak has seen; see peak.h */
     VkDeviceSize live_floor;   /* this much is in the allocator's sum of floors */
     VkDeviceSize live_ceiling; /* more live bytes than these raise the floor */
-    struct maar_free_index free_index;
+    struct maar_block_index block_index;
     uint64_t apart[16]; /* keeps data that other threads write off the arena's cache lines */
 };
 

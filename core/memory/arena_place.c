@@ -122,14 +122,14 @@ MAAR_NOINLINE enum maar_pool_outcome place_tightly(struct maar_arena* arena,
                                                    uint32_t wanted, struct maar_made* made)
 {
     for (;;) {
-        const uint32_t at = maar_free_index_tightest(&arena->free_index, wanted);
+        const uint32_t at = maar_block_index_tightest(&arena->block_index, wanted);
         if (at == UINT32_MAX) {
             return MAAR_POOL_NO_ROOM;
         }
         struct maar_block* block = arena->blocks[at];
-        const uint32_t known = arena->free_index.levels[at];
+        const uint32_t known = arena->block_index.levels[at];
         maar_arena_note_room(arena, block);
-        if (arena->free_index.levels[at] != known) {
+        if (arena->block_index.levels[at] != known) {
             continue;
         }
         enum maar_pool_outcome outcome = maar_arena_place_in(arena, block, request, made);
@@ -149,14 +149,14 @@ place(struct maar_arena* arena, const struct maar_place_request* request, struct
             return outcome;
         }
     }
-    uint32_t at = maar_free_index_first(&arena->free_index, 0, wanted);
+    uint32_t at = maar_block_index_first(&arena->block_index, 0, wanted);
     while (at != UINT32_MAX) {
         enum maar_pool_outcome outcome = place_in(arena, arena->blocks[at], request, made);
         if (outcome == MAAR_POOL_CHANGED) {
             /* The lock was left, so everything may have changed. */
-            at = maar_free_index_first(&arena->free_index, 0, wanted);
+            at = maar_block_index_first(&arena->block_index, 0, wanted);
         } else if (outcome == MAAR_POOL_NO_ROOM) {
-            at = maar_free_index_first(&arena->free_index, at + 1, wanted);
+            at = maar_block_index_first(&arena->block_index, at + 1, wanted);
         } else {
             return outcome;
         }

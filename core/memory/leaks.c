@@ -79,7 +79,7 @@ static void empty_arena(struct maar_arena* arena)
     uint32_t block_count = arena->block_count;
     struct maar_block* dedicated = arena->dedicated;
     arena->blocks = NULL;
-    memset(&arena->free_index, 0, sizeof arena->free_index);
+    memset(&arena->block_index, 0, sizeof arena->block_index);
     arena->block_count = 0;
     arena->block_capacity = 0;
     arena->block_bytes = 0;

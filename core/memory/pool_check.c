@@ -58,7 +58,7 @@ static const char* check_shared_blocks(const struct maar_arena* arena, struct ar
             sums->empty_bytes += block->size;
         }
     }
-    return maar_free_index_check(&arena->free_index, arena->blocks, arena->block_count);
+    return maar_block_index_check(&arena->block_index, arena->blocks, arena->block_count);
 }
 
 /* Checks the blocks of a single allocation each. Called under the arena's lock. */

@@ -21,8 +21,8 @@ static inline bool release_range(struct maar_arena* arena, struct maar_block* bl
         maar_arena_count_empty(block, true);
     }
     const uint32_t value = maar_size_class(room);
-    if (arena->free_index.levels[block->at] < value) {
-        maar_free_index_set(&arena->free_index, block, value);
+    if (arena->block_index.levels[block->at] < value) {
+        maar_block_index_set(&arena->block_index, block, value);
     }
     return known;
 }

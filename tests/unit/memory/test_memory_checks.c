@@ -105,12 +105,12 @@ static void damaged_pool_is_found(void** state)
     EXPECT_POINTER(block->arena.value, &other, "a block stands in an arena that is not its own");
     EXPECT_64(arena->blocks[1]->id, block->id, "blocks are not in order of their numbers");
     EXPECT_32(block->at, 1, "a block does not know its place in its arena");
-    EXPECT_16(arena->free_index.levels[last->at], 0, "an arena does not know of room in a block");
-    const uint16_t* above = arena->free_index.levels + arena->free_index.capacity;
-    assert_true(arena->free_index.capacity > MAAR_FREE_INDEX_FAN);
-    EXPECT_16(arena->free_index
-                  .levels[arena->free_index.capacity + (last->at >> MAAR_FREE_INDEX_FAN_BITS)],
-              (uint16_t)(above[last->at >> MAAR_FREE_INDEX_FAN_BITS] - 1),
+    EXPECT_16(arena->block_index.levels[last->at], 0, "an arena does not know of room in a block");
+    const uint16_t* above = arena->block_index.levels + arena->block_index.capacity;
+    assert_true(arena->block_index.capacity > MAAR_BLOCK_INDEX_FAN);
+    EXPECT_16(arena->block_index
+                  .levels[arena->block_index.capacity + (last->at >> MAAR_BLOCK_INDEX_FAN_BITS)],
+              (uint16_t)(above[last->at >> MAAR_BLOCK_INDEX_FAN_BITS] - 1),
               "an arena would pass over a block that has room");
     EXPECT_32(arena->dedicated->range_count, 2,
               "a dedicated block does not hold exactly one allocation");

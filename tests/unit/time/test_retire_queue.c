@@ -284,6 +284,23 @@ static void bytes_go_before_objects(void** state)
     close_queue();
 }
 
+/* More items than a batch has, at one point and at many. */
+static void one_collection_ends_all_that_has_passed(void** state)
+{
+    (void)state;
+    struct maar_retire_pool pool = {{NULL}};
+    open_queue();
+    for (uint32_t i = 0; i < ITEMS; ++i) {
+        queue_full(i, &pool, at(1, i < ITEMS / 2 ? 1 : i));
+    }
+    values[1] = ITEMS;
+    reads = 0;
+    assert_int_equal(collect(), ITEMS);
+    assert_int_equal(reads, 1);
+    assert_int_equal(happened_count, 2 * ITEMS);
+    close_queue();
+}
+
 static uint32_t nested;
 
 /* While one collector is in foreign code, another one finds the rest of the queue. */
@@ -386,6 +403,7 @@ int main(void)
         cmocka_unit_test(timelines_end_in_the_order_of_their_first_wait),
         cmocka_unit_test(a_collection_reads_each_timeline_once),
         cmocka_unit_test(bytes_go_before_objects),
+        cmocka_unit_test(one_collection_ends_all_that_has_passed),
         cmocka_unit_test(a_batch_is_small),
         cmocka_unit_test(a_pool_ends_its_own_items),
         cmocka_unit_test(a_request_waits_for_bytes_on_their_way),

@@ -1,6 +1,6 @@
 /*
- * The free index: what an arena knows of the largest free range in each of its blocks. Placing asks
- * it which blocks may have room. The arena's lock guards it.
+ * The index of blocks: what an arena knows of the largest free range in each of its blocks. Placing
+ * asks it which blocks may have room. The arena's lock guards it.
  *
  * Each block has a 16-bit class, an upper bound of its largest free range. A free raises the class.
  * An allocation does not lower it. The class is corrected when a placement into the block fails, or
@@ -9,8 +9,8 @@
  * request takes that block, so that lower blocks fill and higher ones become empty. A large request
  * takes the block of the lowest sufficient class, which keeps larger ranges whole.
  */
-#ifndef MAAR_CORE_MEMORY_ROOM_H
-#define MAAR_CORE_MEMORY_ROOM_H
+#ifndef MAAR_CORE_MEMORY_BLOCK_INDEX_H
+#define MAAR_CORE_MEMORY_BLOCK_INDEX_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,17 +21,17 @@
 
 enum {
     /* Classes in each octave of sizes: 2^5. Sizes of 48 bits have 1,440 classes. */
-    MAAR_FREE_INDEX_CLASS_BITS = 5,
+    MAAR_BLOCK_INDEX_CLASS_BITS = 5,
     /* Entries below one entry of the next higher level. */
-    MAAR_FREE_INDEX_FAN = 16,
-    MAAR_FREE_INDEX_FAN_BITS = 4,
-    MAAR_FREE_INDEX_LEVELS = 9
+    MAAR_BLOCK_INDEX_FAN = 16,
+    MAAR_BLOCK_INDEX_FAN_BITS = 4,
+    MAAR_BLOCK_INDEX_LEVELS = 9
 };
 
 struct maar_block;
 
 /* The classes of an arena's blocks, and the levels above them. */
-struct maar_free_index {
+struct maar_block_index {
     uint16_t* levels; /* the lowest level first; in one host allocation with the list of blocks */
     uint32_t capacity;
 };
@@ -39,33 +39,33 @@ struct maar_free_index {
 /* Returns the class of a size: 0 for no bytes. A smaller size never has a higher class. */
 static inline uint32_t maar_size_class(VkDeviceSize size)
 {
-    if (size < 1u << MAAR_FREE_INDEX_CLASS_BITS) {
+    if (size < 1u << MAAR_BLOCK_INDEX_CLASS_BITS) {
         return (uint32_t)size;
     }
-    const uint32_t step = maar_top_bit(size) - MAAR_FREE_INDEX_CLASS_BITS;
-    return (step << MAAR_FREE_INDEX_CLASS_BITS) + (uint32_t)(size >> step);
+    const uint32_t step = maar_top_bit(size) - MAAR_BLOCK_INDEX_CLASS_BITS;
+    return (step << MAAR_BLOCK_INDEX_CLASS_BITS) + (uint32_t)(size >> step);
 }
 
 /* Returns the number of entries in all levels over a number of blocks. */
-size_t maar_free_index_entries(uint32_t capacity);
+size_t maar_block_index_entries(uint32_t capacity);
 /* Sets the class of a block. */
-void maar_free_index_set(struct maar_free_index* index, struct maar_block* block, uint32_t value);
+void maar_block_index_set(struct maar_block_index* index, struct maar_block* block, uint32_t value);
 /* Rebuilds the index from the block number `from` on, after blocks have moved in the list or levels
  * were added. */
-void maar_free_index_renumber(struct maar_free_index* index, struct maar_block* const* blocks,
-                              uint32_t count, uint32_t from);
+void maar_block_index_renumber(struct maar_block_index* index, struct maar_block* const* blocks,
+                               uint32_t count, uint32_t from);
 /* Returns the number of the first block with the lowest known class at or above this class;
  * UINT32_MAX if there is none. */
-uint32_t maar_free_index_tightest(const struct maar_free_index* index, uint32_t wanted);
+uint32_t maar_block_index_tightest(const struct maar_block_index* index, uint32_t wanted);
 /* Returns the first broken invariant, or NULL. */
-const char* maar_free_index_check(const struct maar_free_index* index,
-                                  struct maar_block* const* blocks, uint32_t count);
+const char* maar_block_index_check(const struct maar_block_index* index,
+                                   struct maar_block* const* blocks, uint32_t count);
 
 /* Returns the first entry in [at, end) of one group that has at least the wanted class, or end.
  * Compares four entries at a time. Classes are below 2^15, so the top bit of each entry is set
  * first. Subtracting the class clears that bit where the entry is lower. */
-static inline uint32_t maar_free_index_scan(const uint16_t* level, uint32_t at, uint32_t end,
-                                            uint32_t wanted)
+static inline uint32_t maar_block_index_scan(const uint16_t* level, uint32_t at, uint32_t end,
+                                             uint32_t wanted)
 {
     while (at < end) {
 #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -89,19 +89,19 @@ static inline uint32_t maar_free_index_scan(const uint16_t* level, uint32_t at, 
     return end;
 }
 
-/* Continues maar_free_index_first when the group of `from` has no such block. */
-uint32_t maar_free_index_first_beyond(const struct maar_free_index* index, uint32_t from,
-                                      uint32_t wanted);
+/* Continues maar_block_index_first when the group of `from` has no such block. */
+uint32_t maar_block_index_first_beyond(const struct maar_block_index* index, uint32_t from,
+                                       uint32_t wanted);
 
 /* Returns the number of the first block at or after `from` that may have room of a class;
  * UINT32_MAX if there is none. */
-static inline uint32_t maar_free_index_first(const struct maar_free_index* index, uint32_t from,
-                                             uint32_t wanted)
+static inline uint32_t maar_block_index_first(const struct maar_block_index* index, uint32_t from,
+                                              uint32_t wanted)
 {
-    uint32_t end = (from | (MAAR_FREE_INDEX_FAN - 1)) + 1;
+    uint32_t end = (from | (MAAR_BLOCK_INDEX_FAN - 1)) + 1;
     end = end < index->capacity ? end : index->capacity;
-    const uint32_t at = from < end ? maar_free_index_scan(index->levels, from, end, wanted) : end;
-    return at < end ? at : maar_free_index_first_beyond(index, end, wanted);
+    const uint32_t at = from < end ? maar_block_index_scan(index->levels, from, end, wanted) : end;
+    return at < end ? at : maar_block_index_first_beyond(index, end, wanted);
 }
 
 #endif

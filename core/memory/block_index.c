@@ -1,36 +1,36 @@
 /*
- * Keeps what an arena knows of the room in its blocks: see free_index.h.
+ * Keeps what an arena knows of the room in its blocks: see block_index.h.
  */
-#include "core/memory/free_index.h"
+#include "core/memory/block_index.h"
 
 #include "core/memory/block.h"
 
 static uint32_t groups_of(uint32_t width)
 {
-    return (width + MAAR_FREE_INDEX_FAN - 1) >> MAAR_FREE_INDEX_FAN_BITS;
+    return (width + MAAR_BLOCK_INDEX_FAN - 1) >> MAAR_BLOCK_INDEX_FAN_BITS;
 }
 
-size_t maar_free_index_entries(uint32_t capacity)
+size_t maar_block_index_entries(uint32_t capacity)
 {
     size_t entries = capacity;
-    while (capacity > MAAR_FREE_INDEX_FAN) {
+    while (capacity > MAAR_BLOCK_INDEX_FAN) {
         capacity = groups_of(capacity);
         entries += capacity;
     }
     return entries;
 }
 
-static void write_level(struct maar_free_index* index, uint32_t at, uint32_t value)
+static void write_level(struct maar_block_index* index, uint32_t at, uint32_t value)
 {
     uint16_t* level = index->levels;
     uint32_t width = index->capacity;
     level[at] = (uint16_t)value;
-    while (width > MAAR_FREE_INDEX_FAN) {
-        const uint32_t parent = at >> MAAR_FREE_INDEX_FAN_BITS;
-        uint32_t end = (parent + 1) << MAAR_FREE_INDEX_FAN_BITS;
+    while (width > MAAR_BLOCK_INDEX_FAN) {
+        const uint32_t parent = at >> MAAR_BLOCK_INDEX_FAN_BITS;
+        uint32_t end = (parent + 1) << MAAR_BLOCK_INDEX_FAN_BITS;
         end = end < width ? end : width;
         uint16_t best = 0;
-        for (uint32_t i = parent << MAAR_FREE_INDEX_FAN_BITS; i < end; ++i) {
+        for (uint32_t i = parent << MAAR_BLOCK_INDEX_FAN_BITS; i < end; ++i) {
             best = level[i] > best ? level[i] : best;
         }
         uint16_t* above = level + width;
@@ -44,20 +44,20 @@ static void write_level(struct maar_free_index* index, uint32_t at, uint32_t val
     }
 }
 
-void maar_free_index_set(struct maar_free_index* index, struct maar_block* block, uint32_t value)
+void maar_block_index_set(struct maar_block_index* index, struct maar_block* block, uint32_t value)
 {
     if (index->levels[block->at] != value) {
         write_level(index, block->at, value);
     }
 }
 
-void maar_free_index_renumber(struct maar_free_index* index, struct maar_block* const* blocks,
-                              uint32_t count, uint32_t from)
+void maar_block_index_renumber(struct maar_block_index* index, struct maar_block* const* blocks,
+                               uint32_t count, uint32_t from)
 {
     for (uint32_t i = from; i < index->capacity; ++i) {
         if (i < count) {
             blocks[i]->at = i;
-            maar_free_index_set(
+            maar_block_index_set(
                 index, blocks[i],
                 maar_size_class(maar_placement_largest_free_bound(blocks[i]->placement)));
         } else if (index->levels[i] != 0) {
@@ -66,12 +66,12 @@ void maar_free_index_renumber(struct maar_free_index* index, struct maar_block* 
     }
 }
 
-uint32_t maar_free_index_tightest(const struct maar_free_index* index, uint32_t wanted)
+uint32_t maar_block_index_tightest(const struct maar_block_index* index, uint32_t wanted)
 {
     uint32_t best = UINT32_MAX;
     uint32_t least = UINT32_MAX;
-    for (uint32_t at = maar_free_index_first(index, 0, wanted); at != UINT32_MAX;
-         at = maar_free_index_first(index, at + 1, wanted)) {
+    for (uint32_t at = maar_block_index_first(index, 0, wanted); at != UINT32_MAX;
+         at = maar_block_index_first(index, at + 1, wanted)) {
         if (index->levels[at] < least) {
             best = at;
             least = index->levels[at];
@@ -80,10 +80,10 @@ uint32_t maar_free_index_tightest(const struct maar_free_index* index, uint32_t 
     return best;
 }
 
-uint32_t maar_free_index_first_beyond(const struct maar_free_index* index, uint32_t from,
-                                      uint32_t wanted)
+uint32_t maar_block_index_first_beyond(const struct maar_block_index* index, uint32_t from,
+                                       uint32_t wanted)
 {
-    const uint16_t* levels[MAAR_FREE_INDEX_LEVELS];
+    const uint16_t* levels[MAAR_BLOCK_INDEX_LEVELS];
     uint32_t level = 0;
     uint32_t width = index->capacity;
     uint32_t at = from;
@@ -93,24 +93,24 @@ uint32_t maar_free_index_first_beyond(const struct maar_free_index* index, uint3
         if (end >= width) {
             return UINT32_MAX;
         }
-        at = end >> MAAR_FREE_INDEX_FAN_BITS;
+        at = end >> MAAR_BLOCK_INDEX_FAN_BITS;
         levels[level + 1] = levels[level] + width;
         width = groups_of(width);
         ++level;
-        end = (at | (MAAR_FREE_INDEX_FAN - 1)) + 1;
+        end = (at | (MAAR_BLOCK_INDEX_FAN - 1)) + 1;
         end = end < width ? end : width;
-        at = maar_free_index_scan(levels[level], at, end, wanted);
+        at = maar_block_index_scan(levels[level], at, end, wanted);
     }
     while (level > 0) {
         --level;
-        at <<= MAAR_FREE_INDEX_FAN_BITS;
-        at = maar_free_index_scan(levels[level], at, at + MAAR_FREE_INDEX_FAN, wanted);
+        at <<= MAAR_BLOCK_INDEX_FAN_BITS;
+        at = maar_block_index_scan(levels[level], at, at + MAAR_BLOCK_INDEX_FAN, wanted);
     }
     return at;
 }
 
-const char* maar_free_index_check(const struct maar_free_index* index,
-                                  struct maar_block* const* blocks, uint32_t count)
+const char* maar_block_index_check(const struct maar_block_index* index,
+                                   struct maar_block* const* blocks, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i) {
         const struct maar_block* block = blocks[i];
@@ -123,10 +123,10 @@ const char* maar_free_index_check(const struct maar_free_index* index,
         }
     }
     const uint16_t* level = index->levels;
-    for (uint32_t width = index->capacity; width > MAAR_FREE_INDEX_FAN; width = groups_of(width)) {
+    for (uint32_t width = index->capacity; width > MAAR_BLOCK_INDEX_FAN; width = groups_of(width)) {
         const uint16_t* above = level + width;
         for (uint32_t i = 0; i < width; ++i) {
-            if (level[i] > above[i >> MAAR_FREE_INDEX_FAN_BITS]) {
+            if (level[i] > above[i >> MAAR_BLOCK_INDEX_FAN_BITS]) {
                 return "an arena would pass over a block that has room";
             }
         }
