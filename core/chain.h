@@ -1,5 +1,5 @@
 /*
- * pNext chains, in which Vulkan's structures and Maar's extend one another.
+ * Chains of structures by pNext, of Vulkan and of Maar.
  */
 #ifndef MAAR_CORE_CHAIN_H
 #define MAAR_CORE_CHAIN_H
@@ -8,8 +8,8 @@
 
 #include <vulkan/vulkan_core.h>
 
-/* Returns the first structure of a chain that has this sType, a VkStructureType or a
- * MaarStructureType; NULL if none has. */
+/* Returns the first structure of a chain with this sType (a VkStructureType or a
+ * MaarStructureType), or NULL. */
 static inline const void* maar_chain_find(const void* chain, int type)
 {
     const VkBaseInStructure* link = chain;

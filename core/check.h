@@ -1,6 +1,6 @@
 /*
- * Assertions that need nobody to report to, and attributes of functions. What
- * release builds do about a broken invariant (report, poison) is in core/report.h.
+ * Assertions that work without an allocator, and attributes of functions. core/report.h says what
+ * release builds do about a broken invariant.
  */
 #ifndef MAAR_CORE_CHECK_H
 #define MAAR_CORE_CHECK_H
@@ -12,7 +12,7 @@
 #define maar_trap() __builtin_trap()
 #endif
 
-/* For the few steps of the common path whose call would cost more than they do. */
+/* For the few steps of the common path that cost less than a call. */
 #if defined(__GNUC__)
 #define MAAR_INLINE static inline __attribute__((always_inline))
 #define MAAR_NOINLINE static __attribute__((noinline))
@@ -21,20 +21,21 @@
 #define MAAR_NOINLINE static
 #endif
 
-/* Says that an address will be written soon; what lies there does not matter. */
+/* Fetches the cache line of an address that will be written soon. The present contents do not
+ * matter. */
 #if defined(__GNUC__)
 #define MAAR_PREFETCH(address) __builtin_prefetch((address), 1)
 #else
 #define MAAR_PREFETCH(address) ((void)(address))
 #endif
 
-/* Debug builds are those without NDEBUG, and those that walk every structure. */
+/* Builds without NDEBUG are debug builds, and so are builds that check whole structures. */
 #if !defined(NDEBUG) || defined(MAAR_HEAVY_CHECKS)
 #define MAAR_DEBUG_CHECKS 1
 #endif
 
-/* Debug builds: traps unless an O(1) condition holds that is false only if Maar itself is wrong.
- * MAAR_ASSERT in core/report.h is the check that release builds keep. */
+/* Traps in debug builds unless the condition holds. The condition takes O(1) and is false only
+ * if Maar itself is wrong. MAAR_ASSERT in core/report.h is the check that release builds keep. */
 #if defined(MAAR_DEBUG_CHECKS)
 #define MAAR_DEBUG_ASSERT(condition)                                                               \
     do {                                                                                           \
@@ -49,7 +50,8 @@
     } while (0)
 #endif
 
-/* Builds with MAAR_HEAVY_CHECKS: traps unless a condition holds that walks a whole structure. */
+/* Traps in builds with MAAR_HEAVY_CHECKS unless the condition holds. The condition may walk a
+ * whole structure. */
 #if defined(MAAR_HEAVY_CHECKS)
 #define MAAR_HEAVY_ASSERT(condition) MAAR_DEBUG_ASSERT(condition)
 #else

@@ -1,9 +1,10 @@
 /*
- * The one door to a device: a table of the Vulkan functions that Maar uses, and the facts that were
- * queried of it. backends/vulkan fills both; nothing else in the library calls Vulkan.
+ * Access to a device: a table of the Vulkan functions that Maar calls, and the facts that Maar
+ * queried. backends/vulkan fills both, and nothing else in the library looks up a Vulkan function.
  *
- * A pointer does not prove a feature: capabilities are in `facts`, and a table entry may be NULL
- * unless its capability is on. Immutable once open, so it needs no lock.
+ * A pointer in the table does not prove a capability. `facts` lists the capabilities; a table
+ * entry may be NULL when its capability is off. The table does not change after the device is
+ * opened, so it needs no lock.
  */
 #ifndef MAAR_CORE_DEVICE_H
 #define MAAR_CORE_DEVICE_H
@@ -14,7 +15,7 @@
 
 #include "core/device_win32.h"
 
-/* Functions that must be there: Vulkan 1.1. */
+/* Functions of Vulkan 1.1, which every device has. */
 #define MAAR_DEVICE_FUNCTIONS(X)                                                                   \
     X(vkAllocateMemory)                                                                            \
     X(vkFreeMemory)                                                                                \
@@ -47,7 +48,7 @@
     X(vkCmdCopyBufferToImage)                                                                      \
     X(vkCmdPipelineBarrier)
 
-/* Functions that a capability brings; NULL without it. */
+/* Functions of capabilities. An entry is NULL without its capability. */
 #define MAAR_OPTIONAL_DEVICE_FUNCTIONS(X)                                                          \
     X(vkGetBufferDeviceAddress)                                                                    \
     X(vkGetDeviceBufferMemoryRequirements)                                                         \
@@ -69,12 +70,13 @@
     X(vkGetPhysicalDeviceImageFormatProperties2)                                                   \
     X(vkGetPhysicalDeviceSparseImageFormatProperties2)
 
-/* Of Vulkan 1.1 too, but asked for only by those who share; NULL where a driver lacks them. */
+/* Functions of Vulkan 1.1 that only sharing uses. An entry is NULL if the driver lacks the
+ * function. */
 #define MAAR_OPTIONAL_INSTANCE_FUNCTIONS(X)                                                        \
     X(vkGetPhysicalDeviceExternalBufferProperties)                                                 \
     X(vkGetPhysicalDeviceExternalSemaphoreProperties)
 
-/* Families that are looked at; no driver has half as many. */
+/* The most queue families that Maar reads. No known driver has half as many. */
 enum { MAAR_MAX_QUEUE_FAMILIES = 16 };
 
 struct maar_device_facts {
@@ -83,8 +85,8 @@ struct maar_device_facts {
     VkPhysicalDeviceMemoryProperties memory;
     VkDeviceSize granularity;         /* >= 1, a power of two */
     VkDeviceSize atom;                /* >= 1, a power of two */
-    VkDeviceSize max_allocation_size; /* a fallback where the driver says 0 */
-    uint32_t max_allocation_count;    /* likewise */
+    VkDeviceSize max_allocation_size; /* a default value where the driver reports 0 */
+    uint32_t max_allocation_count;    /* a default value where the driver reports 0 */
     bool memory_budget;
     bool memory_priority;
     bool pageable_memory;
@@ -100,7 +102,7 @@ struct maar_device_facts {
     bool sparse_aliased;
     uint32_t queue_family_count;
     VkQueueFlags queue_flags[MAAR_MAX_QUEUE_FAMILIES];
-    VkDeviceSize max_buffer_size; /* UINT64_MAX where the driver does not say */
+    VkDeviceSize max_buffer_size; /* UINT64_MAX if the driver does not report it */
     uint8_t device_uuid[VK_UUID_SIZE];
     uint8_t driver_uuid[VK_UUID_SIZE];
     uint8_t device_luid[VK_LUID_SIZE];
@@ -116,12 +118,11 @@ struct maar_device_facts {
     bool foreign_family;
     VkDeviceSize host_pointer_alignment; /* a power of two; 0 without memory_host */
     bool pci_address_known;
-    uint32_t pci_domain, pci_bus, pci_device,
-        pci_function; /* where VK_EXT_pci_bus_info is enabled */
-    uint32_t dropped; /* enum maar_dropped: features that were enabled in vain */
+    uint32_t pci_domain, pci_bus, pci_device, pci_function; /* if VK_EXT_pci_bus_info is enabled */
+    uint32_t dropped; /* enum maar_dropped: enabled features that have no effect */
 };
 
-/* A feature in the chain that neither the API version nor an extension allows to be used. */
+/* A feature of the chain that neither the API version nor an enabled extension permits. */
 enum maar_dropped {
     MAAR_DROPPED_BUFFER_DEVICE_ADDRESS = 0x1,
     MAAR_DROPPED_TIMELINE_SEMAPHORE = 0x2,
@@ -151,18 +152,16 @@ struct maar_device_open_info {
     VkDevice device;
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
     PFN_vkGetDeviceProcAddr get_device_proc_addr; /* may be NULL */
-    uint32_t api_version;                         /* what the program uses; 0 for 1.1 */
+    uint32_t api_version;                         /* the version that the program uses; 0 for 1.1 */
     uint32_t extension_count;
     const char* const* extensions;
-    const void* features; /* chain, may be NULL */
+    const void* features; /* a chain; may be NULL */
     const VkAllocationCallbacks* callbacks;
 };
 
-/*
- * Fills the table and the facts. On VK_ERROR_INITIALIZATION_FAILED, *missing names the function
- * that could not be found. VK_ERROR_INCOMPATIBLE_DRIVER below Vulkan 1.1. Implemented by
- * backends/vulkan.
- */
+/* Fills the table and the facts. Returns VK_ERROR_INITIALIZATION_FAILED when a function is
+ * missing, whose name *missing then is, and VK_ERROR_INCOMPATIBLE_DRIVER below Vulkan 1.1.
+ * backends/vulkan implements the function. */
 VkResult maar_device_open(const struct maar_device_open_info* info, struct maar_device* device,
                           const char** missing);
 

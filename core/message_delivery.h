@@ -1,6 +1,6 @@
 /*
- * Delivers messages to the program's callback. Needs no allocator: the range allocator and the
- * planner report through it too.
+ * Delivery of messages to the program's callback. It needs no allocator, because the range
+ * allocator and the planner report without one.
  */
 #ifndef MAAR_CORE_MESSAGE_DELIVERY_H
 #define MAAR_CORE_MESSAGE_DELIVERY_H
@@ -11,15 +11,15 @@
 #include "core/port_atomic.h"
 #include "maar/message.h"
 
-/* Whom an object reports to, and whether it still works. */
+/* The callback of an object, and the state of the object. */
 struct maar_reporter {
     PFN_maarMessage message; /* may be NULL */
     void* user_data;
     maar_atomic32 poisoned; /* not 0: an invariant is broken, and every later call fails */
 };
 
-/* What is wrong with an argument, as the message that reports it. sentence is NULL where nothing is
- * wrong. */
+/* A mistake in an argument, with the identifier and the sentence of its message. sentence is
+ * NULL when there is no mistake. */
 struct maar_fault {
     MaarMessageId id;
     const char* sentence;
@@ -30,20 +30,22 @@ static inline struct maar_fault maar_fault(MaarMessageId id, const char* sentenc
     return (struct maar_fault){.id = id, .sentence = sentence};
 }
 
-/* A rule for the arguments of a call, whether the call breaks it, and the fault if it does. */
+/* One rule for the arguments of a call: whether the call breaks it, and the message for that
+ * case. */
 struct maar_rule {
     bool broken;
     MaarMessageId id;
     const char* sentence;
 };
-/* Returns the fault of the first broken rule. An empty rule ends the list. */
+/* Returns the fault of the first broken rule, or MAAR_NO_FAULT. A rule without a sentence ends
+ * the list. */
 struct maar_fault maar_find_fault(const struct maar_rule* rules);
 
-/* Calls the callback, if there is one. function may be NULL; text begins with it otherwise. No lock
- * may be held. */
+/* Calls the callback, if there is one. The text begins with the name of the function, unless
+ * function is NULL. No lock may be held. */
 void maar_message_deliver(const struct maar_reporter* reporter, MaarMessageSeverity severity,
                           MaarMessageId id, const char* function, const char* text);
-/* The identifier as text; "UNKNOWN" for one that the list does not have. */
+/* Returns the name of an identifier, or "UNKNOWN" when the list does not contain it. */
 const char* maar_message_name(MaarMessageId id);
 
 #endif

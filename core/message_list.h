@@ -1,6 +1,6 @@
 /*
- * Every message identifier of include/maar/message.h, once. A test holds the two and
- * docs/messages.md to each other.
+ * All message identifiers of include/maar/message.h, each one once. A test compares the list with
+ * that header and with docs/messages.md.
  */
 #ifndef MAAR_CORE_MESSAGE_LIST_H
 #define MAAR_CORE_MESSAGE_LIST_H

@@ -1,11 +1,12 @@
 /*
- * Where items of the retire queue stand: see retire_order.h.
+ * The places of items in the retire queue: see retire_order.h.
  */
 #include "core/time/retire_order.h"
 
-/* Numbers of timelines: the host's; those that have one of their own, in the order in which they
- * were first waited for, so that what a collection ends first does not depend on the handles of
- * semaphores; and one for all others. */
+/* Numbers of timelines. The host timeline has the first number. Other timelines get numbers in
+ * the order in which something first waits for them, so the order in which a collection ends
+ * items does not depend on the handles of semaphores. Timelines beyond the limit share the last
+ * number. */
 enum { ORDER_HOST = 0, ORDER_OTHERS = MAAR_RETIRE_TIMELINES };
 
 bool maar_retire_next_point(const struct maar_retire* retire, struct maar_retire_item* item)
@@ -40,7 +41,8 @@ static uint32_t find_order(const struct maar_retire* retire, VkSemaphore semapho
     return order;
 }
 
-/* Returns the number of a timeline, and gives it one if it has none and one is free. */
+/* Returns the number of a timeline. A timeline without a number gets a free one, if there is
+ * one. */
 static uint32_t take_order(struct maar_retire* retire, VkSemaphore semaphore)
 {
     const struct maar_retire_timeline* recent = &retire->timelines[retire->recent];

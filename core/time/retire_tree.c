@@ -1,13 +1,13 @@
 /*
- * The tree is a treap: ordered by key, and a heap by priorities that are hashes of points.
- * So its expected depth is logarithmic whatever the order of additions. What callers see does not
- * depend on the priorities.
+ * The tree is a treap. It is a search tree by key and a heap by priority, and a priority is the
+ * hash of a point. So its expected depth is logarithmic for every order of additions. Callers
+ * never see the priorities.
  */
 #include "core/time/retire_tree.h"
 
 #include "core/time/retire.h"
 
-/* All items of a group have one priority. Consecutive values get unlike ones. */
+/* All items of a group have the same priority. Consecutive values have unrelated priorities. */
 static uint64_t priority_of(const struct maar_retire_item* item)
 {
     const MaarPoint* point = &item->points[item->at];
@@ -16,7 +16,8 @@ static uint64_t priority_of(const struct maar_retire_item* item)
     return hash ^ hash >> 32;
 }
 
-/* Returns whether a key is below (negative), equal to (0) or above that of an item. */
+/* Compares a key with the key of an item: negative when the key is lower, 0 when both are
+ * equal, else positive. */
 static inline int compare_key(const struct maar_retire_key* key,
                               const struct maar_retire_item* item)
 {
@@ -36,7 +37,7 @@ static inline struct maar_retire_key tree_key_of(const struct maar_retire_item* 
     return (struct maar_retire_key){item->order, point->semaphore, point->value};
 }
 
-/* Returns the pointer of the tree that holds an item. */
+/* Returns the pointer in the tree that points to an item. */
 static struct maar_retire_item** holder_of(struct maar_retire_item** root,
                                            const struct maar_retire_item* item)
 {
@@ -54,7 +55,7 @@ static void set_parent(struct maar_retire_item* item, struct maar_retire_item* p
     }
 }
 
-/* Exchanges an item with its parent. */
+/* Exchanges an item with its parent, which is one rotation. */
 static void rotate_up(struct maar_retire_item** root, struct maar_retire_item* item)
 {
     struct maar_retire_item* parent = item->parent;
@@ -82,7 +83,7 @@ void maar_retire_tree_join(struct maar_retire_item* first, struct maar_retire_it
     first->previous = item;
 }
 
-/* Begins a group where the tree has no item. */
+/* Begins a group at a place of the tree that holds no item. */
 static void attach(struct maar_retire_item** root, struct maar_retire_item* parent,
                    struct maar_retire_item** holder, struct maar_retire_item* item)
 {
@@ -127,7 +128,7 @@ void maar_retire_tree_add_last(struct maar_retire_item** root, struct maar_retir
     attach(root, parent, holder, item);
 }
 
-/* Puts another item of a ring in the place that the first one has in the tree. */
+/* Replaces the first item of a ring in the tree by another item of the ring. */
 static void replace_first(struct maar_retire_item** root, const struct maar_retire_item* first,
                           struct maar_retire_item* next)
 {
@@ -140,7 +141,7 @@ static void replace_first(struct maar_retire_item** root, const struct maar_reti
     set_parent(next->right, next);
 }
 
-/* Removes a group from the tree; the item is its first one. */
+/* Removes a group from the tree. item: the first one of the group. */
 static void detach(struct maar_retire_item** root, struct maar_retire_item* item)
 {
     while (item->left != NULL && item->right != NULL) {

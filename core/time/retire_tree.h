@@ -1,9 +1,9 @@
 /*
- * The order of what is pending: a tree of groups. The items of a group wait for the same point and
- * form a ring, whose first item stands in the tree. Adding, removing and finding take O(log groups)
- * and no host memory, since each item brings its links.
+ * The order of the retire queue: a tree of groups. The items of a group wait for the same point
+ * and form a ring. The first item of the ring stands in the tree. Each item brings its own links,
+ * so adding, removing and finding an item take O(log groups) and no host memory.
  *
- * Not synchronized: the lock of the retire queue guards the tree.
+ * The lock of the retire queue guards the tree.
  */
 #ifndef MAAR_CORE_TIME_RETIRE_TREE_H
 #define MAAR_CORE_TIME_RETIRE_TREE_H
@@ -14,31 +14,34 @@
 
 struct maar_retire_item;
 
-/* What items are ordered by. */
+/* The key by which items are ordered. */
 struct maar_retire_key {
-    uint32_t order;        /* of the timeline; see retire.c */
-    VkSemaphore semaphore; /* distinguishes timelines of equal order */
+    uint32_t order;        /* number of the timeline; see retire_order.c */
+    VkSemaphore semaphore; /* distinguishes timelines of the same number */
     uint64_t value;
 };
 
-/* Adds an item at the point that it waits for. */
+/* Adds an item at the point that the item waits for. */
 void maar_retire_tree_add(struct maar_retire_item** root, struct maar_retire_item* item);
-/* Makes an item the last one of the group that begins with `first`. */
+/* Appends an item to the group that begins with `first`. */
 void maar_retire_tree_join(struct maar_retire_item* first, struct maar_retire_item* item);
-/* Begins a group, in O(1), behind the group of the highest value of the item's timeline. */
+/* Begins a group in O(1). The group stands directly behind the group of the highest value of
+ * the item's timeline. */
 void maar_retire_tree_add_last(struct maar_retire_item** root, struct maar_retire_item* first,
                                struct maar_retire_item* item);
-/* Removes a run of items that follow one another in a ring. If the run contains the first item of
- * the ring, it begins with that item; the item behind the run then takes its place. */
+/* Removes a run of consecutive items from their ring. A run that contains the first item of the
+ * ring begins with that item; the item behind the run then becomes the first one. */
 void maar_retire_tree_remove(struct maar_retire_item** root, struct maar_retire_item* first,
                              struct maar_retire_item* last);
-/* Returns the first item whose key is at least the given one, or, with `after`, above it; NULL when
- * none is. */
+/* Returns the first item whose key is at or above the given key, or strictly above the key with
+ * `after`. Returns NULL when there is none. */
 struct maar_retire_item* maar_retire_tree_find(struct maar_retire_item* root,
                                                const struct maar_retire_key* key, bool after);
-/* Returns the item that comes next, or NULL. The given one is the first or last of its group. */
+/* Returns the next item in order, or NULL. The given item is the first or the last one of its
+ * group. */
 struct maar_retire_item* maar_retire_tree_next(const struct maar_retire_item* item);
-/* Returns a sentence about the first broken invariant, or NULL. Walks and counts all items. */
+/* Returns the first broken invariant as a sentence, or NULL. Walks the tree and counts the
+ * items. */
 const char* maar_retire_tree_check(struct maar_retire_item* root, uint64_t* item_count);
 
 #endif

@@ -1,17 +1,18 @@
 /*
- * Waiting for what is pending. Nobody waits with items in hand: a wait copies the points of one
- * item, so that others collect meanwhile.
+ * Waiting for pending items. A waiting thread holds no items: it copies the points of one item and
+ * waits for the copy, so that other threads can collect in the meantime.
  */
 #include "core/time/retire_collect.h"
 
 #include "core/port_time.h"
 #include "core/time/retire_order.h"
 
-/* A wait in slices of this length, so that items that others finish meanwhile are noticed, ns. */
+/* ns. A wait is cut into slices of this length, so that the thread notices items that other
+ * threads finish. */
 #define WAIT_SLICE_NS ((uint64_t)10000000)
 
-/* Copies the points that an item still waits for, but for those of the host: no driver call waits
- * for the host. */
+/* Copies the points that an item still waits for, without points of the host timeline: no
+ * driver call waits for the host. */
 static void list_points(const struct maar_retire_item* item, struct maar_retire_points* points)
 {
     for (uint32_t i = item->at; i < item->point_count; ++i) {
@@ -46,7 +47,7 @@ enum pending {
     PENDING_IN_HAND
 };
 
-/* Copies the points of one item that a driver call can wait for. */
+/* Copies the points of one item, if a driver call can wait for them. */
 static void find_points(const struct maar_retire* retire, const struct maar_retire_pool* pool,
                         struct maar_retire_points* points)
 {
@@ -60,7 +61,7 @@ static void find_points(const struct maar_retire* retire, const struct maar_reti
     }
 }
 
-/* Says what a wait has to wait for. */
+/* Returns what a wait has to wait for. */
 static enum pending look(const struct maar_retire* retire, const struct maar_retire_pool* pool,
                          struct maar_retire_points* points)
 {

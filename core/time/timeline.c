@@ -1,5 +1,5 @@
 /*
- * Timeline semaphores of Maar's own: see timeline.h.
+ * Maar's own timeline semaphores: see timeline.h.
  */
 #include "core/time/timeline.h"
 

@@ -1,5 +1,5 @@
 /*
- * Timeline semaphores that Maar creates for itself. Any thread may call.
+ * Timeline semaphores that Maar creates for its own use. Any thread may call these functions.
  */
 #ifndef MAAR_CORE_TIME_TIMELINE_H
 #define MAAR_CORE_TIME_TIMELINE_H
@@ -11,7 +11,8 @@
 VkResult maar_timeline_create(const struct maar_device* device, uint64_t initial,
                               VkSemaphore* timeline);
 
-/* Waits until the timeline has the value, for at most that long. No lock may be held. */
+/* Waits until the timeline reaches the value, or until the time has passed. No lock may be
+ * held. */
 VkResult maar_timeline_wait(const struct maar_device* device, VkSemaphore timeline, uint64_t value,
                             uint64_t timeout_ns);
 
