@@ -55,7 +55,7 @@ struct maar_retire_item {
     uint8_t order; /* of the timeline of points[at] */
     uint8_t at;    /* the point that it waits for; those before have passed */
     uint8_t point_count;
-    uint8_t is_queued : 1; /* or was */
+    uint8_t is_queued : 1; /* set when the item is queued, and never cleared */
     uint8_t is_first : 1;
     uint8_t object_first : 1; /* set by its maker: the bytes go after the object, not before */
     uint8_t rest_flags : 4;   /* of the range action's own, 0 at first */
@@ -63,7 +63,7 @@ struct maar_retire_item {
 
     struct maar_retire_pool* pool; /* which waits for the item before it goes; NULL for none */
     maar_retire_action action;     /* NULL: no object */
-    uint64_t object;               /* for the action: a Vulkan handle, or whatever it likes */
+    uint64_t object; /* for the action: a Vulkan handle, or a value of the action's own */
     MaarPoint points[MAAR_MAX_POINTS + 1]; /* the caller's, and one of Maar's own */
 };
 

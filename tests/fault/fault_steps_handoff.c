@@ -1,21 +1,14 @@
 /*
  * Steps: ownership that passes to others and comes back.
  */
+#include "tests/fault/fault_peer.h"
 #include "tests/fault/fault_steps.h"
 
 /* ---- what is handed over ---- */
 
 static void make_handed(struct fault_context* c)
 {
-    const MaarExportInfo export = {
-        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
-        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
-    };
-    const VkBufferCreateInfo info = rig_buffer_info(5000);
-    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
-    how.pNext = &export;
-    assert_int_equal(maarCreateBuffer(c->rig.allocator, &info, &how, &c->buffer, &c->memory),
-                     VK_SUCCESS);
+    fault_make_exported_buffer(c, MAAR_DEDICATED_AUTO);
     c->timeline = rig_create_timeline(&c->rig, 0);
 }
 
