@@ -10,7 +10,7 @@
 #include "core/memory/dedicated.h"
 #include "core/memory/default_pool.h"
 #include "core/memory/export_types.h"
-#include "core/memory/pool_handle.h"
+#include "core/memory/object_handle.h"
 #include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/range_free.h"

@@ -63,8 +63,8 @@ void maar_undo_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t in
 void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
 {
     uint32_t index = 0;
-    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &index);
-    if (slot != NULL && maar_slot_claim(slot, allocation)) {
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(allocation), &index);
+    if (slot != NULL && maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
         (void)maar_atomic64_sub(&allocator->fallbacks, slot->fallback ? 1 : 0);
         (void)maar_atomic64_sub(&allocator->over_budget, slot->exceeded ? 1 : 0);
         (void)maar_atomic64_add(&allocator->failures, 1);
@@ -90,7 +90,7 @@ MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAll
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (!maar_slot_claim(slot, allocation)) {
+    if (!maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
         return maar_refuse_late_free(allocator, call);
     }
     if (slot->stitched) {
@@ -159,7 +159,7 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
     if (item == NULL && !stitched) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (slot != NULL && !maar_slot_claim(slot, allocation)) {
+    if (slot != NULL && !maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
         maar_retire_discard(&allocator->retire, item);
         return maar_refuse_late_free(allocator, call);
     }

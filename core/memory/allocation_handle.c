@@ -5,14 +5,14 @@
 
 void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation)
 {
-    const bool was_used = maar_slot_was_used(&allocator->slots, allocation);
+    const bool was_used = maar_slot_was_used(&allocator->slots, MAAR_TO_BITS(allocation));
     if (allocation == VK_NULL_HANDLE) {
         (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
                           "allocation is VK_NULL_HANDLE");
     } else {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                     was_used ? MAAR_MESSAGE_ID_STALE_HANDLE : MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
-                    "allocation 0x%llx %s", (unsigned long long)maar_handle_bits(allocation),
+                    "allocation 0x%llx %s", (unsigned long long)MAAR_TO_BITS(allocation),
                     was_used ? "was freed already" : "is not an allocation of this allocator");
     }
 }
@@ -27,10 +27,10 @@ struct maar_slot* maar_allocation_enter(MaarAllocator allocator, const char* cal
                                         MaarAllocation allocation, struct maar_block** block)
 {
     uint32_t index = 0;
-    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &index);
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(allocation), &index);
     if (slot != NULL) {
         *block = maar_slot_enter(slot);
-        if (maar_slot_resolve(&allocator->slots, allocation, &index) != NULL) {
+        if (maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(allocation), &index) != NULL) {
             return slot;
         }
         maar_mutex_unlock(&maar_block_arena(*block)->lock); /* freed before the lock was held */

@@ -19,7 +19,8 @@ static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char
                                              MaarAllocation allocation, uint32_t* index)
 {
     uint32_t number = 0;
-    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, allocation, &number);
+    struct maar_slot* slot =
+        maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(allocation), &number);
     if (index != NULL) {
         *index = number;
     }
@@ -39,8 +40,8 @@ struct maar_slot* maar_allocation_enter(MaarAllocator allocator, const char* cal
 static inline struct maar_slot* maar_slot_of_own(MaarAllocator allocator, MaarAllocation allocation)
 {
     struct maar_slot* slot =
-        maar_slot_at(&allocator->slots, (uint32_t)maar_handle_bits(allocation) - 1u);
-    MAAR_DEBUG_ASSERT(maar_atomic32_load(&slot->key) == maar_handle_bits(allocation) >> 32);
+        maar_slot_at(&allocator->slots, (uint32_t)MAAR_TO_BITS(allocation) - 1u);
+    MAAR_DEBUG_ASSERT(maar_atomic32_load(&slot->key) == MAAR_TO_BITS(allocation) >> 32);
     return slot;
 }
 

@@ -224,13 +224,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     if (!maar_slots_init(&made->slots, made->callbacks, first_key, synchronized)) {
         goto free_share_lock;
     }
-    if (!maar_slots_init(&made->pool_slots, made->callbacks, first_key, synchronized)) {
+    if (!maar_slots_init(&made->object_slots, made->callbacks, first_key, synchronized)) {
         goto free_slots;
     }
-    made->free_pool_slots.head = MAAR_SLOT_NONE;
+    made->free_object_slots.head = MAAR_SLOT_NONE;
     if (!maar_retire_init(&made->retire, made, &made->device, maar_end_pending_range,
                           synchronized)) {
-        goto free_pool_slots;
+        goto free_object_slots;
     }
     made->kinds_apart =
         made->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY && made->device.facts.granularity > 1;
@@ -238,8 +238,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     *pAllocator = made;
     return VK_SUCCESS;
 
-free_pool_slots:
-    maar_slots_destroy(&made->pool_slots);
+free_object_slots:
+    maar_slots_destroy(&made->object_slots);
 free_slots:
     maar_slots_destroy(&made->slots);
 free_share_lock:
@@ -306,7 +306,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     }
     maar_retire_destroy(&allocator->retire);
     maar_recycled_free(allocator);
-    maar_slots_destroy(&allocator->pool_slots);
+    maar_slots_destroy(&allocator->object_slots);
     maar_slots_destroy(&allocator->slots);
     maar_mutex_destroy(&allocator->share_lock);
     maar_mutex_destroy(&allocator->list_lock);

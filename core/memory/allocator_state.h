@@ -79,9 +79,9 @@ struct MaarAllocator_T {
 
     struct maar_slot_table slots;
     struct maar_retire retire;
-    struct maar_slot_table pool_slots; /* handles of the caller's pools */
-    struct maar_mutex list_lock;       /* guards the list of pools and the members below: */
-    struct maar_slot_list free_pool_slots;
+    struct maar_slot_table object_slots; /* see object_handle.h */
+    struct maar_mutex list_lock;         /* guards the list of pools and the members below: */
+    struct maar_slot_list free_object_slots;
     struct maar_pool* pools;
     struct maar_block* spare_blocks; /* see recycled.h */
     struct maar_arena* spare_arenas;

@@ -67,7 +67,7 @@ static inline MaarAllocation maar_made_publish(const struct maar_made* made)
 {
     const uint32_t key = maar_atomic32_load(&made->slot->key) + 1u;
     maar_atomic32_store_release(&made->slot->key, key);
-    return maar_handle_make(made->index, key);
+    return MAAR_FROM_BITS(MaarAllocation, maar_handle_make(made->index, key));
 }
 
 /* Places into existing blocks. Returns MAAR_POOL_PLACED, _NO_ROOM or _NO_HOST_MEMORY. patient:

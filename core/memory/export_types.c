@@ -5,7 +5,8 @@
 
 #include "core/chain.h"
 #include "core/memory/allocator_state.h"
-#include "core/memory/pool_handle.h"
+#include "core/memory/object_handle.h"
+#include "core/memory/pool.h"
 
 const MaarExportInfo* maar_export_find(const void* chain)
 {

@@ -3,8 +3,8 @@
  */
 #include "core/memory/allocator_state.h"
 #include "core/memory/leaks.h"
+#include "core/memory/object_handle.h"
 #include "core/memory/pool_create.h"
-#include "core/memory/pool_handle.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/range_free.h"
 #include "core/memory/stitched_block.h"
@@ -143,6 +143,6 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
         allocator->paging.end_pool(allocator, own);
     }
     maar_pool_empty(own);
-    maar_pool_close_handle(own);
+    maar_object_close(allocator, MAAR_TO_BITS(own->handle));
     maar_pool_retire(own);
 }

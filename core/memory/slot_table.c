@@ -147,11 +147,11 @@ void maar_slots_spill(struct maar_slot_table* table, struct maar_slot_list* list
     maar_mutex_unlock(&table->lock);
 }
 
-bool maar_slot_was_used(const struct maar_slot_table* table, MaarAllocation allocation)
+bool maar_slot_was_used(const struct maar_slot_table* table, uint64_t handle)
 {
     uint32_t number = 0;
-    uint32_t key = (uint32_t)(maar_handle_bits(allocation) >> 32);
-    const struct maar_slot* slot = maar_slot_find(table, allocation, &number);
+    uint32_t key = (uint32_t)(handle >> 32);
+    const struct maar_slot* slot = maar_slot_find(table, handle, &number);
     return slot != NULL && (key & 1u) != 0 &&
            key - table->first_key < maar_atomic32_load_acquire(&slot->key) - table->first_key;
 }

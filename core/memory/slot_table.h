@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "core/bits.h"
+#include "core/handle.h"
 #include "core/port_atomic.h"
 #include "core/port_thread.h"
 #include "maar/allocator.h"
@@ -30,8 +31,14 @@ struct maar_slot {
         uint32_t node;      /* in its block's placement */
         uint32_t next_free; /* the next free slot, while this one is free */
     };
-    maar_atomic_pointer block; /* its home: see slot_home.h */
-    uint32_t offset_low;       /* see maar_slot_offset and maar_slot_size */
+    union {
+        maar_atomic_pointer block;  /* its home: see slot_home.h */
+        maar_atomic_pointer object; /* see object_handle.h */
+    };
+    union {
+        uint32_t offset_low;       /* see maar_slot_offset and maar_slot_size */
+        maar_atomic32 object_kind; /* see object_handle.h */
+    };
     uint32_t size_low;
     uint16_t offset_high;
     uint16_t size_high;
@@ -51,7 +58,7 @@ struct maar_slot {
     void* user_data;
     union {
         char* name;
-        void* home; /* of slices: their buffer; of pools: the pool */
+        void* home; /* of slices: their buffer */
     };
 };
 
@@ -188,31 +195,18 @@ static inline void maar_slots_put(struct maar_slot_table* table, struct maar_slo
     }
 }
 
-static inline uint64_t maar_handle_bits(MaarAllocation allocation)
+/* Returns the bits of a handle. */
+static inline uint64_t maar_handle_make(uint32_t index, uint32_t key)
 {
-#if defined(VK_USE_64_BIT_PTR_DEFINES) && VK_USE_64_BIT_PTR_DEFINES == 1
-    return (uint64_t)(uintptr_t)allocation;
-#else
-    return (uint64_t)allocation;
-#endif
-}
-
-static inline MaarAllocation maar_handle_make(uint32_t index, uint32_t key)
-{
-    uint64_t bits = ((uint64_t)key << 32) | ((uint64_t)index + 1);
-#if defined(VK_USE_64_BIT_PTR_DEFINES) && VK_USE_64_BIT_PTR_DEFINES == 1
-    return (MaarAllocation)(uintptr_t)bits;
-#else
-    return (MaarAllocation)bits;
-#endif
+    return (uint64_t)key << 32 | ((uint64_t)index + 1);
 }
 
 /* Returns the slot that a handle's number names, whatever its key; NULL when no segment contains
  * it. */
-static inline struct maar_slot* maar_slot_find(const struct maar_slot_table* table,
-                                               MaarAllocation allocation, uint32_t* index)
+static inline struct maar_slot* maar_slot_find(const struct maar_slot_table* table, uint64_t handle,
+                                               uint32_t* index)
 {
-    const uint32_t number = (uint32_t)maar_handle_bits(allocation) - 1u;
+    const uint32_t number = (uint32_t)handle - 1u;
     if (number >= maar_slot_segment_base(MAAR_SLOT_SEGMENTS)) {
         return NULL;
     }
@@ -224,23 +218,23 @@ static inline struct maar_slot* maar_slot_find(const struct maar_slot_table* tab
 
 /* Returns the live slot that a handle names, or NULL. */
 static inline struct maar_slot* maar_slot_resolve(const struct maar_slot_table* table,
-                                                  MaarAllocation allocation, uint32_t* index)
+                                                  uint64_t handle, uint32_t* index)
 {
-    const uint32_t key = (uint32_t)(maar_handle_bits(allocation) >> 32);
-    struct maar_slot* slot = maar_slot_find(table, allocation, index);
+    const uint32_t key = (uint32_t)(handle >> 32);
+    struct maar_slot* slot = maar_slot_find(table, handle, index);
     const bool is_live =
         slot != NULL && (key & 1u) != 0 && maar_atomic32_load_acquire(&slot->key) == key;
     return is_live ? slot : NULL;
 }
 
 /* Whether a handle that names no live slot may have named one earlier. */
-bool maar_slot_was_used(const struct maar_slot_table* table, MaarAllocation allocation);
+bool maar_slot_was_used(const struct maar_slot_table* table, uint64_t handle);
 
 /* Claims a live slot for one caller alone, which then ends it. Returns false when another thread
  * has claimed it. */
-static inline bool maar_slot_claim(struct maar_slot* slot, MaarAllocation allocation)
+static inline bool maar_slot_claim(struct maar_slot* slot, uint64_t handle)
 {
-    uint32_t key = (uint32_t)(maar_handle_bits(allocation) >> 32);
+    uint32_t key = (uint32_t)(handle >> 32);
     return atomic_compare_exchange_strong_explicit(&slot->key.value, &key, key + 1u,
                                                    memory_order_acq_rel, memory_order_acquire);
 }

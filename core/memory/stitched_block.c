@@ -123,7 +123,7 @@ MaarAllocation maar_stitched_publish(struct maar_stitched* stitched, struct maar
     const uint32_t key = maar_atomic32_load(&slot->key) + 1u;
     maar_atomic32_store_release(&slot->key, key);
     maar_check_if_asked(arena->pool);
-    return maar_handle_make(stitched->made.index, key);
+    return MAAR_FROM_BITS(MaarAllocation, maar_handle_make(stitched->made.index, key));
 }
 
 void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,

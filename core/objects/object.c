@@ -297,7 +297,7 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct m
         if (slot == NULL) {
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
-        if (!maar_slot_claim(slot, allocation)) {
+        if (!maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
             return maar_refuse_late_free(allocator, call);
         }
         if (slot->stitched) {

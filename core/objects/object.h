@@ -8,17 +8,9 @@
 
 #include <stdbool.h>
 
+#include "core/handle.h"
 #include "core/memory/allocator_state.h"
 #include "maar/objects.h"
-
-/* Non-dispatchable handles are pointers on 64-bit platforms and integers elsewhere. */
-#if defined(VK_USE_64_BIT_PTR_DEFINES) && VK_USE_64_BIT_PTR_DEFINES == 1
-#define MAAR_TO_BITS(handle) ((uint64_t)(uintptr_t)(handle))
-#define MAAR_FROM_BITS(type, bits) ((type)(uintptr_t)(bits))
-#else
-#define MAAR_TO_BITS(handle) ((uint64_t)(handle))
-#define MAAR_FROM_BITS(type, bits) ((type)(bits))
-#endif
 
 /* A buffer or an image; the other one is VK_NULL_HANDLE. */
 struct maar_object {

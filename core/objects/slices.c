@@ -211,7 +211,7 @@ static MaarSlice publish_slice(struct maar_slice_state* state, struct maar_slice
     ++arena->live_count;
     arena->live_bytes += job->info->size;
     maar_atomic32_store_release(&slot->key, key);
-    return MAAR_FROM_BITS(MaarSlice, maar_handle_bits(maar_handle_make(index, key)));
+    return MAAR_FROM_BITS(MaarSlice, maar_handle_make(index, key));
 }
 
 /* Puts the slot back for the next slice of the arena. */
@@ -260,10 +260,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
 }
 
 /* Reports why a handle names no live slice. */
-static void report_no_slice(MaarAllocator allocator, const char* call, MaarAllocation handle,
+static void report_no_slice(MaarAllocator allocator, const char* call, uint64_t handle,
                             const struct maar_slice_state* state)
 {
-    if (handle == VK_NULL_HANDLE) {
+    if (handle == 0) {
         (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call, "slice is VK_NULL_HANDLE");
         return;
     }
@@ -271,7 +271,7 @@ static void report_no_slice(MaarAllocator allocator, const char* call, MaarAlloc
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                 stale ? MAAR_MESSAGE_ID_STALE_HANDLE : MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
                 "slice 0x%llx was destroyed already, or is not one of this allocator",
-                (unsigned long long)maar_handle_bits(handle));
+                (unsigned long long)handle);
 }
 
 /* Returns the slot of a live slice, and the state that it belongs to. Otherwise reports the reason
@@ -279,7 +279,7 @@ static void report_no_slice(MaarAllocator allocator, const char* call, MaarAlloc
 static struct maar_slot* resolve_slice(MaarAllocator allocator, const char* call, MaarSlice slice,
                                        struct maar_slice_state** state, uint32_t* index)
 {
-    MaarAllocation handle = MAAR_FROM_BITS(MaarAllocation, MAAR_TO_BITS(slice));
+    const uint64_t handle = MAAR_TO_BITS(slice);
     *state = maar_atomic_pointer_load(&allocator->slices.state);
     struct maar_slot* slot =
         *state != NULL ? maar_slot_resolve(&(*state)->slots, handle, index) : NULL;
@@ -323,7 +323,7 @@ static void release_slice(MaarAllocator allocator, struct maar_slice_state* stat
 static VkResult claim_slice(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                             MaarSlice slice)
 {
-    return maar_slot_claim(slot, MAAR_FROM_BITS(MaarAllocation, MAAR_TO_BITS(slice)))
+    return maar_slot_claim(slot, MAAR_TO_BITS(slice))
                ? VK_SUCCESS
                : maar_misuse(allocator, MAAR_MESSAGE_ID_FREED_CONCURRENTLY, call,
                              "slice was destroyed by another thread meanwhile");

@@ -7,7 +7,8 @@
 
 #include <stdbool.h>
 
-#include "core/memory/pool_handle.h"
+#include "core/memory/object_handle.h"
+#include "core/memory/pool.h"
 
 /* Whether a large enough object with this create info, which may be NULL, may be made of pages. Its
  * pool must stitch, and the create info must not ask for properties that pages cannot have. */

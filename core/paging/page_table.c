@@ -10,7 +10,8 @@
 
 #include "core/memory/allocation_check.h"
 #include "core/memory/export_types.h"
-#include "core/memory/pool_handle.h"
+#include "core/memory/object_handle.h"
+#include "core/memory/pool.h"
 #include "core/paging/page_entry.h"
 
 #include <string.h>

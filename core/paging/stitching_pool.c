@@ -2,8 +2,8 @@
  * Creates a pool. The function is in this room because a pool that stitches needs paging.
  */
 #include "core/memory/export_types.h"
+#include "core/memory/object_handle.h"
 #include "core/memory/pool_create.h"
-#include "core/memory/pool_handle.h"
 #include "core/memory/pool_list.h"
 #include "core/paging/paging_open.h"
 
@@ -44,11 +44,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
     struct maar_pool* pool = NULL;
     result = maar_pool_create(allocator, pCreateInfo, true, &pool);
     if (result == VK_SUCCESS) {
-        result = maar_pool_open_handle(pool);
+        uint64_t handle = 0;
+        result = maar_object_open(allocator, MAAR_OBJECT_POOL, pool, &handle);
         if (result != VK_SUCCESS) {
             maar_pool_destroy(pool);
             return result;
         }
+        pool->handle = MAAR_FROM_BITS(MaarPool, handle);
         maar_pool_list(allocator, pool);
         *pPool = pool->handle;
     }

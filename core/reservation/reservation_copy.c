@@ -12,7 +12,7 @@
 #include "core/memory/allocation_check.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
-#include "core/memory/pool_handle.h"
+#include "core/memory/object_handle.h"
 #include "core/memory/slot_home.h"
 #include "core/objects/buffer.h"
 #include "core/objects/object.h"
@@ -36,9 +36,10 @@ struct outgrown_buffer {
 static void begin_leaving(MaarAllocator allocator, struct maar_leaving_buffer* leaving)
 {
     uint32_t index = MAAR_SLOT_NONE;
-    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, leaving->allocation, &index);
+    struct maar_slot* slot =
+        maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(leaving->allocation), &index);
     if (leaving->buffer != VK_NULL_HANDLE && slot != NULL &&
-        maar_slot_claim(slot, leaving->allocation)) {
+        maar_slot_claim(slot, MAAR_TO_BITS(leaving->allocation))) {
         leaving->slot = index;
         maar_slot_make_pending(allocator, index);
     }

@@ -345,7 +345,7 @@ static void retire_staging(MaarTileCache cache, uint32_t point_count, const Maar
     item->action = end_staging;
     item->object = MAAR_TO_BITS(cache->staging);
     maar_retire_set_points(item, point_count, points);
-    if (slot != NULL && maar_slot_claim(slot, cache->staging_memory)) {
+    if (slot != NULL && maar_slot_claim(slot, MAAR_TO_BITS(cache->staging_memory))) {
         maar_slot_retire(slot, index, item);
     }
     maar_retire_queue(&allocator->retire, item);

@@ -23,7 +23,7 @@
 
 #include "core/memory/allocation_check.h"
 #include "core/memory/export_types.h"
-#include "core/memory/pool_handle.h"
+#include "core/memory/object_handle.h"
 #include "core/transient/transient_barriers.h"
 #include "core/transient/transient_check.h"
 #include "core/transient/transient_objects.h"

@@ -41,9 +41,9 @@ static bool memory_serves(const struct making* m, uint32_t copy, uint32_t old_cl
 {
     const struct maar_transient_class* old = &m->old->classes[old_class];
     uint32_t index = 0;
-    const struct maar_slot* slot =
-        maar_slot_resolve(&m->allocator->slots,
-                          maar_transient_memory_at(m->old, copy, old_class)->allocation, &index);
+    const struct maar_slot* slot = maar_slot_resolve(
+        &m->allocator->slots,
+        MAAR_TO_BITS(maar_transient_memory_at(m->old, copy, old_class)->allocation), &index);
     return slot != NULL && old->lazy == class->lazy && old->dedicated == MAAR_TRANSIENT_NONE &&
            class->dedicated == MAAR_TRANSIENT_NONE && maar_slot_size(slot) >= class->size &&
            maar_slot_size(slot) / 2 <= class->size &&

@@ -6,7 +6,8 @@
  * others there. Once the classes are known, all types that their members allow become candidates
  * again, for the case that the best heap is full.
  */
-#include "core/memory/pool_handle.h"
+#include "core/memory/object_handle.h"
+#include "core/memory/pool.h"
 #include "core/objects/object.h"
 #include "core/transient/transient_check.h"
 #include "core/transient/transient_plan.h"

@@ -223,15 +223,6 @@ static void walk_block(struct snapshot_walk* walk, const struct maar_block* bloc
               0, block->size, owner);
 }
 
-static uint64_t memory_bits(VkDeviceMemory memory)
-{
-#if defined(VK_USE_64_BIT_PTR_DEFINES) && VK_USE_64_BIT_PTR_DEFINES == 1
-    return (uint64_t)(uintptr_t)memory;
-#else
-    return (uint64_t)memory;
-#endif
-}
-
 static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* block,
                            struct maar_dump_totals* sum)
 {
@@ -253,7 +244,7 @@ static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* 
     walk->blocks[at] = (struct maar_dump_block){
         .id = block->id,
         .size = block->size,
-        .memory = memory_bits(block->memory),
+        .memory = MAAR_TO_BITS(block->memory),
         .dedicated = dedicated,
         .imported = block->imported,
         .shared_types = block->shared_types,

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "core/memory/pool_handle.h"
+#include "core/memory/object_handle.h"
 #include "core/memory/pool_list.h"
 #include "core/paging/paging_watch.h"
 
@@ -160,7 +160,8 @@ static void fill_owner(MaarAllocator allocator, uint32_t index, MaarBlockRange* 
     out->state = slot->pending ? MAAR_BLOCK_RANGE_STATE_PENDING : MAAR_BLOCK_RANGE_STATE_LIVE;
     out->kind = (MaarResourceKind)slot->kind;
     /* The key is even while another thread is about to make the allocation live or to end it. */
-    out->allocation = (key & 1u) != 0 ? maar_handle_make(index, key) : VK_NULL_HANDLE;
+    out->allocation = (key & 1u) != 0 ? MAAR_FROM_BITS(MaarAllocation, maar_handle_make(index, key))
+                                      : VK_NULL_HANDLE;
     out->pUserData = slot->user_data;
     if (slot->name != NULL) {
         size_t length = strlen(slot->name);

@@ -3,9 +3,9 @@
  */
 #include "core/watch/statistics.h"
 
+#include "core/memory/object_handle.h"
 #include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
-#include "core/memory/pool_handle.h"
 #include "core/memory/pool_list.h"
 #include "core/paging/page_check.h"
 #include "core/paging/paging_watch.h"

@@ -2,7 +2,8 @@
  * What the header promises of a pool, in a pool of two arenas.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "core/memory/pool_handle.h"
+#include "core/memory/object_handle.h"
+#include "core/memory/pool.h"
 #include "tests/rig/rig.h"
 
 #include <pthread.h>

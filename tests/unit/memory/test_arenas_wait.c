@@ -3,7 +3,8 @@
  * holds the arena that has it, the other must wait rather than fail.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "core/memory/pool_handle.h"
+#include "core/memory/object_handle.h"
+#include "core/memory/pool.h"
 #include "tests/rig/rig.h"
 
 #include <pthread.h>

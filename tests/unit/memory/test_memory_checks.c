@@ -2,8 +2,8 @@
  * The checks of pools and of pages find what is wrong: a number at a time is changed behind their
  * back, which must be reported in the sentence that belongs to it, and is put right again.
  */
+#include "core/memory/object_handle.h"
 #include "core/memory/pool_check.h"
-#include "core/memory/pool_handle.h"
 #include "tests/unit/reservation/reservation_fixture.h"
 
 #include "core/paging/page_check.h"

@@ -11,7 +11,7 @@
 
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
-#include "core/memory/pool_handle.h"
+#include "core/memory/object_handle.h"
 
 enum { SIZE = 4096, ROUNDS = 20000 };
 
@@ -28,7 +28,7 @@ static struct scene scene;
 
 static struct maar_slot* slot_of(MaarAllocation memory)
 {
-    return maar_slot_resolve(&scene.rig->allocator->slots, memory, &(uint32_t){0});
+    return maar_slot_resolve(&scene.rig->allocator->slots, MAAR_TO_BITS(memory), &(uint32_t){0});
 }
 
 static MaarPool make_pool(void)
@@ -271,12 +271,12 @@ static void an_allocation_that_ends_meanwhile_is_not_touched(void** state)
     begin();
     struct maar_slot* slot = slot_of(scene.memories[0]);
     uint32_t index = 0;
-    (void)maar_slot_resolve(&scene.rig->allocator->slots, scene.memories[0], &index);
+    (void)maar_slot_resolve(&scene.rig->allocator->slots, MAAR_TO_BITS(scene.memories[0]), &index);
     struct maar_arena* arena = maar_block_arena(maar_slot_enter(slot));
     pthread_t thread;
     pthread_create(&thread, NULL, rename_it, NULL);
     await_waiter(&arena->lock);
-    assert_true(maar_slot_claim(slot, scene.memories[0]));
+    assert_true(maar_slot_claim(slot, MAAR_TO_BITS(scene.memories[0])));
     maar_mutex_unlock(&arena->lock);
     pthread_join(thread, NULL);
     assert_int_equal(renamed_result, VK_ERROR_VALIDATION_FAILED_EXT);

@@ -13,7 +13,7 @@ static void no_number_leads_behind_the_segments(void** state)
     struct rig* rig = rig_begin(NULL);
     const uint32_t numbers[] = {(1u << 30) - 513, (1u << 30) - 512, (1u << 30) - 1, 1u << 30};
     for (uint32_t i = 0; i < 4; ++i) {
-        const MaarAllocation bad = maar_handle_make(numbers[i], 1);
+        const uint64_t bad = maar_handle_make(numbers[i], 1);
         /* What a thread that holds the table's lock makes of it for everybody else. */
         maar_mutex_lock(&rig->allocator->slots.lock);
         struct maar_slot* slot =
@@ -21,7 +21,7 @@ static void no_number_leads_behind_the_segments(void** state)
                                    : maar_slot_resolve(&rig->allocator->slots, bad, &(uint32_t){0});
         maar_mutex_unlock(&rig->allocator->slots.lock);
         assert_null(slot);
-        maarFreeMemory(rig->allocator, bad);
+        maarFreeMemory(rig->allocator, MAAR_FROM_BITS(MaarAllocation, bad));
     }
     rig_close(rig);
 }
