@@ -16,10 +16,6 @@
 #include "core/paging/page_pool.h"
 #include "core/paging/paged_object.h"
 
-/* The number of chains of live objects, by address. The chains take little memory, and one of a
- * thousand objects is found in a few steps. */
-enum { MAAR_PAGED_CHAINS = 256 };
-
 /* The state. */
 struct maar_paging {
     MaarAllocator allocator;
@@ -49,8 +45,7 @@ struct maar_paging {
     struct maar_page_table* first_dirty;
     struct maar_page_table* last_dirty;
     struct maar_paged_object* objects; /* live ones that a program destroys itself */
-    struct maar_paged_object* alike[MAAR_PAGED_CHAINS]; /* the same objects by address */
-    MaarPoint delays[MAAR_MAX_POINTS];                  /* what the next submission waits for */
+    MaarPoint delays[MAAR_MAX_POINTS]; /* what the next submission waits for */
     uint32_t delay_count;
     uint64_t recorded_value; /* of the next submission */
     uint64_t recorded_pages;

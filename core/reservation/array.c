@@ -24,14 +24,14 @@ struct maar_array {
     VkDeviceSize ready; /* bytes from the start that have memory */
 };
 
-static struct maar_array* array_of(MaarArray array)
+static VkResult check_array(MaarAllocator allocator, const char* call, MaarArray array,
+                            struct maar_array** found)
 {
-    return (struct maar_array*)(void*)array;
-}
-
-static VkResult check_array(MaarAllocator allocator, const char* call, MaarArray array)
-{
-    return maar_paging_check_handle(allocator, call, "array", MAAR_ARRAY_KIND, array);
+    void* object = NULL;
+    const VkResult result = maar_object_enter(allocator, call, "array", MAAR_OBJECT_ARRAY,
+                                              MAAR_TO_BITS(array), &object);
+    *found = object;
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateArray(MaarAllocator allocator,
@@ -57,29 +57,29 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateArray(MaarAllocator allocator,
     }
     struct maar_reservation* reservation = NULL;
     result = maar_reservation_create(allocator, __func__, &pCreateInfo->reservation,
-                                     sizeof(struct maar_array), &reservation);
+                                     MAAR_OBJECT_ARRAY, sizeof(struct maar_array), &reservation);
     if (result != VK_SUCCESS) {
         return result;
     }
     struct maar_array* array = (struct maar_array*)(void*)reservation;
-    reservation->is_array = true;
-    reservation->listed.what = MAAR_ARRAY_KIND;
     array->element_size = pCreateInfo->elementSize;
     array->grow_size = pCreateInfo->growSize;
-    *pArray = (MaarArray)(void*)array;
+    *pArray = MAAR_FROM_BITS(MaarArray, reservation->array_handle);
     return VK_SUCCESS;
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyArray(MaarAllocator allocator, MaarArray array)
 {
-    if (array != VK_NULL_HANDLE && check_array(allocator, __func__, array) == VK_SUCCESS) {
-        maar_reservation_end(&array_of(array)->reservation, 0, NULL);
+    struct maar_array* it = NULL;
+    if (array != VK_NULL_HANDLE && check_array(allocator, __func__, array, &it) == VK_SUCCESS) {
+        maar_reservation_end(&it->reservation, 0, NULL);
     }
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarDestroyArrayAfter(MaarAllocator allocator, MaarArray array,
                                                      uint32_t pointCount, const MaarPoint* pPoints)
 {
+    struct maar_array* it = NULL;
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS) {
         result = maar_retire_check_points(&allocator->retire, __func__, pointCount, pPoints);
@@ -87,9 +87,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyArrayAfter(MaarAllocator allocator, Ma
     if (result != VK_SUCCESS || array == VK_NULL_HANDLE) {
         return result;
     }
-    result = check_array(allocator, __func__, array);
+    result = check_array(allocator, __func__, array, &it);
     if (result == VK_SUCCESS) {
-        maar_reservation_end(&array_of(array)->reservation, pointCount, pPoints);
+        maar_reservation_end(&it->reservation, pointCount, pPoints);
     }
     return result;
 }
@@ -97,8 +97,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyArrayAfter(MaarAllocator allocator, Ma
 VKAPI_ATTR VkResult VKAPI_CALL maarGetArrayInfo(MaarAllocator allocator, MaarArray array,
                                                 MaarArrayInfo* pInfo)
 {
-    struct maar_array* it = array_of(array);
-    VkResult result = check_array(allocator, __func__, array);
+    struct maar_array* it = NULL;
+    VkResult result = check_array(allocator, __func__, array, &it);
     if (result == VK_SUCCESS) {
         result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
                                       MAAR_STRUCTURE_TYPE_ARRAY_INFO);
@@ -113,7 +113,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetArrayInfo(MaarAllocator allocator, MaarArr
         .capacity = it->ready / it->element_size,
         .maxCount = it->reservation.size / it->element_size,
         .elementSize = it->element_size,
-        .reservation = (MaarReservation)(void*)&it->reservation,
+        .reservation = MAAR_FROM_BITS(MaarReservation, it->reservation.listed.handle),
     };
     return VK_SUCCESS;
 }
@@ -189,18 +189,19 @@ static VkResult make_array_room(struct maar_array* array, const char* call, uint
 VKAPI_ATTR VkResult VKAPI_CALL maarReserveArray(MaarAllocator allocator, MaarArray array,
                                                 uint64_t count)
 {
-    VkResult result = check_array(allocator, __func__, array);
-    return result == VK_SUCCESS ? make_array_room(array_of(array), __func__, count, false) : result;
+    struct maar_array* it = NULL;
+    VkResult result = check_array(allocator, __func__, array, &it);
+    return result == VK_SUCCESS ? make_array_room(it, __func__, count, false) : result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAppendArray(MaarAllocator allocator, MaarArray array,
                                                uint64_t count, uint64_t* pFirst)
 {
-    struct maar_array* it = array_of(array);
+    struct maar_array* it = NULL;
     if (pFirst != NULL) {
         *pFirst = 0;
     }
-    VkResult result = check_array(allocator, __func__, array);
+    VkResult result = check_array(allocator, __func__, array, &it);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -219,8 +220,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAppendArray(MaarAllocator allocator, MaarArra
 VKAPI_ATTR VkResult VKAPI_CALL maarTruncateArray(MaarAllocator allocator, MaarArray array,
                                                  uint64_t count, VkBool32 release)
 {
-    struct maar_array* it = array_of(array);
-    VkResult result = check_array(allocator, __func__, array);
+    struct maar_array* it = NULL;
+    VkResult result = check_array(allocator, __func__, array, &it);
     if (result != VK_SUCCESS) {
         return result;
     }

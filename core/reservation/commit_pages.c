@@ -98,8 +98,9 @@ static VkResult commit_sparse(const struct maar_reservation* reservation, const 
 VKAPI_ATTR VkResult VKAPI_CALL maarCommitPages(MaarAllocator allocator, MaarReservation reservation,
                                                uint32_t rangeCount, const MaarPageRange* pRanges)
 {
-    struct maar_reservation* it = maar_reservation_of(reservation);
-    VkResult result = maar_reservation_check(allocator, __func__, "reservation", it, true);
+    struct maar_reservation* it = NULL;
+    VkResult result =
+        maar_reservation_check(allocator, __func__, "reservation", reservation, true, &it);
     if (result == VK_SUCCESS) {
         result = check_ranges(it, __func__, rangeCount, pRanges);
     }
@@ -132,8 +133,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDecommitPages(MaarAllocator allocator,
                                                  MaarReservation reservation, uint32_t rangeCount,
                                                  const MaarPageRange* pRanges)
 {
-    const struct maar_reservation* it = maar_reservation_of(reservation);
-    VkResult result = maar_reservation_check(allocator, __func__, "reservation", it, true);
+    struct maar_reservation* it = NULL;
+    VkResult result =
+        maar_reservation_check(allocator, __func__, "reservation", reservation, true, &it);
     if (result == VK_SUCCESS) {
         result = check_ranges(it, __func__, rangeCount, pRanges);
     }
@@ -206,11 +208,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAliasPages(MaarAllocator allocator, MaarReser
                                               VkDeviceSize offset, VkDeviceSize size,
                                               MaarReservation source, VkDeviceSize sourceOffset)
 {
-    const struct maar_reservation* to = maar_reservation_of(reservation);
-    const struct maar_reservation* from = maar_reservation_of(source);
-    VkResult result = maar_reservation_check(allocator, __func__, "reservation", to, true);
+    struct maar_reservation* to = NULL;
+    struct maar_reservation* from = NULL;
+    VkResult result =
+        maar_reservation_check(allocator, __func__, "reservation", reservation, true, &to);
     if (result == VK_SUCCESS) {
-        result = maar_reservation_check(allocator, __func__, "source", from, false);
+        result = maar_reservation_check(allocator, __func__, "source", source, false, &from);
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -238,8 +241,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateReservationPages(MaarAllocator alloc
                                                              MaarReservation reservation,
                                                              uint32_t* pCount, MaarPageRun* pRuns)
 {
-    const struct maar_reservation* it = maar_reservation_of(reservation);
-    VkResult result = maar_reservation_check(allocator, __func__, "reservation", it, false);
+    struct maar_reservation* it = NULL;
+    VkResult result =
+        maar_reservation_check(allocator, __func__, "reservation", reservation, false, &it);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -40,8 +40,9 @@ static uint64_t list_ranges(const struct maar_tile_level* level, const struct ma
     return count;
 }
 
-static VkResult check_regions(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                              uint32_t count, const MaarTileRegion* regions)
+static VkResult check_regions(MaarAllocator allocator, const char* call,
+                              struct maar_sparse_image* image, uint32_t count,
+                              const MaarTileRegion* regions)
 {
     const struct maar_tile_grid* grid = maar_sparse_grid(image);
     if (count > 0 && regions == NULL) {
@@ -76,10 +77,11 @@ static VkResult check_regions(MaarAllocator allocator, const char* call, MaarSpa
     return VK_SUCCESS;
 }
 
-static VkResult check_change(MaarAllocator allocator, const char* call, MaarSparseImage image)
+static VkResult check_change(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                             struct maar_sparse_image** found)
 {
-    const VkResult result = maar_check_sparse_image(allocator, call, "image", image);
-    if (result == VK_SUCCESS && image->in_cache) {
+    const VkResult result = maar_check_sparse_image(allocator, call, "image", image, found);
+    if (result == VK_SUCCESS && (*found)->in_cache) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE, call,
                            "image belongs to a tile cache, which decides this");
     }
@@ -89,9 +91,10 @@ static VkResult check_change(MaarAllocator allocator, const char* call, MaarSpar
 /* ---- tiles ---- */
 
 /* Writes the ranges of a region in one aspect. With ranges == NULL, counts them only. */
-static VkResult list_region(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                            uint32_t aspect, const MaarTileRegion* region,
-                            struct maar_page_range* ranges, uint64_t* count)
+static VkResult list_region(MaarAllocator allocator, const char* call,
+                            struct maar_sparse_image* image, uint32_t aspect,
+                            const MaarTileRegion* region, struct maar_page_range* ranges,
+                            uint64_t* count)
 {
     const struct maar_tile_grid* grid = &image->aspects[aspect].grid;
     const struct maar_tile_box box =
@@ -111,9 +114,10 @@ static VkResult list_region(MaarAllocator allocator, const char* call, MaarSpars
 }
 
 /* Writes the ranges of all regions and aspects in the same way. */
-static VkResult list_regions(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                             uint32_t region_count, const MaarTileRegion* regions,
-                             struct maar_page_range* ranges, uint64_t* count)
+static VkResult list_regions(MaarAllocator allocator, const char* call,
+                             struct maar_sparse_image* image, uint32_t region_count,
+                             const MaarTileRegion* regions, struct maar_page_range* ranges,
+                             uint64_t* count)
 {
     *count = 0;
     for (uint32_t i = 0; i < region_count; ++i) {
@@ -133,9 +137,10 @@ static VkResult list_regions(MaarAllocator allocator, const char* call, MaarSpar
 VKAPI_ATTR VkResult VKAPI_CALL maarCommitTiles(MaarAllocator allocator, MaarSparseImage image,
                                                uint32_t regionCount, const MaarTileRegion* pRegions)
 {
-    VkResult result = check_change(allocator, __func__, image);
+    struct maar_sparse_image* it = NULL;
+    VkResult result = check_change(allocator, __func__, image, &it);
     if (result == VK_SUCCESS) {
-        result = check_regions(allocator, __func__, image, regionCount, pRegions);
+        result = check_regions(allocator, __func__, it, regionCount, pRegions);
     }
     if (result != VK_SUCCESS || regionCount == 0) {
         return result;
@@ -143,13 +148,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCommitTiles(MaarAllocator allocator, MaarSpar
     struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
     struct maar_page_range* ranges = NULL;
     uint64_t count = 0;
-    result = list_regions(allocator, __func__, image, regionCount, pRegions, NULL, &count);
+    result = list_regions(allocator, __func__, it, regionCount, pRegions, NULL, &count);
     if (result == VK_SUCCESS && count > 0) {
         ranges =
             count > UINT32_MAX ? NULL : maar_stack_grab(&scratch, (size_t)count, sizeof *ranges);
-        result = ranges == NULL ? VK_ERROR_OUT_OF_HOST_MEMORY
-                                : list_regions(allocator, __func__, image, regionCount, pRegions,
-                                               ranges, &count);
+        result = ranges == NULL
+                     ? VK_ERROR_OUT_OF_HOST_MEMORY
+                     : list_regions(allocator, __func__, it, regionCount, pRegions, ranges, &count);
     }
     if (result == VK_SUCCESS && count > 0) {
         result = maar_pages_commit(allocator, __func__, (uint32_t)count, ranges);
@@ -189,8 +194,8 @@ static bool box_has_pages(const struct maar_page_table* table, const struct maar
 }
 
 /* Evicts the tiles of another aspect where the first aspect has none left. */
-static void evict_followers(MaarAllocator allocator, MaarSparseImage image, uint32_t aspect,
-                            const MaarTileRegion* region)
+static void evict_followers(MaarAllocator allocator, struct maar_sparse_image* image,
+                            uint32_t aspect, const MaarTileRegion* region)
 {
     const struct maar_tile_grid* grid = &image->aspects[aspect].grid;
     const struct maar_tile_level* level = &grid->levels[region->mipLevel];
@@ -221,23 +226,24 @@ static void evict_followers(MaarAllocator allocator, MaarSparseImage image, uint
 VKAPI_ATTR VkResult VKAPI_CALL maarEvictTiles(MaarAllocator allocator, MaarSparseImage image,
                                               uint32_t regionCount, const MaarTileRegion* pRegions)
 {
-    VkResult result = check_change(allocator, __func__, image);
+    struct maar_sparse_image* it = NULL;
+    VkResult result = check_change(allocator, __func__, image, &it);
     if (result == VK_SUCCESS) {
-        result = check_regions(allocator, __func__, image, regionCount, pRegions);
+        result = check_regions(allocator, __func__, it, regionCount, pRegions);
     }
     for (uint32_t i = 0; result == VK_SUCCESS && i < regionCount; ++i) {
         const MaarTileRegion* region = &pRegions[i];
-        const struct maar_tile_grid* grid = maar_sparse_grid(image);
+        const struct maar_tile_grid* grid = maar_sparse_grid(it);
         struct maar_page_table* table =
-            maar_sparse_table(&image->aspects[0], region->mipLevel, region->arrayLayer);
+            maar_sparse_table(&it->aspects[0], region->mipLevel, region->arrayLayer);
         const struct maar_tile_box box =
             maar_tile_box_within(grid, region->mipLevel, region->offset, region->extent);
         if (table == NULL) {
             continue;
         }
         evict_box(allocator, table, &grid->levels[region->mipLevel], &box);
-        for (uint32_t aspect = 1; aspect < image->aspect_count; ++aspect) {
-            evict_followers(allocator, image, aspect, region);
+        for (uint32_t aspect = 1; aspect < it->aspect_count; ++aspect) {
+            evict_followers(allocator, it, aspect, region);
         }
     }
     return result;
@@ -258,8 +264,8 @@ static uint32_t tail_range(const struct maar_sparse_aspect* aspect, uint32_t lay
     return aspect->tail_count == 1 && layer_count > 0 && (any || layer_count == layers) ? 1 : 0;
 }
 
-static VkResult check_layers(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                             uint32_t first, uint32_t* count)
+static VkResult check_layers(MaarAllocator allocator, const char* call,
+                             struct maar_sparse_image* image, uint32_t first, uint32_t* count)
 {
     if (first > image->layers || (first == image->layers && *count != 0)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
@@ -274,8 +280,9 @@ static VkResult check_layers(MaarAllocator allocator, const char* call, MaarSpar
                : VK_SUCCESS;
 }
 
-VkResult maar_sparse_commit_tails(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                                  uint32_t first_layer, uint32_t layer_count)
+VkResult maar_sparse_commit_tails(MaarAllocator allocator, const char* call,
+                                  struct maar_sparse_image* image, uint32_t first_layer,
+                                  uint32_t layer_count)
 {
     struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
     struct maar_page_range* ranges =
@@ -305,27 +312,29 @@ VkResult maar_sparse_commit_tails(MaarAllocator allocator, const char* call, Maa
 VKAPI_ATTR VkResult VKAPI_CALL maarCommitMipTail(MaarAllocator allocator, MaarSparseImage image,
                                                  uint32_t firstLayer, uint32_t layerCount)
 {
-    VkResult result = check_change(allocator, __func__, image);
+    struct maar_sparse_image* it = NULL;
+    VkResult result = check_change(allocator, __func__, image, &it);
     if (result == VK_SUCCESS) {
-        result = check_layers(allocator, __func__, image, firstLayer, &layerCount);
+        result = check_layers(allocator, __func__, it, firstLayer, &layerCount);
     }
     return result == VK_SUCCESS && layerCount > 0
-               ? maar_sparse_commit_tails(allocator, __func__, image, firstLayer, layerCount)
+               ? maar_sparse_commit_tails(allocator, __func__, it, firstLayer, layerCount)
                : result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarEvictMipTail(MaarAllocator allocator, MaarSparseImage image,
                                                 uint32_t firstLayer, uint32_t layerCount)
 {
-    VkResult result = check_change(allocator, __func__, image);
+    struct maar_sparse_image* it = NULL;
+    VkResult result = check_change(allocator, __func__, image, &it);
     if (result == VK_SUCCESS) {
-        result = check_layers(allocator, __func__, image, firstLayer, &layerCount);
+        result = check_layers(allocator, __func__, it, firstLayer, &layerCount);
     }
-    for (uint32_t a = 0; result == VK_SUCCESS && a < image->aspect_count; ++a) {
-        const struct maar_sparse_aspect* aspect = &image->aspects[a];
+    for (uint32_t a = 0; result == VK_SUCCESS && a < it->aspect_count; ++a) {
+        const struct maar_sparse_aspect* aspect = &it->aspects[a];
         uint32_t first = 0;
         const uint32_t tails =
-            tail_range(aspect, image->layers, firstLayer, layerCount, false, &first);
+            tail_range(aspect, it->layers, firstLayer, layerCount, false, &first);
         for (uint32_t i = first; i < first + tails; ++i) {
             if (aspect->tails[i] != NULL) {
                 const struct maar_page_range range = {aspect->tails[i], 0,
@@ -337,7 +346,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEvictMipTail(MaarAllocator allocator, MaarSpa
     return result;
 }
 
-bool maar_sparse_tail_is_there(MaarSparseImage image, uint32_t layer)
+bool maar_sparse_tail_is_there(struct maar_sparse_image* image, uint32_t layer)
 {
     for (uint32_t a = 0; a < image->aspect_count; ++a) {
         const struct maar_sparse_aspect* aspect = &image->aspects[a];

@@ -30,18 +30,16 @@ void maar_reservation_free(struct maar_reservation* reservation)
 }
 
 VkResult maar_reservation_check(MaarAllocator allocator, const char* call, const char* argument,
-                                const struct maar_reservation* reservation, bool changes)
+                                MaarReservation reservation, bool changes,
+                                struct maar_reservation** found)
 {
-    const VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (!maar_paging_is_listed(allocator, MAAR_ARRAY_KIND, reservation)) {
-        return maar_paging_check_handle(allocator, call, argument, MAAR_RESERVATION_KIND,
-                                        reservation);
-    }
-    return changes ? maar_misuse(allocator, MAAR_MESSAGE_ID_ARRAY_OWNS_RESERVATION, call,
-                                 "reservation belongs to a growable array; use maarAppendArray, "
-                                 "maarReserveArray, maarTruncateArray or maarDestroyArray")
-                   : VK_SUCCESS;
+    void* object = NULL;
+    const VkResult result = maar_object_enter(allocator, call, argument, MAAR_OBJECT_RESERVATION,
+                                              MAAR_TO_BITS(reservation), &object);
+    *found = object;
+    return result == VK_SUCCESS && changes && (*found)->array_handle != 0
+               ? maar_misuse(allocator, MAAR_MESSAGE_ID_ARRAY_OWNS_RESERVATION, call,
+                             "reservation belongs to a growable array; use maarAppendArray, "
+                             "maarReserveArray, maarTruncateArray or maarDestroyArray")
+               : result;
 }

@@ -20,7 +20,7 @@ struct maar_reservation {
     struct maar_paged_object listed;
     MaarAllocator allocator;
     MaarReservationCreateFlags flags;
-    bool is_array;
+    uint64_t array_handle; /* 0: no array */
     VkBuffer buffer;
     VkDeviceAddress address;
     VkDeviceSize size;
@@ -35,21 +35,11 @@ struct maar_reservation {
     char* name;
 };
 
-/* The kinds under which reservations and arrays are listed. */
-#define MAAR_RESERVATION_KIND "reservation"
-#define MAAR_ARRAY_KIND "growable array"
-
-/* Returns the reservation of a handle. */
-static inline struct maar_reservation* maar_reservation_of(MaarReservation reservation)
-{
-    return (struct maar_reservation*)(void*)reservation;
-}
-
-/* Returns VK_SUCCESS if a call on the reservation may continue. Otherwise reports misuse and
- * returns the error. changes: the call changes the reservation, so the reservation must not belong
- * to an array. */
+/* Finds the reservation of a handle, as maar_object_enter does. changes: the call changes the
+ * reservation, so the reservation must not belong to an array. */
 VkResult maar_reservation_check(MaarAllocator allocator, const char* call, const char* argument,
-                                const struct maar_reservation* reservation, bool changes);
+                                MaarReservation reservation, bool changes,
+                                struct maar_reservation** found);
 /* Returns the bytes of the reservation's pages, or of its present buffer. */
 VkDeviceSize maar_reservation_committed(const struct maar_reservation* reservation);
 /* Frees the host memory of any reservation, except its item. */
@@ -59,10 +49,11 @@ VkBufferCreateFlags maar_without_sparse_bits(VkBufferCreateFlags flags);
 
 /* ---- reservation_create.c ---- */
 
-/* Makes a reservation, or a structure of `bytes` that begins with one and is otherwise zero. */
+/* Makes a reservation, or an array: a structure of `bytes` that begins with a reservation and is
+ * otherwise zero. kind: which of them. */
 VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
-                                 const MaarReservationCreateInfo* info, size_t bytes,
-                                 struct maar_reservation** made);
+                                 const MaarReservationCreateInfo* info, enum maar_object_kind kind,
+                                 size_t bytes, struct maar_reservation** made);
 /* Ends a reservation once the points have passed. The caller has checked the points. Cannot
  * fail. */
 void maar_reservation_end(struct maar_reservation* reservation, uint32_t point_count,

@@ -136,6 +136,7 @@ void maar_reservation_end(struct maar_reservation* reservation, uint32_t point_c
 {
     const MaarAllocator allocator = reservation->allocator;
     maar_paging_unlist(allocator, &reservation->listed);
+    maar_object_close(allocator, reservation->array_handle);
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, -1);
     maar_retire_set_points(reservation->item, point_count, points);
     end_reservation_now(reservation, false);
@@ -145,9 +146,21 @@ void maar_reservation_end(struct maar_reservation* reservation, uint32_t point_c
     }
 }
 
+/* Makes the handles of a reservation. An array has two. */
+static VkResult open_handles(struct maar_reservation* reservation, enum maar_object_kind kind)
+{
+    MaarAllocator allocator = reservation->allocator;
+    VkResult result = maar_object_open(allocator, MAAR_OBJECT_RESERVATION, reservation,
+                                       &reservation->listed.handle);
+    if (result == VK_SUCCESS && kind == MAAR_OBJECT_ARRAY) {
+        result = maar_object_open(allocator, kind, reservation, &reservation->array_handle);
+    }
+    return result;
+}
+
 VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
-                                 const MaarReservationCreateInfo* info, size_t bytes,
-                                 struct maar_reservation** made)
+                                 const MaarReservationCreateInfo* info, enum maar_object_kind kind,
+                                 size_t bytes, struct maar_reservation** made)
 {
     bool sparse = false;
     VkResult result = check_reservation_info(allocator, call, info);
@@ -180,21 +193,26 @@ VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
             goto discard_item;
         }
     }
+    result = open_handles(reservation, kind);
+    if (result != VK_SUCCESS) {
+        goto close_handles;
+    }
     result = sparse ? maar_reservation_create_sparse(reservation, call, info)
                     : maar_copying_create(reservation, call, info);
     if (result != VK_SUCCESS) {
-        goto discard_item;
+        goto close_handles;
     }
-    reservation->listed = (struct maar_paged_object){
-        .what = MAAR_RESERVATION_KIND,
-        .name = reservation->name,
-        .end_leaked = end_leaked_reservation,
-    };
+    reservation->listed.kind = kind;
+    reservation->listed.name = reservation->name;
+    reservation->listed.end_leaked = end_leaked_reservation;
     maar_paging_list(allocator, &reservation->listed);
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, 1);
     *made = reservation;
     return VK_SUCCESS;
 
+close_handles:
+    maar_object_close(allocator, reservation->array_handle);
+    maar_object_close(allocator, reservation->listed.handle);
 discard_item:
     maar_retire_discard(&allocator->retire, reservation->item);
 free_reservation:
@@ -215,10 +233,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateReservation(MaarAllocator allocator,
         return result;
     }
     struct maar_reservation* reservation = NULL;
-    result = maar_reservation_create(allocator, __func__, pCreateInfo,
+    result = maar_reservation_create(allocator, __func__, pCreateInfo, MAAR_OBJECT_RESERVATION,
                                      sizeof(struct maar_reservation), &reservation);
     if (result == VK_SUCCESS) {
-        *pReservation = (MaarReservation)(void*)reservation;
+        *pReservation = MAAR_FROM_BITS(MaarReservation, reservation->listed.handle);
     }
     return result;
 }
@@ -226,9 +244,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateReservation(MaarAllocator allocator,
 VKAPI_ATTR void VKAPI_CALL maarDestroyReservation(MaarAllocator allocator,
                                                   MaarReservation reservation)
 {
-    struct maar_reservation* it = maar_reservation_of(reservation);
-    if (it != NULL &&
-        maar_reservation_check(allocator, __func__, "reservation", it, true) == VK_SUCCESS) {
+    struct maar_reservation* it = NULL;
+    if (reservation != VK_NULL_HANDLE &&
+        maar_reservation_check(allocator, __func__, "reservation", reservation, true, &it) ==
+            VK_SUCCESS) {
         maar_reservation_end(it, 0, NULL);
     }
 }
@@ -238,15 +257,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyReservationAfter(MaarAllocator allocat
                                                            uint32_t pointCount,
                                                            const MaarPoint* pPoints)
 {
-    struct maar_reservation* it = maar_reservation_of(reservation);
+    struct maar_reservation* it = NULL;
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS) {
         result = maar_retire_check_points(&allocator->retire, __func__, pointCount, pPoints);
     }
-    if (result != VK_SUCCESS || it == NULL) {
+    if (result != VK_SUCCESS || reservation == VK_NULL_HANDLE) {
         return result;
     }
-    result = maar_reservation_check(allocator, __func__, "reservation", it, true);
+    result = maar_reservation_check(allocator, __func__, "reservation", reservation, true, &it);
     if (result == VK_SUCCESS) {
         maar_reservation_end(it, pointCount, pPoints);
     }
@@ -257,8 +276,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetReservationInfo(MaarAllocator allocator,
                                                       MaarReservation reservation,
                                                       MaarReservationInfo* pInfo)
 {
-    const struct maar_reservation* it = maar_reservation_of(reservation);
-    VkResult result = maar_reservation_check(allocator, __func__, "reservation", it, false);
+    struct maar_reservation* it = NULL;
+    VkResult result =
+        maar_reservation_check(allocator, __func__, "reservation", reservation, false, &it);
     if (result == VK_SUCCESS) {
         result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
                                       MAAR_STRUCTURE_TYPE_RESERVATION_INFO);

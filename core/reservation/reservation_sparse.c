@@ -103,7 +103,8 @@ void maar_reservation_end_sparse(struct maar_reservation* reservation, bool at_o
     struct maar_retire_item* item = reservation->item;
     const uint64_t value = maar_page_table_seal(reservation->table);
     if (value == 0) {
-        maar_paging_report_unsubmitted(allocator, reservation->listed.what, reservation->name,
+        maar_paging_report_unsubmitted(allocator, maar_object_kind_name(reservation->listed.kind),
+                                       reservation->name,
                                        maar_page_table_committed(reservation->table));
     } else {
         maar_retire_add_point(item, maar_paging_point(allocator, value));

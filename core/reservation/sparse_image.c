@@ -106,7 +106,8 @@ static void note_tail(struct maar_sparse_aspect* aspect, const VkSparseImageMemo
     aspect->tail_count = single ? 1 : layers;
 }
 
-static VkResult note_requirement(MaarAllocator allocator, const char* call, MaarSparseImage image,
+static VkResult note_requirement(MaarAllocator allocator, const char* call,
+                                 struct maar_sparse_image* image,
                                  const VkSparseImageMemoryRequirements* of)
 {
     if ((of->formatProperties.aspectMask & VK_IMAGE_ASPECT_METADATA_BIT) != 0) {
@@ -137,7 +138,8 @@ static VkResult note_requirement(MaarAllocator allocator, const char* call, Maar
     return VK_SUCCESS;
 }
 
-static VkResult read_requirements(MaarAllocator allocator, const char* call, MaarSparseImage image)
+static VkResult read_requirements(MaarAllocator allocator, const char* call,
+                                  struct maar_sparse_image* image)
 {
     const struct maar_device* device = &allocator->device;
     const VkImageMemoryRequirementsInfo2 whole = {
@@ -203,7 +205,8 @@ static VkResult make_arrays(MaarAllocator allocator, struct maar_sparse_aspect* 
 
 /* Makes the arrays of tables, the tables of the metadata, and one more table: making it shows
  * whether any memory type serves. */
-static VkResult make_tables(MaarAllocator allocator, const char* call, MaarSparseImage image)
+static VkResult make_tables(MaarAllocator allocator, const char* call,
+                            struct maar_sparse_image* image)
 {
     struct maar_page_table* table = NULL;
     VkResult result = VK_SUCCESS;
@@ -225,7 +228,8 @@ static VkResult make_tables(MaarAllocator allocator, const char* call, MaarSpars
 }
 
 /* Commits the driver's metadata, which must have memory at all times. */
-static VkResult commit_metadata(MaarAllocator allocator, const char* call, MaarSparseImage image)
+static VkResult commit_metadata(MaarAllocator allocator, const char* call,
+                                struct maar_sparse_image* image)
 {
     const uint32_t count = image->metadata.tail_count;
     if (count == 0) {
@@ -250,7 +254,7 @@ static VkResult commit_metadata(MaarAllocator allocator, const char* call, MaarS
 
 /* Seals all tables and returns the value of the last submission that names one, or 0. 0 is reported
  * if the image was made completely and has pages that its program committed. */
-static uint64_t seal_image(MaarAllocator allocator, MaarSparseImage image)
+static uint64_t seal_image(MaarAllocator allocator, struct maar_sparse_image* image)
 {
     struct maar_sparse_walk walk = {0, 0};
     uint64_t value = 0;
@@ -259,10 +263,10 @@ static uint64_t seal_image(MaarAllocator allocator, MaarSparseImage image)
         const uint64_t last = maar_page_table_seal(table);
         value = last > value ? last : value;
     }
-    if (value == 0 && image->listed.what != NULL) {
+    if (value == 0 && image->listed.end_leaked != NULL) {
         const VkDeviceSize asked = maar_sparse_committed(image) - maar_sparse_metadata_size(image);
-        maar_paging_report_unsubmitted(allocator, image->listed.what, image->name,
-                                       asked / image->page_size);
+        maar_paging_report_unsubmitted(allocator, maar_object_kind_name(MAAR_OBJECT_SPARSE_IMAGE),
+                                       image->name, asked / image->page_size);
     }
     return value;
 }
@@ -275,7 +279,7 @@ static void free_arrays(MaarAllocator allocator, struct maar_sparse_aspect* aspe
 
 /* Frees an image that the device no longer uses and whose tables are sealed. The VkImage is
  * destroyed first, so that no page is free while the image is bound to it. */
-static void dispose(MaarAllocator allocator, MaarSparseImage image)
+static void dispose(MaarAllocator allocator, struct maar_sparse_image* image)
 {
     const struct maar_device* device = &allocator->device;
     maar_lock_rank_expect_none();
@@ -303,21 +307,21 @@ static void dispose(MaarAllocator allocator, MaarSparseImage image)
 
 static void finish_image(MaarAllocator allocator, const struct maar_retire_item* item)
 {
-    dispose(allocator, (MaarSparseImage)(uintptr_t)item->object);
+    dispose(allocator, (struct maar_sparse_image*)(uintptr_t)item->object);
 }
 
 /* Ends an image that the program never destroyed. */
 static void end_leaked(MaarAllocator allocator, struct maar_paged_object* object)
 {
-    MaarSparseImage image = (MaarSparseImage)(void*)object;
+    struct maar_sparse_image* image = (struct maar_sparse_image*)(void*)object;
     (void)seal_image(allocator, image);
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, -1);
     dispose(allocator, image);
 }
 
 /* Ensures that the image has `size` bytes of address space. */
-static VkResult take_space(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                           VkDeviceSize size)
+static VkResult take_space(MaarAllocator allocator, const char* call,
+                           struct maar_sparse_image* image, VkDeviceSize size)
 {
     VkResult result = VK_SUCCESS;
     if (size > image->space) {
@@ -328,7 +332,7 @@ static VkResult take_space(MaarAllocator allocator, const char* call, MaarSparse
 }
 
 static VkResult make_parts(MaarAllocator allocator, const char* call, const VkImageCreateInfo* info,
-                           MaarSparseImage image)
+                           struct maar_sparse_image* image)
 {
     const struct maar_device* device = &allocator->device;
     VkImageCreateInfo sparse = *info;
@@ -364,7 +368,8 @@ static VkResult make_parts(MaarAllocator allocator, const char* call, const VkIm
 /* Ends an image that is not listed, or that was made only in part: another thread's submission may
  * have bound its metadata. Cannot fail. item: an item with room for one more point, or NULL for the
  * prepared item. */
-static void end_image(MaarAllocator allocator, MaarSparseImage image, struct maar_retire_item* item)
+static void end_image(MaarAllocator allocator, struct maar_sparse_image* image,
+                      struct maar_retire_item* item)
 {
     const uint64_t value = seal_image(allocator, image);
     if (item == NULL && value == 0) {
@@ -390,7 +395,7 @@ static VkResult create(MaarAllocator allocator, const char* call,
     const VkImageCreateInfo* image_info = info->pImageInfo;
     const MaarAllocationCreateInfo* memory =
         info->pMemoryInfo != NULL ? info->pMemoryInfo : &maar_default_create_info;
-    MaarSparseImage image = maar_host_calloc(allocator->callbacks, 1, sizeof *image);
+    struct maar_sparse_image* image = maar_host_calloc(allocator->callbacks, 1, sizeof *image);
     if (image == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -408,20 +413,26 @@ static VkResult create(MaarAllocator allocator, const char* call,
     }
     image->memory.pName = image->name;
     image->ending = maar_retire_prepare(&allocator->retire, 1, NULL);
-    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
-    if (image->ending != NULL && (image->name != NULL || memory->pName == NULL)) {
+    VkResult result =
+        maar_object_open(allocator, MAAR_OBJECT_SPARSE_IMAGE, image, &image->listed.handle);
+    if (result == VK_SUCCESS &&
+        (image->ending == NULL || (image->name == NULL && memory->pName != NULL))) {
+        result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == VK_SUCCESS) {
         result = make_parts(allocator, call, image_info, image);
     }
     if (result != VK_SUCCESS) {
+        maar_object_close(allocator, image->listed.handle);
         end_image(allocator, image, NULL);
         return result;
     }
-    image->listed.what = MAAR_SPARSE_IMAGE_KIND;
+    image->listed.kind = MAAR_OBJECT_SPARSE_IMAGE;
     image->listed.name = image->name;
     image->listed.end_leaked = end_leaked;
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, 1);
     maar_paging_list(allocator, &image->listed);
-    *made = image;
+    *made = MAAR_FROM_BITS(MaarSparseImage, image->listed.handle);
     return VK_SUCCESS;
 }
 
@@ -451,7 +462,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSparseImage(MaarAllocator allocator,
     return result != VK_SUCCESS ? result : create(allocator, __func__, pCreateInfo, pImage);
 }
 
-static void retire_image(MaarAllocator allocator, MaarSparseImage image,
+static void retire_image(MaarAllocator allocator, struct maar_sparse_image* image,
                          struct maar_retire_item* item)
 {
     maar_paging_unlist(allocator, &image->listed);
@@ -459,22 +470,24 @@ static void retire_image(MaarAllocator allocator, MaarSparseImage image,
     end_image(allocator, image, item);
 }
 
-static VkResult check_free(MaarAllocator allocator, const char* call, MaarSparseImage image)
+static VkResult check_free(MaarAllocator allocator, const char* call, MaarSparseImage image,
+                           struct maar_sparse_image** found)
 {
-    const VkResult result = maar_check_sparse_image(allocator, call, "image", image);
+    const VkResult result = maar_check_sparse_image(allocator, call, "image", image, found);
     if (result != VK_SUCCESS) {
         return result;
     }
-    return image->in_cache ? maar_misuse(allocator, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE, call,
-                                         "image belongs to a tile cache that is still there")
-                           : VK_SUCCESS;
+    return (*found)->in_cache ? maar_misuse(allocator, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE, call,
+                                            "image belongs to a tile cache that is still there")
+                              : VK_SUCCESS;
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroySparseImage(MaarAllocator allocator, MaarSparseImage image)
 {
+    struct maar_sparse_image* it = NULL;
     if (allocator != NULL && image != VK_NULL_HANDLE &&
-        check_free(allocator, __func__, image) == VK_SUCCESS) {
-        retire_image(allocator, image, NULL);
+        check_free(allocator, __func__, image, &it) == VK_SUCCESS) {
+        retire_image(allocator, it, NULL);
         /* As a rule the last binds were executed long ago. */
         (void)maar_retire_collect(&allocator->retire, NULL);
     }
@@ -485,11 +498,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySparseImageAfter(MaarAllocator allocat
                                                            uint32_t pointCount,
                                                            const MaarPoint* pPoints)
 {
+    struct maar_sparse_image* it = NULL;
     VkResult result = maar_enter(allocator);
     if (result != VK_SUCCESS || image == VK_NULL_HANDLE) {
         return result;
     }
-    result = check_free(allocator, __func__, image);
+    result = check_free(allocator, __func__, image, &it);
     if (result == VK_SUCCESS) {
         result = maar_retire_check_points(&allocator->retire, __func__, pointCount, pPoints);
     }
@@ -504,6 +518,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySparseImageAfter(MaarAllocator allocat
         }
         maar_retire_set_points(item, pointCount, pPoints);
     }
-    retire_image(allocator, image, item);
+    retire_image(allocator, it, item);
     return VK_SUCCESS;
 }

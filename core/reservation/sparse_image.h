@@ -28,7 +28,7 @@ struct maar_sparse_aspect {
 };
 
 /* A partially resident image. */
-struct MaarSparseImage_T {
+struct maar_sparse_image {
     struct maar_paged_object listed;
     MaarAllocator allocator;
     VkImage image;
@@ -53,7 +53,7 @@ struct MaarSparseImage_T {
 };
 
 /* Returns the grid of the first aspect. */
-static inline const struct maar_tile_grid* maar_sparse_grid(MaarSparseImage image)
+static inline const struct maar_tile_grid* maar_sparse_grid(struct maar_sparse_image* image)
 {
     return &image->aspects[0].grid;
 }
@@ -65,25 +65,21 @@ static inline struct maar_page_table* maar_sparse_table(const struct maar_sparse
     return aspect->tables[(size_t)layer * aspect->grid.level_count + level];
 }
 
-/* The kind under which an image is listed. */
-#define MAAR_SPARSE_IMAGE_KIND "sparse image"
-
-/* Returns VK_SUCCESS for an image that calls may use. Otherwise reports misuse and returns the
- * error. */
+/* Finds the image of a handle, as maar_object_enter does. */
 VkResult maar_check_sparse_image(MaarAllocator allocator, const char* call, const char* argument,
-                                 MaarSparseImage image);
+                                 MaarSparseImage image, struct maar_sparse_image** found);
 /* Finds or makes the table of a level and layer. */
-VkResult maar_sparse_bring_table(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                                 uint32_t aspect, uint32_t level, uint32_t layer,
-                                 struct maar_page_table** table);
+VkResult maar_sparse_bring_table(MaarAllocator allocator, const char* call,
+                                 struct maar_sparse_image* image, uint32_t aspect, uint32_t level,
+                                 uint32_t layer, struct maar_page_table** table);
 /* Finds or makes the table of a tail of an aspect or of the metadata. */
-VkResult maar_sparse_bring_tail(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                                struct maar_sparse_aspect* aspect, uint32_t index,
-                                struct maar_page_table** table);
+VkResult maar_sparse_bring_tail(MaarAllocator allocator, const char* call,
+                                struct maar_sparse_image* image, struct maar_sparse_aspect* aspect,
+                                uint32_t index, struct maar_page_table** table);
 /* Returns the bytes of all pages that the image has. */
-VkDeviceSize maar_sparse_committed(MaarSparseImage image);
+VkDeviceSize maar_sparse_committed(struct maar_sparse_image* image);
 /* Returns the bytes of the pages for the driver's metadata. These were committed with the image. */
-VkDeviceSize maar_sparse_metadata_size(MaarSparseImage image);
+VkDeviceSize maar_sparse_metadata_size(struct maar_sparse_image* image);
 
 /* The state of a walk over the tables of an image; zero at the beginning. */
 struct maar_sparse_walk {
@@ -91,15 +87,16 @@ struct maar_sparse_walk {
     size_t index;
 };
 /* Returns the next table that exists, or NULL. The caller may destroy it. */
-struct maar_page_table* maar_sparse_next_table(MaarSparseImage image,
+struct maar_page_table* maar_sparse_next_table(struct maar_sparse_image* image,
                                                struct maar_sparse_walk* walk);
 
 /* ---- commit_tiles.c ---- */
 
 /* Commits the tails of all aspects for some layers. */
-VkResult maar_sparse_commit_tails(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                                  uint32_t first_layer, uint32_t layer_count);
+VkResult maar_sparse_commit_tails(MaarAllocator allocator, const char* call,
+                                  struct maar_sparse_image* image, uint32_t first_layer,
+                                  uint32_t layer_count);
 /* Returns whether the tails of a layer have all their memory. */
-bool maar_sparse_tail_is_there(MaarSparseImage image, uint32_t layer);
+bool maar_sparse_tail_is_there(struct maar_sparse_image* image, uint32_t layer);
 
 #endif

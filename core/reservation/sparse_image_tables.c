@@ -5,12 +5,16 @@
 #include "core/reservation/sparse_image.h"
 
 VkResult maar_check_sparse_image(MaarAllocator allocator, const char* call, const char* argument,
-                                 MaarSparseImage image)
+                                 MaarSparseImage image, struct maar_sparse_image** found)
 {
-    return maar_paging_check_handle(allocator, call, argument, MAAR_SPARSE_IMAGE_KIND, image);
+    void* object = NULL;
+    const VkResult result = maar_object_enter(allocator, call, argument, MAAR_OBJECT_SPARSE_IMAGE,
+                                              MAAR_TO_BITS(image), &object);
+    *found = object;
+    return result;
 }
 
-static struct maar_page_table_info table_info(const char* call, MaarSparseImage image)
+static struct maar_page_table_info table_info(const char* call, struct maar_sparse_image* image)
 {
     return (struct maar_page_table_info){
         .call = call,
@@ -22,9 +26,9 @@ static struct maar_page_table_info table_info(const char* call, MaarSparseImage 
     };
 }
 
-VkResult maar_sparse_bring_table(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                                 uint32_t aspect, uint32_t level, uint32_t layer,
-                                 struct maar_page_table** table)
+VkResult maar_sparse_bring_table(MaarAllocator allocator, const char* call,
+                                 struct maar_sparse_image* image, uint32_t aspect, uint32_t level,
+                                 uint32_t layer, struct maar_page_table** table)
 {
     const struct maar_sparse_aspect* of = &image->aspects[aspect];
     struct maar_page_table** at = &of->tables[(size_t)layer * of->grid.level_count + level];
@@ -49,9 +53,9 @@ VkResult maar_sparse_bring_table(MaarAllocator allocator, const char* call, Maar
     return VK_SUCCESS;
 }
 
-VkResult maar_sparse_bring_tail(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                                struct maar_sparse_aspect* aspect, uint32_t index,
-                                struct maar_page_table** table)
+VkResult maar_sparse_bring_tail(MaarAllocator allocator, const char* call,
+                                struct maar_sparse_image* image, struct maar_sparse_aspect* aspect,
+                                uint32_t index, struct maar_page_table** table)
 {
     struct maar_page_table** at = &aspect->tails[index];
     if (*at == NULL) {
@@ -85,7 +89,8 @@ static struct maar_page_table* slot_at(const struct maar_sparse_aspect* aspect, 
     return index < levels ? aspect->tables[index] : aspect->tails[index - levels];
 }
 
-struct maar_page_table* maar_sparse_next_table(MaarSparseImage image, struct maar_sparse_walk* walk)
+struct maar_page_table* maar_sparse_next_table(struct maar_sparse_image* image,
+                                               struct maar_sparse_walk* walk)
 {
     for (; walk->part <= image->aspect_count; ++walk->part, walk->index = 0) {
         const struct maar_sparse_aspect* aspect =
@@ -100,7 +105,7 @@ struct maar_page_table* maar_sparse_next_table(MaarSparseImage image, struct maa
     return NULL;
 }
 
-VkDeviceSize maar_sparse_committed(MaarSparseImage image)
+VkDeviceSize maar_sparse_committed(struct maar_sparse_image* image)
 {
     struct maar_sparse_walk walk = {0, 0};
     uint64_t pages = 0;
@@ -111,7 +116,7 @@ VkDeviceSize maar_sparse_committed(MaarSparseImage image)
     return pages * image->page_size;
 }
 
-VkDeviceSize maar_sparse_metadata_size(MaarSparseImage image)
+VkDeviceSize maar_sparse_metadata_size(struct maar_sparse_image* image)
 {
     uint64_t pages = 0;
     for (uint32_t i = 0; i < image->metadata.tail_count; ++i) {

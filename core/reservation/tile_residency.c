@@ -11,7 +11,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetSparseImageInfo(MaarAllocator allocator,
                                                       MaarSparseImage image,
                                                       MaarSparseImageInfo* pInfo)
 {
-    VkResult result = maar_check_sparse_image(allocator, __func__, "image", image);
+    struct maar_sparse_image* it = NULL;
+    VkResult result = maar_check_sparse_image(allocator, __func__, "image", image, &it);
     if (result == VK_SUCCESS) {
         result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
                                       MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_INFO);
@@ -19,21 +20,21 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetSparseImageInfo(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_sparse_aspect* first = &image->aspects[0];
-    const size_t table_count = (size_t)image->layers * first->grid.level_count;
+    const struct maar_sparse_aspect* first = &it->aspects[0];
+    const size_t table_count = (size_t)it->layers * first->grid.level_count;
     *pInfo = (MaarSparseImageInfo){
         .sType = pInfo->sType,
         .pNext = pInfo->pNext,
-        .image = image->image,
-        .tileExtent = image->tile,
-        .pageSize = image->page_size,
-        .mipLevels = image->mip_levels,
-        .arrayLayers = image->layers,
+        .image = it->image,
+        .tileExtent = it->tile,
+        .pageSize = it->page_size,
+        .mipLevels = it->mip_levels,
+        .arrayLayers = it->layers,
         .tailFirstLevel = first->grid.level_count,
         .singleTail = first->tail_count == 1,
         .tailSize = first->tail_count == 0 ? 0 : first->tail_size,
-        .tileCount = (uint64_t)first->grid.total * image->layers,
-        .committedSize = maar_sparse_committed(image),
+        .tileCount = (uint64_t)first->grid.total * it->layers,
+        .committedSize = maar_sparse_committed(it),
         .aspect = first->aspect,
     };
     for (size_t i = 0; i < table_count; ++i) {
@@ -53,9 +54,10 @@ static uint32_t room_for(uint32_t count, uint32_t* given, const uint8_t* out)
 }
 
 static VkResult check_look(MaarAllocator allocator, const char* call, MaarSparseImage image,
-                           uint32_t level, uint32_t layer, const uint32_t* count)
+                           uint32_t level, uint32_t layer, const uint32_t* count,
+                           struct maar_sparse_image** found)
 {
-    const VkResult result = maar_check_sparse_image(allocator, call, "image", image);
+    const VkResult result = maar_check_sparse_image(allocator, call, "image", image, found);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -63,9 +65,9 @@ static VkResult check_look(MaarAllocator allocator, const char* call, MaarSparse
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pCount is NULL");
     }
     const struct maar_rule rules[] = {
-        {level >= image->mip_levels, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+        {level >= (*found)->mip_levels, MAAR_MESSAGE_ID_OUT_OF_RANGE,
          "mipLevel is not below the image's levels"},
-        {layer >= image->layers, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+        {layer >= (*found)->layers, MAAR_MESSAGE_ID_OUT_OF_RANGE,
          "arrayLayer is not below the image's layers"},
         {0},
     };
@@ -73,8 +75,8 @@ static VkResult check_look(MaarAllocator allocator, const char* call, MaarSparse
 }
 
 /* Writes for each of the first `count` tiles of a level whether it has memory. */
-static void read_level(MaarSparseImage image, uint32_t level, uint32_t layer, uint32_t count,
-                       uint8_t* resident)
+static void read_level(struct maar_sparse_image* image, uint32_t level, uint32_t layer,
+                       uint32_t count, uint8_t* resident)
 {
     const struct maar_page_table* table = maar_sparse_table(&image->aspects[0], level, layer);
     if (table != NULL) {
@@ -88,18 +90,20 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTileResidency(MaarAllocator allocator, Maa
                                                     uint32_t mipLevel, uint32_t arrayLayer,
                                                     uint32_t* pCount, uint8_t* pResident)
 {
-    const VkResult result = check_look(allocator, __func__, image, mipLevel, arrayLayer, pCount);
+    struct maar_sparse_image* it = NULL;
+    const VkResult result =
+        check_look(allocator, __func__, image, mipLevel, arrayLayer, pCount, &it);
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_tile_grid* grid = maar_sparse_grid(image);
+    const struct maar_tile_grid* grid = maar_sparse_grid(it);
     const bool tail = mipLevel >= grid->level_count;
     const uint32_t count = tail ? 1 : grid->levels[mipLevel].count;
     const uint32_t room = room_for(count, pCount, pResident);
     if (pResident != NULL && !tail) {
-        read_level(image, mipLevel, arrayLayer, room, pResident);
+        read_level(it, mipLevel, arrayLayer, room, pResident);
     } else if (pResident != NULL && room > 0) {
-        pResident[0] = maar_sparse_tail_is_there(image, arrayLayer);
+        pResident[0] = maar_sparse_tail_is_there(it, arrayLayer);
     }
     return pResident != NULL && room < count ? VK_INCOMPLETE : VK_SUCCESS;
 }
@@ -108,11 +112,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetMinResidentLevels(MaarAllocator allocator,
                                                         MaarSparseImage image, uint32_t arrayLayer,
                                                         uint32_t* pCount, uint8_t* pLevels)
 {
-    const VkResult result = check_look(allocator, __func__, image, 0, arrayLayer, pCount);
+    struct maar_sparse_image* it = NULL;
+    const VkResult result = check_look(allocator, __func__, image, 0, arrayLayer, pCount, &it);
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_tile_grid* grid = maar_sparse_grid(image);
+    const struct maar_tile_grid* grid = maar_sparse_grid(it);
     const uint32_t count = grid->level_count == 0 ? 1 : grid->levels[0].count;
     if (pLevels == NULL) {
         *pCount = count;
@@ -125,10 +130,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetMinResidentLevels(MaarAllocator allocator,
     }
     const uint32_t room = room_for(count, pCount, pLevels);
     for (uint32_t level = 0; level < grid->level_count; ++level) {
-        read_level(image, level, arrayLayer, grid->levels[level].count,
+        read_level(it, level, arrayLayer, grid->levels[level].count,
                    scratch + grid->levels[level].first);
     }
-    maar_tile_usable_levels(grid, maar_sparse_tail_is_there(image, arrayLayer), scratch);
+    maar_tile_usable_levels(grid, maar_sparse_tail_is_there(it, arrayLayer), scratch);
     memcpy(pLevels, scratch, room);
     maar_host_free(allocator->callbacks, scratch);
     return room < count ? VK_INCOMPLETE : VK_SUCCESS;

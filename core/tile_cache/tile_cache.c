@@ -23,12 +23,14 @@ enum { STAGED_UPDATES = 3 };
 
 /* ---- checks ---- */
 
-static VkResult check_usable_image(MaarAllocator allocator, const char* call, MaarSparseImage image)
+static VkResult check_usable_image(MaarAllocator allocator, const char* call,
+                                   MaarSparseImage handle, struct maar_sparse_image** found)
 {
-    VkResult result = maar_check_sparse_image(allocator, call, "pCreateInfo->image", image);
+    VkResult result = maar_check_sparse_image(allocator, call, "pCreateInfo->image", handle, found);
     if (result != VK_SUCCESS) {
         return result;
     }
+    struct maar_sparse_image* image = *found;
     const struct maar_rule rules[] = {
         {image->in_cache, MAAR_MESSAGE_ID_TILE_CACHE_OWNS_IMAGE,
          "pCreateInfo->image has a tile cache already"},
@@ -67,7 +69,7 @@ static VkResult check_usable_image(MaarAllocator allocator, const char* call, Ma
 
 /* ---- making ---- */
 
-static void note_sizes(MaarTileCache cache, const MaarTileCacheCreateInfo* info)
+static void note_sizes(struct maar_tile_cache* cache, const MaarTileCacheCreateInfo* info)
 {
     const uint32_t* tile = cache->grid.tile;
     const VkPhysicalDeviceLimits* limits = &cache->allocator->device.facts.properties.limits;
@@ -92,7 +94,7 @@ static void note_sizes(MaarTileCache cache, const MaarTileCacheCreateInfo* info)
     cache->slot_count = cache->slot_count == 0 ? 1 : cache->slot_count;
 }
 
-static void note_pinned(MaarTileCache cache, const MaarTileCacheCreateInfo* info)
+static void note_pinned(struct maar_tile_cache* cache, const MaarTileCacheCreateInfo* info)
 {
     const struct maar_sparse_aspect* aspect = &cache->image->aspects[0];
     const uint32_t levels = cache->image->mip_levels;
@@ -110,10 +112,10 @@ static void note_pinned(MaarTileCache cache, const MaarTileCacheCreateInfo* info
 }
 
 /* Commits the pinned levels and the tails. */
-static VkResult commit_pinned(MaarTileCache cache, const char* call)
+static VkResult commit_pinned(struct maar_tile_cache* cache, const char* call)
 {
     MaarAllocator allocator = cache->allocator;
-    MaarSparseImage image = cache->image;
+    struct maar_sparse_image* image = cache->image;
     const uint32_t end = image->aspects[0].grid.level_count;
     const uint32_t levels = end > cache->first_pinned ? end - cache->first_pinned : 0;
     struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
@@ -142,7 +144,7 @@ static VkResult commit_pinned(MaarTileCache cache, const char* call)
     return result;
 }
 
-static void start_tiles(MaarTileCache cache)
+static void start_tiles(struct maar_tile_cache* cache)
 {
     for (uint32_t level = 0; level < MAAR_TILE_CACHE_MAX_LEVELS; ++level) {
         cache->lists[level] = (struct maar_tile_list){MAAR_TILE_NONE, MAAR_TILE_NONE};
@@ -165,7 +167,7 @@ static void start_tiles(MaarTileCache cache)
     }
 }
 
-static VkResult make_storage(MaarTileCache cache)
+static VkResult make_storage(struct maar_tile_cache* cache)
 {
     const VkAllocationCallbacks* callbacks = cache->allocator->callbacks;
     const size_t total = (size_t)cache->grid.total * cache->layers;
@@ -182,7 +184,7 @@ static VkResult make_storage(MaarTileCache cache)
     return VK_SUCCESS;
 }
 
-static VkResult make_staging(MaarTileCache cache, const char* call)
+static VkResult make_staging(struct maar_tile_cache* cache, const char* call)
 {
     const VkBufferCreateInfo buffer = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -205,7 +207,7 @@ static VkResult make_staging(MaarTileCache cache, const char* call)
 }
 
 /* Frees everything except the staging buffer. */
-static void free_storage(MaarTileCache cache)
+static void free_storage(struct maar_tile_cache* cache)
 {
     MaarAllocator allocator = cache->allocator;
     const VkAllocationCallbacks* callbacks = allocator->callbacks;
@@ -221,16 +223,16 @@ static void free_storage(MaarTileCache cache)
 
 static void end_leaked_cache(MaarAllocator allocator, struct maar_paged_object* object)
 {
-    MaarTileCache cache = (MaarTileCache)(void*)object;
+    struct maar_tile_cache* cache = (struct maar_tile_cache*)(void*)object;
     (void)maar_destroy_buffer(allocator, "maarDestroyAllocator", cache->staging,
                               cache->staging_memory);
     free_storage(cache);
 }
 
-static VkResult make_cache(MaarTileCache cache, const char* call,
+static VkResult make_cache(struct maar_tile_cache* cache, const char* call,
                            const MaarTileCacheCreateInfo* info)
 {
-    MaarSparseImage image = cache->image;
+    struct maar_sparse_image* image = cache->image;
     const VkExtent3D tile = image->tile;
     if (!maar_tile_grid_init(&cache->grid, image->extent, tile, image->mip_levels,
                              image->mip_levels) ||
@@ -247,7 +249,7 @@ static VkResult make_cache(MaarTileCache cache, const char* call,
     note_pinned(cache, info);
     cache->info = (MaarTileCacheInfo){
         .sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO,
-        .image = image,
+        .image = MAAR_FROM_BITS(MaarSparseImage, image->listed.handle),
         .budget = info->budget,
         .peakCommittedSize = cache->pinned_size,
         .pinnedSize = cache->pinned_size,
@@ -291,6 +293,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
         {"pCache", pCache, sizeof *pCache},
         {0},
     };
+    struct maar_sparse_image* image = NULL;
     VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result != VK_SUCCESS) {
         return result;
@@ -298,29 +301,31 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
     result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
                                   MAAR_STRUCTURE_TYPE_TILE_CACHE_CREATE_INFO);
     if (result == VK_SUCCESS) {
-        result = check_usable_image(allocator, __func__, pCreateInfo->image);
+        result = check_usable_image(allocator, __func__, pCreateInfo->image, &image);
     }
     if (result != VK_SUCCESS) {
         return result;
     }
-    MaarTileCache cache = maar_host_calloc(allocator->callbacks, 1, sizeof *cache);
+    struct maar_tile_cache* cache = maar_host_calloc(allocator->callbacks, 1, sizeof *cache);
     if (cache == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     cache->allocator = allocator;
-    cache->image = pCreateInfo->image;
-    result = make_cache(cache, __func__, pCreateInfo);
+    cache->image = image;
+    result = maar_object_open(allocator, MAAR_OBJECT_TILE_CACHE, cache, &cache->listed.handle);
+    if (result == VK_SUCCESS) {
+        result = make_cache(cache, __func__, pCreateInfo);
+    }
     if (result != VK_SUCCESS) {
+        maar_object_close(allocator, cache->listed.handle);
         free_storage(cache);
         return result;
     }
     cache->image->in_cache = true;
-    cache->listed = (struct maar_paged_object){
-        .what = MAAR_TILE_CACHE_KIND,
-        .end_leaked = end_leaked_cache,
-    };
+    cache->listed.kind = MAAR_OBJECT_TILE_CACHE;
+    cache->listed.end_leaked = end_leaked_cache;
     maar_paging_list(allocator, &cache->listed);
-    *pCache = cache;
+    *pCache = MAAR_FROM_BITS(MaarTileCache, cache->listed.handle);
     return VK_SUCCESS;
 }
 
@@ -334,7 +339,8 @@ static void end_staging(MaarAllocator allocator, const struct maar_retire_item* 
 }
 
 /* Destroys the staging buffer once the uploads that read it have been executed. Cannot fail. */
-static void retire_staging(MaarTileCache cache, uint32_t point_count, const MaarPoint* points)
+static void retire_staging(struct maar_tile_cache* cache, uint32_t point_count,
+                           const MaarPoint* points)
 {
     MaarAllocator allocator = cache->allocator;
     struct maar_retire_item* item = cache->ending;
@@ -353,20 +359,21 @@ static void retire_staging(MaarTileCache cache, uint32_t point_count, const Maar
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyTileCache(MaarAllocator allocator, MaarTileCache cache)
 {
+    struct maar_tile_cache* it = NULL;
     if (allocator == NULL || cache == VK_NULL_HANDLE ||
-        maar_check_cache(allocator, __func__, cache) != VK_SUCCESS) {
+        maar_check_cache(allocator, __func__, cache, &it) != VK_SUCCESS) {
         return;
     }
-    maar_paging_unlist(allocator, &cache->listed);
-    cache->image->in_cache = false;
+    maar_paging_unlist(allocator, &it->listed);
+    it->image->in_cache = false;
     MaarPoint points[MAAR_MAX_POINTS];
-    const uint32_t point_count = maar_cache_ending_points(cache, points);
+    const uint32_t point_count = maar_cache_ending_points(it, points);
     if (point_count > 0) {
-        retire_staging(cache, point_count, points);
+        retire_staging(it, point_count, points);
     } else {
-        (void)maar_destroy_buffer(allocator, __func__, cache->staging, cache->staging_memory);
+        (void)maar_destroy_buffer(allocator, __func__, it->staging, it->staging_memory);
     }
-    free_storage(cache);
+    free_storage(it);
 }
 
 /* ---- questions ---- */
@@ -374,7 +381,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyTileCache(MaarAllocator allocator, MaarTil
 VKAPI_ATTR VkResult VKAPI_CALL maarGetTileCacheInfo(MaarAllocator allocator, MaarTileCache cache,
                                                     MaarTileCacheInfo* pInfo)
 {
-    VkResult result = maar_check_cache(allocator, __func__, cache);
+    struct maar_tile_cache* it = NULL;
+    VkResult result = maar_check_cache(allocator, __func__, cache, &it);
     if (result == VK_SUCCESS) {
         result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
                                       MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO);
@@ -383,9 +391,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTileCacheInfo(MaarAllocator allocator, Maa
         return result;
     }
     void* next = pInfo->pNext;
-    *pInfo = cache->info;
+    *pInfo = it->info;
     pInfo->pNext = next;
-    pInfo->committedSize = maar_cache_committed(cache);
-    pInfo->usedSlotCount = cache->used_slots;
+    pInfo->committedSize = maar_cache_committed(it);
+    pInfo->usedSlotCount = it->used_slots;
     return VK_SUCCESS;
 }

@@ -13,7 +13,7 @@ struct tally {
     uint32_t visible[MAAR_TILE_CACHE_MAX_LEVELS];
 };
 
-static const char* check_tile(MaarTileCache cache, uint32_t tile, struct tally* tally)
+static const char* check_tile(struct maar_tile_cache* cache, uint32_t tile, struct tally* tally)
 {
     const struct maar_cache_tile* t = &cache->tiles[tile];
     const bool pinned = t->level >= cache->first_pinned;
@@ -37,7 +37,7 @@ static const char* check_tile(MaarTileCache cache, uint32_t tile, struct tally* 
                : NULL;
 }
 
-const char* maar_tile_cache_check(MaarTileCache cache)
+const char* maar_tile_cache_check(struct maar_tile_cache* cache)
 {
     struct tally tally = {.live = 0};
     uint32_t listed = 0;

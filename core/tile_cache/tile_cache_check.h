@@ -7,6 +7,6 @@
 #include "core/tile_cache/tile_cache_state.h"
 
 /* Returns the first broken invariant, or NULL. */
-const char* maar_tile_cache_check(MaarTileCache cache);
+const char* maar_tile_cache_check(struct maar_tile_cache* cache);
 
 #endif

@@ -6,13 +6,13 @@
 
 /* ---- wanting ---- */
 
-static void add_candidate(MaarTileCache cache, uint32_t tile)
+static void add_candidate(struct maar_tile_cache* cache, uint32_t tile)
 {
     cache->candidates[cache->candidate_count++] = tile;
 }
 
 /* Stamps a tile as wanted. Returns false if this update has stamped it before. */
-static bool want(MaarTileCache cache, uint32_t tile)
+static bool want(struct maar_tile_cache* cache, uint32_t tile)
 {
     struct maar_cache_tile* t = &cache->tiles[tile];
     if (t->stamp == cache->now) {
@@ -35,7 +35,7 @@ static bool want(MaarTileCache cache, uint32_t tile)
 
 /* Stamps the tiles of a box of a level. Returns false if this update has stamped all of them
  * before. */
-static bool want_box(MaarTileCache cache, uint32_t layer, uint32_t level,
+static bool want_box(struct maar_tile_cache* cache, uint32_t layer, uint32_t level,
                      const struct maar_tile_box* box)
 {
     bool news = false;
@@ -61,7 +61,8 @@ static struct maar_tile_box cover_box(const struct maar_tile_grid* grid, uint32_
     return cover;
 }
 
-static void want_cover(MaarTileCache cache, uint32_t layer, uint32_t level, uint32_t number)
+static void want_cover(struct maar_tile_cache* cache, uint32_t layer, uint32_t level,
+                       uint32_t number)
 {
     struct maar_tile_box box;
     maar_tile_place(&cache->grid.levels[level], number, box.first);
@@ -79,7 +80,7 @@ static void want_cover(MaarTileCache cache, uint32_t layer, uint32_t level, uint
 }
 
 /* Returns the tile that a request names, or MAAR_TILE_NONE. */
-static uint32_t named_tile(MaarTileCache cache, uint32_t request)
+static uint32_t named_tile(struct maar_tile_cache* cache, uint32_t request)
 {
     const uint32_t level = MAAR_TILE_REQUEST_LEVEL(request);
     const bool deep = cache->image->type == VK_IMAGE_TYPE_3D;
@@ -96,7 +97,7 @@ static uint32_t named_tile(MaarTileCache cache, uint32_t request)
     return maar_cache_tile_at(cache, layer, level, maar_tile_number(of, at));
 }
 
-static void read_request(MaarTileCache cache, uint32_t request)
+static void read_request(struct maar_tile_cache* cache, uint32_t request)
 {
     const uint32_t tile = named_tile(cache, request);
     ++cache->info.requestCount;
@@ -119,7 +120,7 @@ static void read_request(MaarTileCache cache, uint32_t request)
 }
 
 /* Adds the pinned tiles that have no contents yet. */
-static void gather_pinned(MaarTileCache cache)
+static void gather_pinned(struct maar_tile_cache* cache)
 {
     const uint32_t first = cache->grid.levels[cache->first_pinned].first;
     for (uint32_t layer = 0; layer < cache->layers; ++layer) {
@@ -138,7 +139,7 @@ static void gather_pinned(MaarTileCache cache)
 /* ---- in order of urgency ---- */
 
 /* Returns whether `a` is more urgent: coarser, wanted more often, or first in the image. */
-static bool is_more_urgent(MaarTileCache cache, uint32_t a, uint32_t b)
+static bool is_more_urgent(struct maar_tile_cache* cache, uint32_t a, uint32_t b)
 {
     const struct maar_cache_tile* left = &cache->tiles[a];
     const struct maar_cache_tile* right = &cache->tiles[b];
@@ -149,7 +150,7 @@ static bool is_more_urgent(MaarTileCache cache, uint32_t a, uint32_t b)
 }
 
 /* Restores the heap of candidates, whose most urgent tile is on top. */
-static void sift(MaarTileCache cache, uint32_t at)
+static void sift(struct maar_tile_cache* cache, uint32_t at)
 {
     uint32_t* heap = cache->candidates;
     const uint32_t count = cache->candidate_count;
@@ -168,7 +169,8 @@ static void sift(MaarTileCache cache, uint32_t at)
     }
 }
 
-void maar_cache_read_requests(MaarTileCache cache, uint32_t count, const uint32_t* requests)
+void maar_cache_read_requests(struct maar_tile_cache* cache, uint32_t count,
+                              const uint32_t* requests)
 {
     cache->candidate_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
@@ -185,7 +187,7 @@ void maar_cache_read_requests(MaarTileCache cache, uint32_t count, const uint32_
     }
 }
 
-uint32_t maar_cache_next_candidate(MaarTileCache cache)
+uint32_t maar_cache_next_candidate(struct maar_tile_cache* cache)
 {
     if (cache->candidate_count == 0) {
         return MAAR_TILE_NONE;
@@ -198,7 +200,7 @@ uint32_t maar_cache_next_candidate(MaarTileCache cache)
 
 /* ---- eviction ---- */
 
-uint32_t maar_cache_find_victim(MaarTileCache cache, uint32_t level)
+uint32_t maar_cache_find_victim(struct maar_tile_cache* cache, uint32_t level)
 {
     uint32_t victim = MAAR_TILE_NONE;
     uint32_t victim_age = 0;

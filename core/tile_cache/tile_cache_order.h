@@ -7,10 +7,11 @@
 #include "core/tile_cache/tile_cache_state.h"
 
 /* Reads requests, stamps the wanted tiles, and gathers those that are not filled. */
-void maar_cache_read_requests(MaarTileCache cache, uint32_t count, const uint32_t* requests);
+void maar_cache_read_requests(struct maar_tile_cache* cache, uint32_t count,
+                              const uint32_t* requests);
 /* Removes and returns the most urgent candidate; MAAR_TILE_NONE when none is left. */
-uint32_t maar_cache_next_candidate(MaarTileCache cache);
+uint32_t maar_cache_next_candidate(struct maar_tile_cache* cache);
 /* Returns the tile to evict for a tile of `level`; MAAR_TILE_NONE when no tile may be evicted. */
-uint32_t maar_cache_find_victim(MaarTileCache cache, uint32_t level);
+uint32_t maar_cache_find_victim(struct maar_tile_cache* cache, uint32_t level);
 
 #endif

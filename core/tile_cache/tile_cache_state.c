@@ -4,12 +4,17 @@
  */
 #include "core/tile_cache/tile_cache_state.h"
 
-VkResult maar_check_cache(MaarAllocator allocator, const char* call, MaarTileCache cache)
+VkResult maar_check_cache(MaarAllocator allocator, const char* call, MaarTileCache cache,
+                          struct maar_tile_cache** found)
 {
-    return maar_paging_check_handle(allocator, call, "cache", MAAR_TILE_CACHE_KIND, cache);
+    void* object = NULL;
+    const VkResult result = maar_object_enter(allocator, call, "cache", MAAR_OBJECT_TILE_CACHE,
+                                              MAAR_TO_BITS(cache), &object);
+    *found = object;
+    return result;
 }
 
-void maar_cache_append(MaarTileCache cache, uint32_t tile)
+void maar_cache_append(struct maar_tile_cache* cache, uint32_t tile)
 {
     struct maar_cache_tile* t = &cache->tiles[tile];
     struct maar_tile_list* list = &cache->lists[t->level];
@@ -23,7 +28,7 @@ void maar_cache_append(MaarTileCache cache, uint32_t tile)
     list->last = tile;
 }
 
-void maar_cache_unlink(MaarTileCache cache, uint32_t tile)
+void maar_cache_unlink(struct maar_tile_cache* cache, uint32_t tile)
 {
     struct maar_cache_tile* t = &cache->tiles[tile];
     struct maar_tile_list* list = &cache->lists[t->level];
@@ -39,7 +44,7 @@ void maar_cache_unlink(MaarTileCache cache, uint32_t tile)
     }
 }
 
-bool maar_cache_cover_is_there(MaarTileCache cache, uint32_t tile)
+bool maar_cache_cover_is_there(struct maar_tile_cache* cache, uint32_t tile)
 {
     const uint32_t level = cache->tiles[tile].level;
     if (level + 1 >= cache->first_pinned) {

@@ -18,9 +18,6 @@
 
 #define MAAR_TILE_NONE UINT32_MAX
 
-/* The kind under which a tile cache is listed. */
-#define MAAR_TILE_CACHE_KIND "tile cache"
-
 enum maar_tile_state {
     MAAR_TILE_ABSENT,    /* no page */
     MAAR_TILE_UNFILLED,  /* a page without contents, and no upload */
@@ -63,10 +60,10 @@ struct maar_tile_list {
 };
 
 /* A tile cache. */
-struct MaarTileCache_T {
+struct maar_tile_cache {
     struct maar_paged_object listed;
     MaarAllocator allocator;
-    MaarSparseImage image;
+    struct maar_sparse_image* image;
     struct maar_tile_grid grid; /* of all levels */
     struct maar_texel_block block;
     uint32_t layers;
@@ -107,36 +104,36 @@ struct MaarTileCache_T {
 };
 
 /* Return the layer of a tile and its number in its level, and the tile of such a place. */
-static inline uint32_t maar_cache_layer(MaarTileCache cache, uint32_t tile)
+static inline uint32_t maar_cache_layer(struct maar_tile_cache* cache, uint32_t tile)
 {
     return tile / cache->grid.total;
 }
 
-static inline uint32_t maar_cache_number(MaarTileCache cache, uint32_t tile)
+static inline uint32_t maar_cache_number(struct maar_tile_cache* cache, uint32_t tile)
 {
     return tile % cache->grid.total - cache->grid.levels[cache->tiles[tile].level].first;
 }
 
-static inline uint32_t maar_cache_tile_at(MaarTileCache cache, uint32_t layer, uint32_t level,
-                                          uint32_t number)
+static inline uint32_t maar_cache_tile_at(struct maar_tile_cache* cache, uint32_t layer,
+                                          uint32_t level, uint32_t number)
 {
     return layer * cache->grid.total + cache->grid.levels[level].first + number;
 }
 
 /* Returns the bytes of all pages of a cache. */
-static inline VkDeviceSize maar_cache_committed(MaarTileCache cache)
+static inline VkDeviceSize maar_cache_committed(struct maar_tile_cache* cache)
 {
     return cache->pinned_size + cache->live_count * cache->image->page_size;
 }
 
-/* Returns VK_SUCCESS for a cache that calls may use. Otherwise reports misuse and returns the
- * error. */
-VkResult maar_check_cache(MaarAllocator allocator, const char* call, MaarTileCache cache);
+/* Finds the cache of a handle, as maar_object_enter does. */
+VkResult maar_check_cache(MaarAllocator allocator, const char* call, MaarTileCache cache,
+                          struct maar_tile_cache** found);
 /* Puts a tile at the end of its level's list, as the tile wanted last. */
-void maar_cache_append(MaarTileCache cache, uint32_t tile);
+void maar_cache_append(struct maar_tile_cache* cache, uint32_t tile);
 /* Takes a tile off its level's list. */
-void maar_cache_unlink(MaarTileCache cache, uint32_t tile);
+void maar_cache_unlink(struct maar_tile_cache* cache, uint32_t tile);
 /* Returns whether all tiles that cover a tile have pages. */
-bool maar_cache_cover_is_there(MaarTileCache cache, uint32_t tile);
+bool maar_cache_cover_is_there(struct maar_tile_cache* cache, uint32_t tile);
 
 #endif

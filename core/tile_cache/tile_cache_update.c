@@ -18,7 +18,7 @@ enum outcome {
     DELAYED  /* no staging memory */
 };
 
-static void count_covered(MaarTileCache cache, uint32_t tile, int change)
+static void count_covered(struct maar_tile_cache* cache, uint32_t tile, int change)
 {
     const uint32_t level = cache->tiles[tile].level;
     if (level + 1 >= cache->grid.mip_levels) {
@@ -37,7 +37,7 @@ static void count_covered(MaarTileCache cache, uint32_t tile, int change)
 }
 
 /* Returns the page of a tile that is not pinned. Its table exists. */
-static struct maar_page_range page_of(MaarTileCache cache, uint32_t tile)
+static struct maar_page_range page_of(struct maar_tile_cache* cache, uint32_t tile)
 {
     const uint32_t level = cache->tiles[tile].level;
     return (struct maar_page_range){
@@ -48,7 +48,7 @@ static struct maar_page_range page_of(MaarTileCache cache, uint32_t tile)
 }
 
 /* Counts a tile as evicted. It has lost its page, or is about to. */
-static void note_eviction(MaarTileCache cache, uint32_t tile)
+static void note_eviction(struct maar_tile_cache* cache, uint32_t tile)
 {
     struct maar_cache_tile* t = &cache->tiles[tile];
     if (t->state == MAAR_TILE_VISIBLE) {
@@ -63,7 +63,7 @@ static void note_eviction(MaarTileCache cache, uint32_t tile)
     ++cache->info.bindCount;
 }
 
-static void note_commitment(MaarTileCache cache, uint32_t tile)
+static void note_commitment(struct maar_tile_cache* cache, uint32_t tile)
 {
     cache->tiles[tile].state = MAAR_TILE_UNFILLED;
     maar_cache_append(cache, tile);
@@ -73,7 +73,8 @@ static void note_commitment(MaarTileCache cache, uint32_t tile)
 }
 
 /* Takes a new page if the budget and the device allow it. */
-static bool take_page(MaarTileCache cache, const char* call, const struct maar_page_range* page)
+static bool take_page(struct maar_tile_cache* cache, const char* call,
+                      const struct maar_page_range* page)
 {
     if (maar_cache_committed(cache) + cache->image->page_size > cache->info.budget ||
         cache->shortage_rest > 0) {
@@ -88,7 +89,7 @@ static bool take_page(MaarTileCache cache, const char* call, const struct maar_p
 }
 
 /* Gives a page to a tile without one. */
-static enum outcome bring_page(MaarTileCache cache, const char* call, uint32_t tile)
+static enum outcome bring_page(struct maar_tile_cache* cache, const char* call, uint32_t tile)
 {
     const uint32_t level = cache->tiles[tile].level;
     struct maar_page_table* table = NULL;
@@ -118,7 +119,7 @@ static enum outcome bring_page(MaarTileCache cache, const char* call, uint32_t t
     return STARTED;
 }
 
-static enum outcome admit(MaarTileCache cache, const char* call, uint32_t tile)
+static enum outcome admit(struct maar_tile_cache* cache, const char* call, uint32_t tile)
 {
     if (cache->free_slot == MAAR_TILE_NONE) {
         return DELAYED;
@@ -134,7 +135,7 @@ static enum outcome admit(MaarTileCache cache, const char* call, uint32_t tile)
 }
 
 /* Starts uploads of the most urgent candidates. Returns how many. */
-static uint32_t admit_all(MaarTileCache cache, const char* call, uint32_t most,
+static uint32_t admit_all(struct maar_tile_cache* cache, const char* call, uint32_t most,
                           MaarTileUpload* uploads)
 {
     uint32_t started = 0;
@@ -158,7 +159,7 @@ static uint32_t admit_all(MaarTileCache cache, const char* call, uint32_t most,
 
 /* Gives pages back until the cache is within a smaller budget. Tiles that are being filled keep
  * their pages. */
-static void shrink(MaarTileCache cache)
+static void shrink(struct maar_tile_cache* cache)
 {
     while (maar_cache_committed(cache) > cache->info.budget) {
         const uint32_t victim = maar_cache_find_victim(cache, MAAR_TILE_NONE);
@@ -173,9 +174,9 @@ static void shrink(MaarTileCache cache)
 
 static VkResult check_update(MaarAllocator allocator, const char* call, MaarTileCache cache,
                              const MaarTileCacheUpdate* update, const uint32_t* count,
-                             const MaarTileUpload* uploads)
+                             const MaarTileUpload* uploads, struct maar_tile_cache** found)
 {
-    VkResult result = maar_check_cache(allocator, call, cache);
+    VkResult result = maar_check_cache(allocator, call, cache, found);
     if (result == VK_SUCCESS && count == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pUploadCount is NULL");
     }
@@ -190,7 +191,7 @@ static VkResult check_update(MaarAllocator allocator, const char* call, MaarTile
         {update->requestCount > 0 && update->pRequests == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
          "pUpdate->pRequests is NULL"},
         {*count > 0 && uploads == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pUploads is NULL"},
-        {update->budget != 0 && update->budget < cache->pinned_size,
+        {update->budget != 0 && update->budget < (*found)->pinned_size,
          MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL,
          "pUpdate->budget is less than the pages that are always there"},
         {0},
@@ -198,7 +199,7 @@ static VkResult check_update(MaarAllocator allocator, const char* call, MaarTile
     return maar_check_rules(allocator, call, rules);
 }
 
-static void note_totals(MaarTileCache cache, uint32_t started)
+static void note_totals(struct maar_tile_cache* cache, uint32_t started)
 {
     MaarTileCacheInfo* info = &cache->info;
     ++info->updateCount;
@@ -216,33 +217,35 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateTileCache(MaarAllocator allocator, Maar
                                                    const MaarTileCacheUpdate* pUpdate,
                                                    uint32_t* pUploadCount, MaarTileUpload* pUploads)
 {
+    struct maar_tile_cache* it = NULL;
     const uint32_t room = pUploadCount != NULL ? *pUploadCount : 0;
-    VkResult result = check_update(allocator, __func__, cache, pUpdate, pUploadCount, pUploads);
+    VkResult result =
+        check_update(allocator, __func__, cache, pUpdate, pUploadCount, pUploads, &it);
     if (pUploadCount != NULL) {
         *pUploadCount = 0;
     }
     if (result == VK_SUCCESS) {
-        result = maar_cache_complete(cache);
+        result = maar_cache_complete(it);
     }
     if (result != VK_SUCCESS) {
         return result;
     }
-    uint32_t most = pUpdate->maxUploads != 0 ? pUpdate->maxUploads : cache->max_uploads;
+    uint32_t most = pUpdate->maxUploads != 0 ? pUpdate->maxUploads : it->max_uploads;
     most = room < most ? room : most;
-    ++cache->now;
-    cache->info.lastHitCount = 0;
-    cache->info.lastMissCount = 0;
-    cache->info.lastEvictionCount = 0;
-    cache->shortage_rest -= cache->shortage_rest > 0 ? 1 : 0;
+    ++it->now;
+    it->info.lastHitCount = 0;
+    it->info.lastMissCount = 0;
+    it->info.lastEvictionCount = 0;
+    it->shortage_rest -= it->shortage_rest > 0 ? 1 : 0;
     if (pUpdate->budget != 0) {
-        cache->info.budget = pUpdate->budget;
+        it->info.budget = pUpdate->budget;
     }
-    maar_cache_read_requests(cache, pUpdate->requestCount, pUpdate->pRequests);
-    shrink(cache);
-    *pUploadCount = admit_all(cache, __func__, most, pUploads);
-    note_totals(cache, *pUploadCount);
+    maar_cache_read_requests(it, pUpdate->requestCount, pUpdate->pRequests);
+    shrink(it);
+    *pUploadCount = admit_all(it, __func__, most, pUploads);
+    note_totals(it, *pUploadCount);
     if ((allocator->flags & MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT) != 0) {
-        const char* broken = maar_tile_cache_check(cache);
+        const char* broken = maar_tile_cache_check(it);
         if (broken != NULL) {
             maar_broken(allocator, broken);
         }

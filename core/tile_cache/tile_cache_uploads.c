@@ -20,7 +20,7 @@ struct tile_part {
     VkExtent3D extent;
 };
 
-static struct tile_part part_of(MaarTileCache cache, uint32_t tile)
+static struct tile_part part_of(struct maar_tile_cache* cache, uint32_t tile)
 {
     const struct maar_tile_level* level = &cache->grid.levels[cache->tiles[tile].level];
     uint32_t at[3];
@@ -39,7 +39,7 @@ static struct tile_part part_of(MaarTileCache cache, uint32_t tile)
 
 /* ---- handing out ---- */
 
-void maar_cache_start_upload(MaarTileCache cache, uint32_t tile, MaarTileUpload* upload)
+void maar_cache_start_upload(struct maar_tile_cache* cache, uint32_t tile, MaarTileUpload* upload)
 {
     struct maar_cache_tile* t = &cache->tiles[tile];
     const struct tile_part part = part_of(cache, tile);
@@ -66,7 +66,7 @@ void maar_cache_start_upload(MaarTileCache cache, uint32_t tile, MaarTileUpload*
     };
 }
 
-static void free_slot(MaarTileCache cache, struct maar_upload_slot* slot)
+static void free_slot(struct maar_tile_cache* cache, struct maar_upload_slot* slot)
 {
     slot->state = MAAR_UPLOAD_FREE;
     slot->next_free = cache->free_slot;
@@ -75,7 +75,7 @@ static void free_slot(MaarTileCache cache, struct maar_upload_slot* slot)
 }
 
 /* Returns the slot that an upload names, or NULL unless the program is filling that slot. */
-static struct maar_upload_slot* find_upload(MaarTileCache cache, uint64_t id)
+static struct maar_upload_slot* find_upload(struct maar_tile_cache* cache, uint64_t id)
 {
     const uint32_t index = (uint32_t)id;
     if (index >= cache->slot_count || cache->slots[index].generation != id >> 32 ||
@@ -87,7 +87,7 @@ static struct maar_upload_slot* find_upload(MaarTileCache cache, uint64_t id)
 
 /* Moves uploads that the program is filling to another state: all of them, or none after a
  * report. */
-static VkResult move_slots(MaarTileCache cache, const char* call, uint32_t count,
+static VkResult move_slots(struct maar_tile_cache* cache, const char* call, uint32_t count,
                            const MaarTileUpload* uploads, enum maar_slot_state state)
 {
     if (count > 0 && uploads == NULL) {
@@ -111,7 +111,7 @@ static VkResult move_slots(MaarTileCache cache, const char* call, uint32_t count
 
 /* ---- recording ---- */
 
-static VkResult flush_slots(MaarTileCache cache, const char* call, uint32_t count,
+static VkResult flush_slots(struct maar_tile_cache* cache, const char* call, uint32_t count,
                             const MaarTileUpload* uploads)
 {
     struct maar_slot* staging = maar_slot_of_own(cache->allocator, cache->staging_memory);
@@ -123,7 +123,7 @@ static VkResult flush_slots(MaarTileCache cache, const char* call, uint32_t coun
     return result;
 }
 
-static VkBufferImageCopy copy_of(MaarTileCache cache, uint64_t id)
+static VkBufferImageCopy copy_of(struct maar_tile_cache* cache, uint64_t id)
 {
     const uint32_t index = (uint32_t)id;
     const uint32_t tile = cache->slots[index].tile;
@@ -144,7 +144,7 @@ static VkBufferImageCopy copy_of(MaarTileCache cache, uint64_t id)
     };
 }
 
-static void record_copies(MaarTileCache cache, VkCommandBuffer commands, uint32_t count,
+static void record_copies(struct maar_tile_cache* cache, VkCommandBuffer commands, uint32_t count,
                           const MaarTileUpload* uploads)
 {
     const struct maar_device* device = &cache->allocator->device;
@@ -160,7 +160,7 @@ static void record_copies(MaarTileCache cache, VkCommandBuffer commands, uint32_
 }
 
 /* Records the transition before the first use of the image. */
-static void record_transition(MaarTileCache cache, VkCommandBuffer commands)
+static void record_transition(struct maar_tile_cache* cache, VkCommandBuffer commands)
 {
     const struct maar_device* device = &cache->allocator->device;
     const VkImageMemoryBarrier barrier = {
@@ -186,7 +186,7 @@ static void record_transition(MaarTileCache cache, VkCommandBuffer commands)
 }
 
 /* Records the barrier after which later commands of this queue see what was copied. */
-static void record_end(MaarTileCache cache, VkCommandBuffer commands)
+static void record_end(struct maar_tile_cache* cache, VkCommandBuffer commands)
 {
     const VkMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
@@ -203,7 +203,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Ma
                                                      uint32_t uploadCount,
                                                      const MaarTileUpload* pUploads)
 {
-    VkResult result = maar_check_cache(allocator, __func__, cache);
+    struct maar_tile_cache* it = NULL;
+    VkResult result = maar_check_cache(allocator, __func__, cache, &it);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -211,24 +212,24 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Ma
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            "commandBuffer is NULL");
     }
-    result = move_slots(cache, __func__, uploadCount, pUploads, MAAR_UPLOAD_RECORDED);
+    result = move_slots(it, __func__, uploadCount, pUploads, MAAR_UPLOAD_RECORDED);
     if (result != VK_SUCCESS) {
         return result;
     }
-    result = flush_slots(cache, __func__, uploadCount, pUploads);
+    result = flush_slots(it, __func__, uploadCount, pUploads);
     if (result != VK_SUCCESS) {
         for (uint32_t i = 0; i < uploadCount; ++i) {
-            cache->slots[(uint32_t)pUploads[i].id].state = MAAR_UPLOAD_STARTED;
+            it->slots[(uint32_t)pUploads[i].id].state = MAAR_UPLOAD_STARTED;
         }
         return result;
     }
-    if (!cache->in_general) {
-        record_transition(cache, commandBuffer);
+    if (!it->in_general) {
+        record_transition(it, commandBuffer);
     }
     if (uploadCount > 0) {
-        record_copies(cache, commandBuffer, uploadCount, pUploads);
-        record_end(cache, commandBuffer);
-        cache->recorded_slots += uploadCount;
+        record_copies(it, commandBuffer, uploadCount, pUploads);
+        record_end(it, commandBuffer);
+        it->recorded_slots += uploadCount;
     }
     return VK_SUCCESS;
 }
@@ -253,7 +254,8 @@ static uint32_t note_ending(const MaarPoint* point, uint32_t count, MaarPoint* p
 
 /* Lists the timelines that uploads wait for, each with its latest value, for destruction to wait
  * for. Returns how many there are: MAAR_MAX_POINTS plus one if they do not fit. */
-static uint32_t list_endings(MaarTileCache cache, const MaarPoint* extra, MaarPoint* points)
+static uint32_t list_endings(struct maar_tile_cache* cache, const MaarPoint* extra,
+                             MaarPoint* points)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < cache->slot_count && count <= MAAR_MAX_POINTS; ++i) {
@@ -267,12 +269,13 @@ static uint32_t list_endings(MaarTileCache cache, const MaarPoint* extra, MaarPo
 VKAPI_ATTR VkResult VKAPI_CALL maarEndTileUploads(MaarAllocator allocator, MaarTileCache cache,
                                                   const MaarPoint* pPoint)
 {
-    VkResult result = maar_check_cache(allocator, __func__, cache);
+    struct maar_tile_cache* it = NULL;
+    VkResult result = maar_check_cache(allocator, __func__, cache, &it);
     if (result == VK_SUCCESS && pPoint != NULL) {
         MaarPoint points[MAAR_MAX_POINTS];
         result = maar_retire_check_points(&allocator->retire, __func__, 1, pPoint);
-        if (result == VK_SUCCESS && cache->recorded_slots > 0 &&
-            list_endings(cache, pPoint, points) > MAAR_MAX_POINTS) {
+        if (result == VK_SUCCESS && it->recorded_slots > 0 &&
+            list_endings(it, pPoint, points) > MAAR_MAX_POINTS) {
             return maar_fail(
                 allocator, VK_ERROR_TOO_MANY_OBJECTS, MAAR_MESSAGE_ID_TOO_MANY_TIMELINES, __func__,
                 "uploads are under way on %d other timelines already", MAAR_MAX_POINTS);
@@ -281,18 +284,18 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEndTileUploads(MaarAllocator allocator, MaarT
     if (result != VK_SUCCESS) {
         return result;
     }
-    for (uint32_t i = 0; i < cache->slot_count && cache->recorded_slots > 0; ++i) {
-        struct maar_upload_slot* slot = &cache->slots[i];
+    for (uint32_t i = 0; i < it->slot_count && it->recorded_slots > 0; ++i) {
+        struct maar_upload_slot* slot = &it->slots[i];
         if (slot->state == MAAR_UPLOAD_RECORDED) {
             slot->state = pPoint != NULL ? MAAR_UPLOAD_ENDING : MAAR_UPLOAD_STARTED;
             slot->point = pPoint != NULL ? *pPoint : slot->point;
-            --cache->recorded_slots;
+            --it->recorded_slots;
         }
     }
-    if (pPoint == NULL && cache->transition_open) {
-        cache->in_general = false;
+    if (pPoint == NULL && it->transition_open) {
+        it->in_general = false;
     }
-    cache->transition_open = false;
+    it->transition_open = false;
     return VK_SUCCESS;
 }
 
@@ -300,17 +303,18 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCancelTileUploads(MaarAllocator allocator, Ma
                                                      uint32_t uploadCount,
                                                      const MaarTileUpload* pUploads)
 {
-    VkResult result = maar_check_cache(allocator, __func__, cache);
+    struct maar_tile_cache* it = NULL;
+    VkResult result = maar_check_cache(allocator, __func__, cache, &it);
     if (result == VK_SUCCESS) {
-        result = move_slots(cache, __func__, uploadCount, pUploads, MAAR_UPLOAD_FREE);
+        result = move_slots(it, __func__, uploadCount, pUploads, MAAR_UPLOAD_FREE);
     }
     for (uint32_t i = 0; result == VK_SUCCESS && i < uploadCount; ++i) {
-        struct maar_upload_slot* slot = &cache->slots[(uint32_t)pUploads[i].id];
-        struct maar_cache_tile* t = &cache->tiles[slot->tile];
+        struct maar_upload_slot* slot = &it->slots[(uint32_t)pUploads[i].id];
+        struct maar_cache_tile* t = &it->tiles[slot->tile];
         t->state = MAAR_TILE_UNFILLED;
-        cache->unfilled_count += t->level >= cache->first_pinned ? 1 : 0;
-        ++cache->info.cancelledCount;
-        free_slot(cache, slot);
+        it->unfilled_count += t->level >= it->first_pinned ? 1 : 0;
+        ++it->info.cancelledCount;
+        free_slot(it, slot);
     }
     return result;
 }
@@ -321,8 +325,8 @@ struct known_values {
     MaarPoint values[MAAR_MAX_POINTS];
 };
 
-static VkResult value_of(MaarTileCache cache, struct known_values* known, VkSemaphore semaphore,
-                         uint64_t* value)
+static VkResult value_of(struct maar_tile_cache* cache, struct known_values* known,
+                         VkSemaphore semaphore, uint64_t* value)
 {
     const struct maar_device* device = &cache->allocator->device;
     for (uint32_t i = 0; i < known->count; ++i) {
@@ -344,7 +348,7 @@ static VkResult value_of(MaarTileCache cache, struct known_values* known, VkSema
     return result;
 }
 
-static void complete(MaarTileCache cache, struct maar_upload_slot* slot)
+static void complete(struct maar_tile_cache* cache, struct maar_upload_slot* slot)
 {
     struct maar_cache_tile* t = &cache->tiles[slot->tile];
     t->state = MAAR_TILE_VISIBLE;
@@ -356,7 +360,8 @@ static void complete(MaarTileCache cache, struct maar_upload_slot* slot)
 
 /* Reads the timelines that uploads wait for. completes: makes uploads visible whose points have
  * passed. */
-static VkResult look_at_endings(MaarTileCache cache, struct known_values* known, bool completes)
+static VkResult look_at_endings(struct maar_tile_cache* cache, struct known_values* known,
+                                bool completes)
 {
     for (uint32_t i = 0; i < cache->slot_count && cache->used_slots > 0; ++i) {
         struct maar_upload_slot* slot = &cache->slots[i];
@@ -376,14 +381,14 @@ static VkResult look_at_endings(MaarTileCache cache, struct known_values* known,
 }
 
 /* Reads all values before the first tile changes, since reading may fail. */
-VkResult maar_cache_complete(MaarTileCache cache)
+VkResult maar_cache_complete(struct maar_tile_cache* cache)
 {
     struct known_values known = {.count = 0};
     const VkResult result = look_at_endings(cache, &known, false);
     return result == VK_SUCCESS ? look_at_endings(cache, &known, true) : result;
 }
 
-uint32_t maar_cache_ending_points(MaarTileCache cache, MaarPoint* points)
+uint32_t maar_cache_ending_points(struct maar_tile_cache* cache, MaarPoint* points)
 {
     return list_endings(cache, NULL, points);
 }
@@ -394,33 +399,33 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTileCacheLevels(MaarAllocator allocator, M
                                                       uint32_t arrayLayer, uint32_t* pCount,
                                                       uint8_t* pLevels)
 {
-    VkResult result = maar_check_cache(allocator, __func__, cache);
+    struct maar_tile_cache* it = NULL;
+    VkResult result = maar_check_cache(allocator, __func__, cache, &it);
     if (result != VK_SUCCESS) {
         return result;
     }
     if (pCount == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
-    if (arrayLayer >= cache->layers) {
+    if (arrayLayer >= it->layers) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
                            "arrayLayer is not below the image's layers");
     }
-    const uint32_t count = cache->grid.levels[0].count;
+    const uint32_t count = it->grid.levels[0].count;
     if (pLevels == NULL) {
         *pCount = count;
         return VK_SUCCESS;
     }
-    if (cache->levels_layer != arrayLayer ||
-        cache->levels_generation != cache->info.levelsGeneration) {
-        const struct maar_cache_tile* tiles = cache->tiles + (size_t)arrayLayer * cache->grid.total;
-        for (uint32_t i = 0; i < cache->grid.total; ++i) {
-            cache->levels[i] = tiles[i].state == MAAR_TILE_VISIBLE;
+    if (it->levels_layer != arrayLayer || it->levels_generation != it->info.levelsGeneration) {
+        const struct maar_cache_tile* tiles = it->tiles + (size_t)arrayLayer * it->grid.total;
+        for (uint32_t i = 0; i < it->grid.total; ++i) {
+            it->levels[i] = tiles[i].state == MAAR_TILE_VISIBLE;
         }
-        maar_tile_usable_levels(&cache->grid, true, cache->levels);
-        cache->levels_layer = arrayLayer;
-        cache->levels_generation = cache->info.levelsGeneration;
+        maar_tile_usable_levels(&it->grid, true, it->levels);
+        it->levels_layer = arrayLayer;
+        it->levels_generation = it->info.levelsGeneration;
     }
     *pCount = *pCount < count ? *pCount : count;
-    memcpy(pLevels, cache->levels, *pCount);
+    memcpy(pLevels, it->levels, *pCount);
     return *pCount < count ? VK_INCOMPLETE : VK_SUCCESS;
 }

@@ -25,11 +25,11 @@ extern "C" {
 #endif
 
 /** An address range of a buffer whose pages come and go. */
-VK_DEFINE_HANDLE(MaarReservation)
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarReservation)
 /** A growable array: a reservation that is filled from its start. */
-VK_DEFINE_HANDLE(MaarArray)
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarArray)
 /** A partially resident image. */
-VK_DEFINE_HANDLE(MaarSparseImage)
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarSparseImage)
 
 /* ---------------------------------------------------------------------------------------------- */
 /* What a device can do, and what is in use */

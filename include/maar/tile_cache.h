@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 /** A cache that decides which tiles of a partially resident image have memory. */
-VK_DEFINE_HANDLE(MaarTileCache)
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarTileCache)
 
 /* ---------------------------------------------------------------------------------------------- */
 /* What shaders request */

@@ -346,10 +346,10 @@ static void destroying_an_image_twice_is_reported(void** state)
     maarDestroySparseImage(rig->allocator, image);
     rig_expect_silence(rig);
     maarDestroySparseImage(rig->allocator, image);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "image");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, "image");
     assert_int_equal(maarDestroySparseImageAfter(rig->allocator, image, 0, NULL),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_HANDLE);
     rig_close(rig);
 }
 

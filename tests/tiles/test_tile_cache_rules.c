@@ -520,7 +520,7 @@ static void destroying_a_cache_twice_is_reported(void** state)
     maarDestroyTileCache(rig->allocator, cache);
     rig_expect_silence(rig);
     maarDestroyTileCache(rig->allocator, cache);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "cache");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, "cache");
     cache = VK_NULL_HANDLE;
     stop();
 }

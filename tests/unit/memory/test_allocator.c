@@ -449,12 +449,12 @@ static void null_allocator_is_refused_everywhere(void** state)
     assert_int_equal(maarCollect(NULL, &count), invalid);
     assert_int_equal(maarWaitPending(NULL, 0), invalid);
     assert_int_equal(maarAdvanceHostTimeline(NULL, 1), invalid);
-    assert_int_equal(maarGetStatistics(NULL, NULL, &statistics), invalid);
-    assert_int_equal(maarTrim(NULL, NULL, NULL), invalid);
+    assert_int_equal(maarGetStatistics(NULL, VK_NULL_HANDLE, &statistics), invalid);
+    assert_int_equal(maarTrim(NULL, VK_NULL_HANDLE, NULL), invalid);
     assert_int_equal(maarCheckAllocator(NULL, NULL), invalid);
-    assert_int_equal(maarEnumerateBlocks(NULL, NULL, &count, NULL), invalid);
+    assert_int_equal(maarEnumerateBlocks(NULL, VK_NULL_HANDLE, &count, NULL), invalid);
     assert_int_equal(maarGetHeapBudgets(NULL, &count, NULL), invalid);
-    assert_int_equal(maarSetPoolPriority(NULL, NULL, 0.5F), invalid);
+    assert_int_equal(maarSetPoolPriority(NULL, VK_NULL_HANDLE, 0.5F), invalid);
     maarFreeMemory(NULL, VK_NULL_HANDLE);
     maarDestroyPool(NULL, VK_NULL_HANDLE);
     maarResetPeaks(NULL);

@@ -1,6 +1,7 @@
 /*
  * Custom pools: strategies, block counts and sizes, retention, trimming, priorities, kinds, leaks.
  */
+#include "core/handle.h"
 #include "tests/rig/rig.h"
 
 static MaarAllocationCreateInfo in_pool(MaarPool pool)
@@ -38,7 +39,7 @@ static void pool_misuse_names_the_field(void** state)
     struct rig* const rig = rig_begin(NULL);
     const VkResult invalid = VK_ERROR_VALIDATION_FAILED_EXT;
     const MaarPoolCreateInfo good = {.sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO};
-    MaarPool pool = (MaarPool)(void*)rig;
+    MaarPool pool = MAAR_FROM_BITS(MaarPool, (uintptr_t)rig);
     assert_int_equal(maarCreatePool(rig->allocator, NULL, &pool), invalid);
     assert_null(pool);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo");
@@ -73,7 +74,7 @@ static void pool_misuse_names_the_field(void** state)
     }
     maarDestroyPool(rig->allocator, VK_NULL_HANDLE);
     rig_expect_silence(rig);
-    maarDestroyPool(rig->allocator, (MaarPool)(void*)rig);
+    maarDestroyPool(rig->allocator, MAAR_FROM_BITS(MaarPool, (uintptr_t)rig));
     rig_expect_message(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
 }
 
@@ -238,7 +239,7 @@ static void pool_minimum_blocks_are_all_or_nothing(void** state)
     };
     uint64_t live = 0;
     for (int round = 0; round < 2; ++round) {
-        MaarPool pool = (MaarPool)(void*)rig;
+        MaarPool pool = MAAR_FROM_BITS(MaarPool, (uintptr_t)rig);
         rig_set_fault(rig, "vkAllocateMemory", 3, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
         assert_int_equal(maarCreatePool(rig->allocator, &info, &pool),
                          VK_ERROR_OUT_OF_DEVICE_MEMORY);

@@ -1,6 +1,7 @@
 /*
  * Growable arrays, sparse and growing by copies, on simulated devices.
  */
+#include "core/handle.h"
 #include "tests/unit/reservation/reservation_fixture.h"
 
 static struct rig* rig;
@@ -188,22 +189,22 @@ static void destroying_an_array_twice_is_reported(void** state)
     maarDestroyReservation(rig->allocator, array_info(array).reservation);
     rig_expect_message(rig, MAAR_MESSAGE_ID_ARRAY_OWNS_RESERVATION);
     MaarReservation plain = fixture_reserve(rig, MIB, 0);
-    maarDestroyArray(rig->allocator, (MaarArray)(void*)plain);
+    maarDestroyArray(rig->allocator, MAAR_FROM_BITS(MaarArray, MAAR_TO_BITS(plain)));
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "array");
     maarDestroyReservation(rig->allocator, plain);
     maarDestroyArray(rig->allocator, array);
     rig_expect_silence(rig);
     maarDestroyArray(rig->allocator, array);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "array");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, "array");
     const VkResult wrong = VK_ERROR_VALIDATION_FAILED_EXT;
     assert_int_equal(maarDestroyArrayAfter(rig->allocator, array, 0, NULL), wrong);
-    rig_expect_message(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_HANDLE);
     MaarArrayInfo info = {.sType = MAAR_STRUCTURE_TYPE_ARRAY_INFO};
     assert_int_equal(maarGetArrayInfo(rig->allocator, array, &info), wrong);
     assert_int_equal(maarReserveArray(rig->allocator, array, 1), wrong);
     assert_int_equal(maarTruncateArray(rig->allocator, array, 0, VK_FALSE), wrong);
-    rig_expect_message(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
-    assert_int_equal(rig->messages.last_id, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_HANDLE);
+    assert_int_equal(rig->messages.last_id, MAAR_MESSAGE_ID_STALE_HANDLE);
     rig_check(rig);
     rig_close(rig);
 }
@@ -290,7 +291,7 @@ static void append_to_a_destroyed_array_is_reported(void** state)
     assert_int_equal(maarAppendArray(rig->allocator, array, 1, &first),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     assert_int_equal(first, 0);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "maarAppendArray");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, "maarAppendArray");
     rig_close(rig);
 }
 

@@ -451,15 +451,15 @@ static void destroying_twice_is_reported(void** state)
         maarDestroyReservation(rig->allocator, it);
         rig_expect_silence(rig);
         maarDestroyReservation(rig->allocator, it);
-        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "reservation");
+        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, "reservation");
         const VkResult wrong = VK_ERROR_VALIDATION_FAILED_EXT;
         assert_int_equal(maarDestroyReservationAfter(rig->allocator, it, 0, NULL), wrong);
-        rig_expect_message(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+        rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_HANDLE);
         assert_int_equal(fixture_commit(rig, it, 0, MIB), wrong);
         assert_int_equal(fixture_decommit(rig, it, 0, MIB), wrong);
         assert_int_equal(maarAliasPages(rig->allocator, other, 0, 0, it, 0), wrong);
-        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE, "source");
-        assert_int_equal(rig->messages.last_id, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, "source");
+        assert_int_equal(rig->messages.last_id, MAAR_MESSAGE_ID_STALE_HANDLE);
         assert_int_equal(fixture_statistics(rig).reservationCount, 1);
         maarDestroyReservation(rig->allocator, other);
         rig_expect_silence(rig);
@@ -483,7 +483,7 @@ static void many_reservations_are_distinguished(void** state)
         rig_expect_silence(rig);
         assert_int_equal(maarDestroyReservationAfter(rig->allocator, its[i * 7 % MANY], 0, NULL),
                          VK_ERROR_VALIDATION_FAILED_EXT);
-        rig_expect_message(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+        rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_HANDLE);
     }
     assert_int_equal(fixture_statistics(rig).reservationCount, 0);
     rig_close(rig);
