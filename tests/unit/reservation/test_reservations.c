@@ -1,6 +1,7 @@
 /*
  * Reservations with pages, on simulated devices whose pages have 16 and 64 KiB.
  */
+#include "core/handle.h"
 #include "tests/unit/reservation/reservation_fixture.h"
 
 static struct rig* rig;
@@ -198,7 +199,7 @@ static void range_beyond_the_end_changes_nothing(void** state)
 static void expect_rejection(const MaarReservationCreateInfo* info, MaarMessageId id,
                              const char* culprit)
 {
-    MaarReservation none = (MaarReservation)(void*)rig;
+    MaarReservation none = MAAR_FROM_BITS(MaarReservation, (uintptr_t)rig);
     assert_int_equal(maarCreateReservation(rig->allocator, info, &none),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     assert_true(none == VK_NULL_HANDLE);
