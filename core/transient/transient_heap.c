@@ -37,11 +37,6 @@
      (MaarTransientHeapCreateFlags)MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT |                      \
      (MaarTransientHeapCreateFlags)MAAR_TRANSIENT_HEAP_CREATE_KEEP_EDGES_BIT)
 
-static struct maar_transient_heap* heap_of(MaarTransientHeap heap)
-{
-    return (struct maar_transient_heap*)(void*)heap;
-}
-
 /* ---- states ---- */
 
 static void destroy_state(MaarAllocator allocator, struct maar_transient_state* state)
@@ -179,6 +174,7 @@ static VkResult open_heap(struct maar_transient_heap* heap, const MaarTransientH
 static void close_heap(struct maar_transient_heap* heap)
 {
     MaarAllocator allocator = heap->allocator;
+    maar_object_close(allocator, heap->handle);
     destroy_state(allocator, heap->state);
     if (heap->own_cache) {
         maarDestroyPlanCache(heap->cache);
@@ -210,6 +206,9 @@ maarCreateTransientHeap(MaarAllocator allocator, const MaarTransientHeapCreateIn
     heap->allocator = allocator;
     result = open_heap(heap, pCreateInfo);
     if (result == VK_SUCCESS) {
+        result = maar_object_open(allocator, MAAR_OBJECT_TRANSIENT_HEAP, heap, &heap->handle);
+    }
+    if (result == VK_SUCCESS) {
         result = create_state(heap, __func__, pCreateInfo->pGraph, NULL, &heap->state);
     }
     if (result != VK_SUCCESS) {
@@ -217,35 +216,25 @@ maarCreateTransientHeap(MaarAllocator allocator, const MaarTransientHeapCreateIn
         return result;
     }
     heap->generation = 1;
-    *pHeap = (MaarTransientHeap)(void*)heap;
+    *pHeap = MAAR_FROM_BITS(MaarTransientHeap, heap->handle);
     return VK_SUCCESS;
 }
 
 /* ---- the end ---- */
 
-static VkResult check_heap(MaarAllocator allocator, const char* call, MaarTransientHeap heap)
-{
-    if (heap == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call, "heap is VK_NULL_HANDLE");
-    }
-    return heap_of(heap)->allocator == allocator
-               ? VK_SUCCESS
-               : maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
-                             "heap is not a transient heap of this allocator");
-}
-
 static VkResult end_heap(MaarAllocator allocator, const char* call, MaarTransientHeap heap,
                          uint32_t point_count, const MaarPoint* points)
 {
-    VkResult result = check_heap(allocator, call, heap);
+    struct maar_transient_heap* it = NULL;
+    VkResult result = maar_transient_enter(allocator, call, heap, &it);
     if (result == VK_SUCCESS) {
         result = maar_retire_check_points(&allocator->retire, call, point_count, points);
     }
     if (result == VK_SUCCESS) {
-        result = maar_transient_retire(allocator, heap_of(heap)->state, NULL, point_count, points);
+        result = maar_transient_retire(allocator, it->state, NULL, point_count, points);
     }
     if (result == VK_SUCCESS) {
-        close_heap(heap_of(heap));
+        close_heap(it);
     }
     return result;
 }
@@ -375,10 +364,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateTransientHeap(MaarAllocator allocator,
                                                        uint32_t pointCount,
                                                        const MaarPoint* pPoints)
 {
-    VkResult result = maar_enter(allocator);
-    if (result == VK_SUCCESS) {
-        result = check_heap(allocator, __func__, heap);
-    }
+    struct maar_transient_heap* it = NULL;
+    VkResult result = maar_transient_enter(allocator, __func__, heap, &it);
     if (result == VK_SUCCESS) {
         result = maar_transient_check(allocator, __func__, pGraph);
     }
@@ -391,14 +378,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateTransientHeap(MaarAllocator allocator,
     struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
     uint32_t* previous = NULL;
     bool same = false;
-    result = find_previous(heap_of(heap), __func__, pGraph, &scratch, &previous);
+    result = find_previous(it, __func__, pGraph, &scratch, &previous);
     if (result == VK_SUCCESS) {
-        result = compare_graph(heap_of(heap), pGraph, previous, &scratch, &same);
+        result = compare_graph(it, pGraph, previous, &scratch, &same);
     }
     if (result == VK_SUCCESS && same) {
-        keep_state(heap_of(heap));
+        keep_state(it);
     } else if (result == VK_SUCCESS) {
-        result = replace_state(heap_of(heap), __func__, pGraph, previous, pointCount, pPoints);
+        result = replace_state(it, __func__, pGraph, previous, pointCount, pPoints);
     }
     maar_stack_reset(&scratch);
     return result;

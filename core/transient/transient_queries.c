@@ -4,35 +4,26 @@
 #include "core/objects/object.h"
 #include "core/transient/transient_state.h"
 
-/* Enters a public call. Returns VK_SUCCESS if the heap belongs to the allocator and the structure
- * has the right type. */
-static VkResult enter_heap(MaarAllocator allocator, const char* call, MaarTransientHeap heap,
-                           const char* name, const void* structure, int wanted)
+/* Finds the heap of a public call that fills a structure, and checks the type of the structure. */
+static VkResult enter_query(MaarAllocator allocator, const char* call, MaarTransientHeap heap,
+                            const char* name, const void* structure, int wanted,
+                            struct maar_transient_heap** found)
 {
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (heap == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call, "heap is VK_NULL_HANDLE");
-    }
-    if (((const struct maar_transient_heap*)(const void*)heap)->allocator != allocator) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
-                           "heap is not a transient heap of this allocator");
-    }
-    return maar_check_structure(allocator, call, name, structure, wanted);
+    const VkResult result = maar_transient_enter(allocator, call, heap, found);
+    return result == VK_SUCCESS ? maar_check_structure(allocator, call, name, structure, wanted)
+                                : result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientHeapInfo(MaarAllocator allocator,
                                                         MaarTransientHeap heap,
                                                         MaarTransientHeapInfo* pInfo)
 {
-    VkResult result = enter_heap(allocator, __func__, heap, "pInfo", pInfo,
-                                 MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO);
+    struct maar_transient_heap* self = NULL;
+    const VkResult result = enter_query(allocator, __func__, heap, "pInfo", pInfo,
+                                        MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO, &self);
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_transient_heap* self = (const struct maar_transient_heap*)(const void*)heap;
     const struct maar_transient_state* state = self->state;
     *pInfo = (MaarTransientHeapInfo){
         .sType = pInfo->sType,
@@ -63,12 +54,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientResource(MaarAllocator allocator,
                                                         uint32_t resourceIndex,
                                                         MaarTransientResourceInfo* pInfo)
 {
-    VkResult result = enter_heap(allocator, __func__, heap, "pInfo", pInfo,
-                                 MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO);
+    struct maar_transient_heap* self = NULL;
+    const VkResult result = enter_query(allocator, __func__, heap, "pInfo", pInfo,
+                                        MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO, &self);
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_transient_heap* self = (const struct maar_transient_heap*)(const void*)heap;
     const struct maar_transient_state* state = self->state;
     if (copyIndex >= self->copy_count || resourceIndex >= state->graph.resource_count) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
@@ -222,12 +213,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientPassBarriers(MaarAllocator alloca
                                                             uint32_t passIndex,
                                                             MaarTransientPassBarriers* pBarriers)
 {
-    VkResult result = enter_heap(allocator, __func__, heap, "pBarriers", pBarriers,
-                                 MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS);
+    struct maar_transient_heap* self = NULL;
+    const VkResult result = enter_query(allocator, __func__, heap, "pBarriers", pBarriers,
+                                        MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS, &self);
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_transient_heap* self = (struct maar_transient_heap*)(void*)heap;
     if (passIndex >= self->state->graph.pass_count) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
                            "passIndex is not below the graph's passCount");

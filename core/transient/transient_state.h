@@ -8,6 +8,7 @@
 #ifndef MAAR_CORE_TRANSIENT_TRANSIENT_STATE_H
 #define MAAR_CORE_TRANSIENT_TRANSIENT_STATE_H
 
+#include "core/memory/object_handle.h"
 #include "core/transient/transient_graph.h"
 
 /* Resources that can be in one VkDeviceMemory. */
@@ -127,6 +128,7 @@ struct maar_transient_state {
 /* A heap. */
 struct maar_transient_heap {
     MaarAllocator allocator;
+    uint64_t handle;
     MaarTransientHeapCreateFlags flags;
     uint32_t copy_count;
     MaarAllocationCreateInfo how;
@@ -154,6 +156,18 @@ static inline struct maar_transient_memory*
 maar_transient_memory_at(const struct maar_transient_state* state, uint32_t copy, uint32_t index)
 {
     return &state->memories[(size_t)copy * state->class_count + index];
+}
+
+/* Finds the heap of a handle, as maar_object_enter does. */
+static inline VkResult maar_transient_enter(MaarAllocator allocator, const char* call,
+                                            MaarTransientHeap heap,
+                                            struct maar_transient_heap** found)
+{
+    void* object = NULL;
+    const VkResult result = maar_object_enter(allocator, call, "heap", MAAR_OBJECT_TRANSIENT_HEAP,
+                                              MAAR_TO_BITS(heap), &object);
+    *found = object;
+    return result;
 }
 
 #endif

@@ -419,7 +419,7 @@ MAAR_API VkResult VKAPI_CALL maarImportImage(MaarAllocator allocator,
 /* ---------------------------------------------------------------------------------------------- */
 
 /** A buffer on memory of the host, or on a copy of that memory. */
-VK_DEFINE_HANDLE(MaarHostBuffer)
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarHostBuffer)
 
 /** Bits of MaarHostBufferCreateInfo::flags. */
 typedef enum MaarHostBufferCreateFlagBits {

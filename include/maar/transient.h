@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 /** The transients of a frame: memory, buffers, images, views and barriers. */
-VK_DEFINE_HANDLE(MaarTransientHeap)
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarTransientHeap)
 
 /** A queue that passes run on. */
 typedef struct MaarTransientQueue {

@@ -14,6 +14,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/foreign_memory.h"
 #include "core/memory/mapping.h"
+#include "core/memory/object_handle.h"
 #include "core/objects/buffer.h"
 #include "core/objects/shared_object.h"
 #include "core/port_page.h"
@@ -21,8 +22,8 @@
 
 #define HOST_ALLOCATION VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 
-struct MaarHostBuffer_T {
-    MaarAllocator maker;
+struct maar_host_buffer {
+    uint64_t handle;
     unsigned char* memory;
     VkDeviceSize size;
     VkBuffer buffer;
@@ -42,7 +43,7 @@ struct host_pages {
 
 /* ---- importing ---- */
 
-static VkResult refuse(MaarHostBuffer made, VkResult result, const char* reason)
+static VkResult refuse(struct maar_host_buffer* made, VkResult result, const char* reason)
 {
     (void)snprintf(made->reason, sizeof made->reason, "%s", reason);
     return result;
@@ -50,7 +51,8 @@ static VkResult refuse(MaarHostBuffer made, VkResult result, const char* reason)
 
 /* Returns false when whole multiples of the alignment reach beyond the pages of the caller's bytes.
  */
-static bool find_pages(MaarAllocator allocator, MaarHostBuffer made, struct host_pages* pages)
+static bool find_pages(MaarAllocator allocator, struct maar_host_buffer* made,
+                       struct host_pages* pages)
 {
     const uintptr_t address = (uintptr_t)made->memory;
     const uintptr_t end = address + (uintptr_t)made->size;
@@ -64,14 +66,14 @@ static bool find_pages(MaarAllocator allocator, MaarHostBuffer made, struct host
     return begin >= address / page * page && last <= (end + (page - 1)) / page * page;
 }
 
-static bool are_whole_atoms(MaarAllocator allocator, MaarHostBuffer made)
+static bool are_whole_atoms(MaarAllocator allocator, struct maar_host_buffer* made)
 {
     const VkDeviceSize atom = allocator->device.facts.atom;
     return (uintptr_t)made->memory % atom == 0 && made->size % atom == 0;
 }
 
 /* Asks for the memory types that the driver and the buffer allow. */
-static VkResult ask_host_types(MaarAllocator allocator, MaarHostBuffer made,
+static VkResult ask_host_types(MaarAllocator allocator, struct maar_host_buffer* made,
                                const struct host_pages* pages, const MaarMemoryRequest* request,
                                uint32_t* bits)
 {
@@ -102,9 +104,9 @@ static VkResult ask_host_types(MaarAllocator allocator, MaarHostBuffer made,
 }
 
 /* Tries one memory type; on success the buffer is bound, and mapped where that is needed. */
-static VkResult import_pages(MaarAllocator allocator, const char* call, MaarHostBuffer made,
-                             const struct host_pages* pages, bool dedicated, uint32_t type,
-                             const char* name)
+static VkResult import_pages(MaarAllocator allocator, const char* call,
+                             struct maar_host_buffer* made, const struct host_pages* pages,
+                             bool dedicated, uint32_t type, const char* name)
 {
     const VkImportMemoryHostPointerInfoEXT import = {
         .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
@@ -137,7 +139,7 @@ static VkResult import_pages(MaarAllocator allocator, const char* call, MaarHost
 
 /* Makes the buffer and imports its memory. On failure the caller undoes what was made. */
 static VkResult make_imported(MaarAllocator allocator, const char* call,
-                              const MaarHostBufferCreateInfo* info, MaarHostBuffer made)
+                              const MaarHostBufferCreateInfo* info, struct maar_host_buffer* made)
 {
     const struct maar_device* device = &allocator->device;
     struct host_pages pages;
@@ -206,7 +208,7 @@ static VkResult make_imported(MaarAllocator allocator, const char* call,
 /* ---- copying ---- */
 
 static VkResult make_copied(MaarAllocator allocator, const char* call,
-                            const MaarHostBufferCreateInfo* info, MaarHostBuffer made)
+                            const MaarHostBufferCreateInfo* info, struct maar_host_buffer* made)
 {
     const VkBufferCreateInfo buffer = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -232,7 +234,8 @@ static VkResult make_copied(MaarAllocator allocator, const char* call,
 }
 
 /* Returns the object to the state before its buffer was made. undo: the call fails. */
-static void unmake(MaarAllocator allocator, const char* call, MaarHostBuffer made, bool undo)
+static void unmake(MaarAllocator allocator, const char* call, struct maar_host_buffer* made,
+                   bool undo)
 {
     /* Freeing an allocation takes its mappings back. */
     if (undo) {
@@ -301,7 +304,8 @@ static VkResult check_host_info(MaarAllocator allocator, const char* call,
 /* Makes an imported buffer, or else a copied one. On failure nothing is left but the object itself.
  */
 static VkResult make_host_buffer(MaarAllocator allocator, const char* call,
-                                 const MaarHostBufferCreateInfo* info, MaarHostBuffer made)
+                                 const MaarHostBufferCreateInfo* info,
+                                 struct maar_host_buffer* made)
 {
     const bool always = (info->flags & MAAR_HOST_BUFFER_CREATE_ALWAYS_COPY_BIT) != 0;
     const bool never = (info->flags & MAAR_HOST_BUFFER_CREATE_NO_COPY_BIT) != 0;
@@ -346,45 +350,43 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHostBuffer(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    MaarHostBuffer made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    struct maar_host_buffer* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
     if (made == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    made->maker = allocator;
     made->memory = pCreateInfo->pMemory;
     made->size = pCreateInfo->size;
-    result = make_host_buffer(allocator, __func__, pCreateInfo, made);
+    result = maar_object_open(allocator, MAAR_OBJECT_HOST_BUFFER, made, &made->handle);
+    if (result == VK_SUCCESS) {
+        result = make_host_buffer(allocator, __func__, pCreateInfo, made);
+    }
     if (result != VK_SUCCESS) {
+        maar_object_close(allocator, made->handle);
         maar_host_free(allocator->callbacks, made);
         return result;
     }
-    *pHostBuffer = made;
+    *pHostBuffer = MAAR_FROM_BITS(MaarHostBuffer, made->handle);
     return VK_SUCCESS;
 }
 
-/* Begins every call that takes a buffer. */
 static VkResult enter_host_buffer(MaarAllocator allocator, const char* call,
-                                  MaarHostBuffer host_buffer)
+                                  MaarHostBuffer host_buffer, struct maar_host_buffer** found)
 {
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (host_buffer == VK_NULL_HANDLE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
-                           "hostBuffer is VK_NULL_HANDLE");
-    }
-    return host_buffer->maker == allocator ? VK_SUCCESS
-                                           : maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE,
-                                                         call, "hostBuffer is another allocator's");
+    void* object = NULL;
+    const VkResult result = maar_object_enter(
+        allocator, call, "hostBuffer", MAAR_OBJECT_HOST_BUFFER, MAAR_TO_BITS(host_buffer), &object);
+    *found = object;
+    return result;
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyHostBuffer(MaarAllocator allocator, MaarHostBuffer hostBuffer)
 {
+    struct maar_host_buffer* it = NULL;
     if (hostBuffer != VK_NULL_HANDLE &&
-        enter_host_buffer(allocator, __func__, hostBuffer) == VK_SUCCESS) {
-        unmake(allocator, __func__, hostBuffer, false);
-        maar_host_free(allocator->callbacks, hostBuffer);
+        enter_host_buffer(allocator, __func__, hostBuffer, &it) == VK_SUCCESS) {
+        maar_object_close(allocator, it->handle);
+        unmake(allocator, __func__, it, false);
+        maar_host_free(allocator->callbacks, it);
     }
 }
 
@@ -392,7 +394,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHostBufferInfo(MaarAllocator allocator,
                                                      MaarHostBuffer hostBuffer,
                                                      MaarHostBufferInfo* pInfo)
 {
-    VkResult result = enter_host_buffer(allocator, __func__, hostBuffer);
+    struct maar_host_buffer* it = NULL;
+    VkResult result = enter_host_buffer(allocator, __func__, hostBuffer, &it);
     if (result == VK_SUCCESS) {
         result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
                                       MAAR_STRUCTURE_TYPE_HOST_BUFFER_INFO);
@@ -403,13 +406,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHostBufferInfo(MaarAllocator allocator,
     *pInfo = (MaarHostBufferInfo){
         .sType = pInfo->sType,
         .pNext = pInfo->pNext,
-        .buffer = hostBuffer->buffer,
-        .offset = hostBuffer->offset,
-        .size = hostBuffer->size,
-        .allocation = hostBuffer->allocation,
-        .copied = hostBuffer->copied ? VK_TRUE : VK_FALSE,
+        .buffer = it->buffer,
+        .offset = it->offset,
+        .size = it->size,
+        .allocation = it->allocation,
+        .copied = it->copied ? VK_TRUE : VK_FALSE,
     };
-    memcpy(pInfo->reason, hostBuffer->reason, sizeof pInfo->reason);
+    memcpy(pInfo->reason, it->reason, sizeof pInfo->reason);
     return VK_SUCCESS;
 }
 
@@ -435,26 +438,25 @@ typedef VkResult (*sync_fn)(MaarAllocator allocator, const char* call, struct ma
 static VkResult sync_part(MaarAllocator allocator, const char* call, MaarHostBuffer host_buffer,
                           VkDeviceSize offset, VkDeviceSize size, move_fn copy, sync_fn sync)
 {
-    VkResult result = enter_host_buffer(allocator, call, host_buffer);
+    struct maar_host_buffer* it = NULL;
+    VkResult result = enter_host_buffer(allocator, call, host_buffer, &it);
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (offset > host_buffer->size ||
-        (size != VK_WHOLE_SIZE && size > host_buffer->size - offset)) {
+    if (offset > it->size || (size != VK_WHOLE_SIZE && size > it->size - offset)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "offset and size reach outside the host's memory");
     }
-    const VkDeviceSize bytes = size == VK_WHOLE_SIZE ? host_buffer->size - offset : size;
-    if (bytes == 0 || (!host_buffer->copied && !host_buffer->mapped)) {
+    const VkDeviceSize bytes = size == VK_WHOLE_SIZE ? it->size - offset : size;
+    if (bytes == 0 || (!it->copied && !it->mapped)) {
         return VK_SUCCESS;
     }
-    struct maar_slot* slot = maar_resolve(allocator, call, host_buffer->allocation, NULL);
+    struct maar_slot* slot = maar_resolve(allocator, call, it->allocation, NULL);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    return host_buffer->copied
-               ? copy(allocator, call, slot, offset, bytes, host_buffer->memory + offset)
-               : sync(allocator, call, slot, host_buffer->offset + offset, bytes);
+    return it->copied ? copy(allocator, call, slot, offset, bytes, it->memory + offset)
+                      : sync(allocator, call, slot, it->offset + offset, bytes);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarPushHostBuffer(MaarAllocator allocator,

@@ -100,7 +100,8 @@ static uint64_t count_distinct(struct paged_model* m)
     uint32_t count = 0;
     for (uint32_t t = 0; t < PAGED_TABLES; ++t) {
         const struct paged_table* table = &m->tables[t];
-        for (uint32_t page = 0; table->reservation != NULL && page < table->page_count; ++page) {
+        for (uint32_t page = 0; table->reservation != VK_NULL_HANDLE && page < table->page_count;
+             ++page) {
             if (table->wanted[page].token != 0) {
                 all[count++] = table->wanted[page];
             }
@@ -123,7 +124,8 @@ static uint64_t count_recorded(const struct paged_model* m)
     uint64_t recorded = 0;
     for (uint32_t t = 0; t < PAGED_TABLES; ++t) {
         const struct paged_table* table = &m->tables[t];
-        for (uint32_t page = 0; table->reservation != NULL && page < table->page_count; ++page) {
+        for (uint32_t page = 0; table->reservation != VK_NULL_HANDLE && page < table->page_count;
+             ++page) {
             recorded += !same_place(&table->wanted[page], &table->device[page]);
         }
     }

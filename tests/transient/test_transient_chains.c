@@ -2,6 +2,7 @@
  * The pNext chains of create infos of transients: chains that can be compared, chains that cannot.
  * Also aspects of formats, and requests that cannot be satisfied.
  */
+#include "core/handle.h"
 #include "tests/transient/graph_maker.h"
 
 static struct rig rig;
@@ -249,6 +250,49 @@ static void requests_that_cannot_be_granted_are_refused(void** state)
     maarDestroyAllocator(other);
 }
 
+static void expect_heap_refused(MaarTransientHeap heap, MaarMessageId id)
+{
+    const VkResult refused = VK_ERROR_VALIDATION_FAILED_EXT;
+    MaarTransientHeapInfo info = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO};
+    MaarTransientResourceInfo resource = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_RESOURCE_INFO};
+    MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
+    const MaarTransientHeapCreateInfo made = create_info();
+    assert_int_equal(maarGetTransientHeapInfo(rig.allocator, heap, &info), refused);
+    rig_expect_message_naming(&rig, id, "heap");
+    assert_int_equal(maarGetTransientResource(rig.allocator, heap, 0, 0, &resource), refused);
+    rig_expect_message_naming(&rig, id, "heap");
+    assert_int_equal(maarGetTransientPassBarriers(rig.allocator, heap, 0, 0, &barriers), refused);
+    rig_expect_message_naming(&rig, id, "heap");
+    assert_int_equal(maarUpdateTransientHeap(rig.allocator, heap, made.pGraph, 0, NULL), refused);
+    rig_expect_message_naming(&rig, id, "heap");
+    if (heap == VK_NULL_HANDLE) {
+        maarDestroyTransientHeap(rig.allocator, heap);
+        assert_int_equal(maarDestroyTransientHeapAfter(rig.allocator, heap, 0, NULL), VK_SUCCESS);
+        rig_expect_silence(&rig);
+        return;
+    }
+    maarDestroyTransientHeap(rig.allocator, heap);
+    rig_expect_message_naming(&rig, id, "heap");
+    assert_int_equal(maarDestroyTransientHeapAfter(rig.allocator, heap, 0, NULL), refused);
+    rig_expect_message_naming(&rig, id, "heap");
+}
+
+static void bad_heaps_are_refused(void** state)
+{
+    (void)state;
+    make_maker();
+    expect_heap_refused(VK_NULL_HANDLE, MAAR_MESSAGE_ID_NULL_HANDLE);
+    expect_heap_refused(MAAR_FROM_BITS(MaarTransientHeap, (uintptr_t)&rig),
+                        MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    const MaarTransientHeap stale = create_heap();
+    maarDestroyTransientHeap(rig.allocator, stale);
+    expect_heap_refused(stale, MAAR_MESSAGE_ID_STALE_HANDLE);
+    const MaarTransientHeap heap = create_heap();
+    assert_int_equal((uint32_t)MAAR_TO_BITS(heap), (uint32_t)MAAR_TO_BITS(stale));
+    expect_heap_refused(stale, MAAR_MESSAGE_ID_STALE_HANDLE);
+    maarDestroyTransientHeap(rig.allocator, heap);
+}
+
 #define ON_RIG(name) cmocka_unit_test_setup_teardown(name, open_rig, close_rig)
 
 int main(void)
@@ -259,6 +303,7 @@ int main(void)
         ON_RIG(barriers_name_the_aspects_of_a_format),
         ON_RIG(dedicated_ones_keep_their_memory),
         ON_RIG(requests_that_cannot_be_granted_are_refused),
+        ON_RIG(bad_heaps_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
+#include "core/handle.h"
 #include "maar/share.h"
 #include "tests/rig/rig.h"
 
@@ -541,6 +542,44 @@ static void host_buffer_of_another_allocator_is_refused(void** state)
     rig_close(rig);
 }
 
+static void expect_host_buffer_refused(MaarHostBuffer bad, MaarMessageId id)
+{
+    const VkResult refused = VK_ERROR_VALIDATION_FAILED_EXT;
+    MaarHostBufferInfo info = {.sType = MAAR_STRUCTURE_TYPE_HOST_BUFFER_INFO};
+    assert_int_equal(maarGetHostBufferInfo(rig->allocator, bad, &info), refused);
+    rig_expect_message_naming(rig, id, "hostBuffer");
+    assert_int_equal(maarPushHostBuffer(rig->allocator, bad, 0, 1), refused);
+    rig_expect_message_naming(rig, id, "hostBuffer");
+    assert_int_equal(maarPullHostBuffer(rig->allocator, bad, 0, 1), refused);
+    rig_expect_message_naming(rig, id, "hostBuffer");
+    maarDestroyHostBuffer(rig->allocator, bad);
+    if (bad == VK_NULL_HANDLE) {
+        rig_expect_silence(rig);
+    } else {
+        rig_expect_message_naming(rig, id, "hostBuffer");
+    }
+}
+
+static void bad_host_buffers_are_refused(void** state)
+{
+    (void)state;
+    open_device(rig_profile_discrete(), PAGE);
+    MaarHostBuffer stale = VK_NULL_HANDLE;
+    MaarHostBuffer made = VK_NULL_HANDLE;
+    expect_host_buffer_refused(VK_NULL_HANDLE, MAAR_MESSAGE_ID_NULL_HANDLE);
+    expect_host_buffer_refused(MAAR_FROM_BITS(MaarHostBuffer, (uintptr_t)rig),
+                               MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    assert_int_equal(create(region, PAGE, 0, &stale), VK_SUCCESS);
+    maarDestroyHostBuffer(rig->allocator, stale);
+    expect_host_buffer_refused(stale, MAAR_MESSAGE_ID_STALE_HANDLE);
+    assert_int_equal(create(region, PAGE, 0, &made), VK_SUCCESS);
+    assert_int_equal((uint32_t)MAAR_TO_BITS(made), (uint32_t)MAAR_TO_BITS(stale));
+    expect_host_buffer_refused(stale, MAAR_MESSAGE_ID_STALE_HANDLE);
+    (void)look(made);
+    maarDestroyHostBuffer(rig->allocator, made);
+    rig_close(rig);
+}
+
 static void every_profile_serves(void** state)
 {
     (void)state;
@@ -578,6 +617,7 @@ int main(void)
         rig_unit_test(failures_leave_nothing_behind),
         rig_unit_test(misuse_is_reported),
         rig_unit_test(host_buffer_of_another_allocator_is_refused),
+        rig_unit_test(bad_host_buffers_are_refused),
         rig_unit_test(every_profile_serves),
     };
     return cmocka_run_group_tests(tests, make_region, free_region);
