@@ -11,6 +11,13 @@
  * needed. Streams and pointers of the driver API and of the runtime API both work. The allocations
  * must have been made with MaarExportInfo and the handle type that maarGetCudaInfo names. The
  * general rules of maar/allocator.h hold here too, and those of maar/share.h on ownership.
+ *
+ * A timeline, image, range or mirror belongs to the MaarCuda that it was made of, which each call
+ * takes first. A handle that is null, that names a destroyed object, or that belongs to another
+ * MaarCuda is reported (MAAR_MESSAGE_ID_NULL_HANDLE, MAAR_MESSAGE_ID_STALE_HANDLE,
+ * MAAR_MESSAGE_ID_FOREIGN_HANDLE). The call returns VK_ERROR_VALIDATION_FAILED_EXT and does
+ * nothing. Only the functions that destroy accept VK_NULL_HANDLE, silently. A stale handle is
+ * detected even when a new object is at the same place.
  */
 #ifndef MAAR_CUDA_H
 #define MAAR_CUDA_H
@@ -23,10 +30,10 @@ extern "C" {
 
 /** The allocator's device as CUDA sees it, with the memory that was imported there. */
 VK_DEFINE_HANDLE(MaarCuda)
-/** A timeline that Vulkan queues and CUDA streams share. */
-VK_DEFINE_HANDLE(MaarCudaTimeline)
-/** A VkImage as a mipmapped array. */
-VK_DEFINE_HANDLE(MaarCudaImage)
+/** A timeline that Vulkan queues and CUDA streams share. Belongs to a MaarCuda. */
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarCudaTimeline)
+/** A VkImage as a mipmapped array. Belongs to a MaarCuda. */
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarCudaImage)
 
 /** A CUstream or cudaStream_t; NULL is the default stream. */
 typedef void* MaarCudaStream;
@@ -146,8 +153,9 @@ MAAR_API VkResult VKAPI_CALL maarCreateCuda(MaarAllocator allocator,
                                             const MaarCudaCreateInfo* pCreateInfo, MaarCuda* pCuda);
 
 /**
- * Destroys the object and ends every import. Timelines and images made with the object must have
- * been destroyed, and streams must have finished with the memory.
+ * Destroys the object and ends every import. Timelines, images, ranges and mirrors made with the
+ * object must have been destroyed, and streams must have finished with the memory. Otherwise the
+ * call reports the objects that live and keeps them and `cuda`; their handles stay valid.
  *
  * @param cuda  may be VK_NULL_HANDLE
  * @threadsafety `cuda` externally synchronized
@@ -214,7 +222,7 @@ typedef struct MaarCudaImageInfo {
  * @return as maarGetCudaMemory; VK_ERROR_FORMAT_NOT_SUPPORTED when CUDA has no such format or kind
  *         of image; VK_ERROR_FEATURE_NOT_PRESENT without MaarCudaInfo::images
  * @threadsafety internally synchronized; `allocation` externally
- * @lifetime destroy it with maarDestroyCudaImage before the allocation is freed
+ * @lifetime destroy it with maarDestroyCudaImage before `cuda`, and before the allocation is freed
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation allocation,
@@ -224,22 +232,25 @@ MAAR_API VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation a
 /**
  * Destroys the array. The VkImage stays.
  *
+ * @param cuda   not null; the owner
  * @param image  may be VK_NULL_HANDLE
  * @threadsafety `image` externally synchronized
  * @since 0.1.0
  */
-MAAR_API void VKAPI_CALL maarDestroyCudaImage(MaarCudaImage image);
+MAAR_API void VKAPI_CALL maarDestroyCudaImage(MaarCuda cuda, MaarCudaImage image);
 
 /**
  * Reads the arrays. Does not call CUDA.
  *
+ * @param cuda   not null; the owner
  * @param image  not null
  * @param pInfo  sType and pNext set by the caller; the rest is filled
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarGetCudaImageInfo(MaarCudaImage image, MaarCudaImageInfo* pInfo);
+MAAR_API VkResult VKAPI_CALL maarGetCudaImageInfo(MaarCuda cuda, MaarCudaImage image,
+                                                  MaarCudaImageInfo* pInfo);
 
 /** A timeline to be made. Zero is the default of every field but sType. */
 typedef struct MaarCudaTimelineCreateInfo {
@@ -278,7 +289,7 @@ typedef struct MaarCudaTimelineInfo {
  *         VK_ERROR_UNKNOWN for any other error of CUDA's (the message names it);
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
- * @lifetime destroy it with maarDestroyCudaTimeline
+ * @lifetime destroy it with maarDestroyCudaTimeline before `cuda`
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarCreateCudaTimeline(MaarCuda cuda,
@@ -291,28 +302,31 @@ MAAR_API VkResult VKAPI_CALL maarCreateCudaTimeline(MaarCuda cuda,
  * through the host. After that the timeline and its MaarCuda are kept, and the call reports it.
  * They are released when those signals have arrived and maarDestroyCuda is called again.
  *
+ * @param cuda      not null; the owner
  * @param timeline  may be VK_NULL_HANDLE
  * @threadsafety `timeline` externally synchronized
  * @since 0.1.0
  */
-MAAR_API void VKAPI_CALL maarDestroyCudaTimeline(MaarCudaTimeline timeline);
+MAAR_API void VKAPI_CALL maarDestroyCudaTimeline(MaarCuda cuda, MaarCudaTimeline timeline);
 
 /**
  * Reads the properties of a timeline. Does not call CUDA.
  *
+ * @param cuda      not null; the owner
  * @param timeline  not null
  * @param pInfo     sType and pNext set by the caller; the rest is filled
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineInfo(MaarCudaTimeline timeline,
+MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineInfo(MaarCuda cuda, MaarCudaTimeline timeline,
                                                      MaarCudaTimelineInfo* pInfo);
 
 /**
  * Gives the point that a Vulkan submission has to signal so that the timeline reaches a value. The
  * point names the timeline itself, or a binary semaphore, whose value is ignored.
  *
+ * @param cuda      not null; the owner
  * @param timeline  not null
  * @param value     above all values that Vulkan was to signal before
  * @param pPoint    receives the point to signal
@@ -321,13 +335,14 @@ MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineInfo(MaarCudaTimeline timeline,
  * @threadsafety internally synchronized
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineSignal(MaarCudaTimeline timeline, uint64_t value,
-                                                       MaarPoint* pPoint);
+MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineSignal(MaarCuda cuda, MaarCudaTimeline timeline,
+                                                       uint64_t value, MaarPoint* pPoint);
 
 /**
  * Gives the point that a Vulkan submission has to wait for so that it comes after maarCudaSignal
  * with that value.
  *
+ * @param cuda      not null; the owner
  * @param timeline  not null
  * @param value     the value that the stream signals; with MAAR_HANDOFF_MODE_BINARY maarCudaSignal
  *                  must have been called
@@ -337,13 +352,14 @@ MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineSignal(MaarCudaTimeline timeline
  * @threadsafety internally synchronized
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineWait(MaarCudaTimeline timeline, uint64_t value,
-                                                     MaarPoint* pPoint);
+MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineWait(MaarCuda cuda, MaarCudaTimeline timeline,
+                                                     uint64_t value, MaarPoint* pPoint);
 
 /**
  * Makes a stream wait until Vulkan has signalled a value. With MAAR_HANDOFF_MODE_HOST the calling
  * thread waits instead. The submission must then have been made before.
  *
+ * @param cuda      not null; the owner
  * @param timeline  not null
  * @param value     the value that Vulkan signals
  * @param stream    the stream that waits
@@ -354,12 +370,13 @@ MAAR_API VkResult VKAPI_CALL maarGetCudaTimelineWait(MaarCudaTimeline timeline, 
  * @threadsafety internally synchronized; `stream` as CUDA requires
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarCudaWait(MaarCudaTimeline timeline, uint64_t value,
+MAAR_API VkResult VKAPI_CALL maarCudaWait(MaarCuda cuda, MaarCudaTimeline timeline, uint64_t value,
                                           MaarCudaStream stream);
 
 /**
  * Makes a stream signal a value when the stream reaches this command.
  *
+ * @param cuda      not null; the owner
  * @param timeline  not null
  * @param value     above all values that streams have signalled before
  * @param stream    the stream that signals
@@ -370,8 +387,8 @@ MAAR_API VkResult VKAPI_CALL maarCudaWait(MaarCudaTimeline timeline, uint64_t va
  * @threadsafety internally synchronized; `stream` as CUDA requires
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarCudaSignal(MaarCudaTimeline timeline, uint64_t value,
-                                            MaarCudaStream stream);
+MAAR_API VkResult VKAPI_CALL maarCudaSignal(MaarCuda cuda, MaarCudaTimeline timeline,
+                                            uint64_t value, MaarCudaStream stream);
 
 /** A handoff between a Vulkan queue and a CUDA stream. */
 typedef struct MaarCudaHandoffInfo {
@@ -397,13 +414,14 @@ typedef struct MaarCudaHandoffInfo {
  * only the stream's wait fails, the resources have been released nevertheless. The message reports
  * that, and maarCudaWait with the same value completes the handoff.
  *
+ * @param cuda      not null; the owner
  * @param timeline  not null
  * @param pInfo     the handoff
  * @return as maarSubmitHandoff and maarCudaWait
  * @threadsafety internally synchronized; the stream as CUDA requires
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarReleaseToCuda(MaarCudaTimeline timeline,
+MAAR_API VkResult VKAPI_CALL maarReleaseToCuda(MaarCuda cuda, MaarCudaTimeline timeline,
                                                const MaarCudaHandoffInfo* pInfo);
 
 /**
@@ -412,13 +430,14 @@ MAAR_API VkResult VKAPI_CALL maarReleaseToCuda(MaarCudaTimeline timeline,
  * only the submission fails, the stream signals nevertheless. The message reports that, and
  * maarSubmitHandoff with the point of maarGetCudaTimelineWait completes the handoff.
  *
+ * @param cuda      not null; the owner
  * @param timeline  not null
  * @param pInfo     the handoff
  * @return as maarCudaSignal and maarSubmitHandoff
  * @threadsafety internally synchronized; the stream as CUDA requires
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarAcquireFromCuda(MaarCudaTimeline timeline,
+MAAR_API VkResult VKAPI_CALL maarAcquireFromCuda(MaarCuda cuda, MaarCudaTimeline timeline,
                                                  const MaarCudaHandoffInfo* pInfo);
 
 #if defined(MAAR_ENABLE_EXPERIMENTAL)
@@ -447,8 +466,8 @@ MAAR_API VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
                                                     uint32_t typeIndex, VkBuffer* pBuffer,
                                                     MaarAllocation* pAllocation);
 
-/** Blocks one behind the other in one range of CUDA addresses. */
-VK_DEFINE_HANDLE(MaarCudaRange)
+/** Blocks one behind the other in one range of CUDA addresses. Belongs to a MaarCuda. */
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarCudaRange)
 
 /** What a range holds. */
 typedef struct MaarCudaRangeInfo {
@@ -478,7 +497,7 @@ typedef struct MaarCudaRangeInfo {
  *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_UNKNOWN;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
- * @lifetime destroy it with maarDestroyCudaRange
+ * @lifetime destroy it with maarDestroyCudaRange before `cuda`
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarCreateCudaRange(MaarCuda cuda, VkDeviceSize reservedSize,
@@ -487,17 +506,19 @@ MAAR_API VkResult VKAPI_CALL maarCreateCudaRange(MaarCuda cuda, VkDeviceSize res
 /**
  * Unmaps and releases a range. The allocations stay. Streams must have finished with the range.
  *
+ * @param cuda   not null; the owner
  * @param range  may be VK_NULL_HANDLE
  * @threadsafety `range` externally synchronized
  * @since 0.1.0
  */
-MAAR_API void VKAPI_CALL maarDestroyCudaRange(MaarCudaRange range);
+MAAR_API void VKAPI_CALL maarDestroyCudaRange(MaarCuda cuda, MaarCudaRange range);
 
 /**
  * Maps the block of an allocation behind the blocks that the range holds
  * (cuMemImportFromShareableHandle and cuMemMap). CUDA does not document whether it accepts such
  * handles from Vulkan.
  *
+ * @param cuda        not null; the owner
  * @param range       not null
  * @param allocation  dedicated, made with MaarExportInfo, its block a multiple of the granularity
  * @return VK_SUCCESS; VK_ERROR_INVALID_EXTERNAL_HANDLE when CUDA refuses the handle;
@@ -507,21 +528,25 @@ MAAR_API void VKAPI_CALL maarDestroyCudaRange(MaarCudaRange range);
  * @threadsafety `range` externally synchronized
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarAppendToCudaRange(MaarCudaRange range, MaarAllocation allocation);
+MAAR_API VkResult VKAPI_CALL maarAppendToCudaRange(MaarCuda cuda, MaarCudaRange range,
+                                                   MaarAllocation allocation);
 
 /**
  * Reads the properties of a range. Does not call CUDA.
  *
+ * @param cuda   not null; the owner
  * @param range  not null
  * @param pInfo  sType and pNext set by the caller; the rest is filled
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarGetCudaRangeInfo(MaarCudaRange range, MaarCudaRangeInfo* pInfo);
+MAAR_API VkResult VKAPI_CALL maarGetCudaRangeInfo(MaarCuda cuda, MaarCudaRange range,
+                                                  MaarCudaRangeInfo* pInfo);
 
-/** A Vulkan buffer and a range of CUDA addresses that grow together over the same blocks. */
-VK_DEFINE_HANDLE(MaarCudaMirror)
+/** A Vulkan buffer and a range of CUDA addresses that grow together over the same blocks. Belongs
+ * to a MaarCuda. */
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarCudaMirror)
 
 /** A mirror to be made. */
 typedef struct MaarCudaMirrorCreateInfo {
@@ -580,16 +605,18 @@ MAAR_API VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
 /**
  * Destroys a mirror and frees its memory. Both sides must have finished with it.
  *
+ * @param cuda    not null; the owner
  * @param mirror  may be VK_NULL_HANDLE
  * @threadsafety `mirror` externally synchronized
  * @since 0.1.0
  */
-MAAR_API void VKAPI_CALL maarDestroyCudaMirror(MaarCudaMirror mirror);
+MAAR_API void VKAPI_CALL maarDestroyCudaMirror(MaarCuda cuda, MaarCudaMirror mirror);
 
 /**
  * Grows a mirror by one block, so that it has memory for at least `size` bytes. The bytes that it
  * has stay at their addresses on both sides. Waits until the block is bound.
  *
+ * @param cuda    not null; the owner
  * @param mirror  not null
  * @param size    bytes in all; a size below the mirror's own does nothing
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_POOL_MEMORY above MaarCudaMirrorInfo::reservedSize;
@@ -599,18 +626,20 @@ MAAR_API void VKAPI_CALL maarDestroyCudaMirror(MaarCudaMirror mirror);
  * @threadsafety `mirror` externally synchronized
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarGrowCudaMirror(MaarCudaMirror mirror, VkDeviceSize size);
+MAAR_API VkResult VKAPI_CALL maarGrowCudaMirror(MaarCuda cuda, MaarCudaMirror mirror,
+                                                VkDeviceSize size);
 
 /**
  * Reads the properties of a mirror. Calls neither CUDA nor the Vulkan driver.
  *
+ * @param cuda    not null; the owner
  * @param mirror  not null
  * @param pInfo   sType and pNext set by the caller; the rest is filled
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety `mirror` externally synchronized
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarGetCudaMirrorInfo(MaarCudaMirror mirror,
+MAAR_API VkResult VKAPI_CALL maarGetCudaMirrorInfo(MaarCuda cuda, MaarCudaMirror mirror,
                                                    MaarCudaMirrorInfo* pInfo);
 
 #endif /* MAAR_ENABLE_EXPERIMENTAL */

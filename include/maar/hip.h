@@ -4,8 +4,9 @@
  * see, so the host connects the two sides at each handoff (MAAR_HANDOFF_MODE_HOST). maarGetHipInfo
  * reports the mode.
  *
- * The HIP runtime is opened at run time. The general rules of maar/allocator.h hold here too, and
- * those of maar/share.h on ownership.
+ * The HIP runtime is opened at run time. The general rules of maar/allocator.h hold here too, those
+ * of maar/share.h on ownership, and those of maar/cuda.h on handles: a timeline belongs to the
+ * MaarHip that it was made of, and a stale handle is reported.
  */
 #ifndef MAAR_HIP_H
 #define MAAR_HIP_H
@@ -18,8 +19,8 @@ extern "C" {
 
 /** The allocator's device as HIP sees it, with the memory that was imported there. */
 VK_DEFINE_HANDLE(MaarHip)
-/** A timeline that Vulkan queues and HIP streams share. */
-VK_DEFINE_HANDLE(MaarHipTimeline)
+/** A timeline that Vulkan queues and HIP streams share. Belongs to a MaarHip. */
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarHipTimeline)
 
 /** A hipStream_t; NULL is the default stream. */
 typedef void* MaarHipStream;
@@ -137,7 +138,7 @@ MAAR_API VkResult VKAPI_CALL maarGetHipMemory(MaarHip hip, MaarAllocation alloca
  *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
- * @lifetime destroy it with maarDestroyHipTimeline
+ * @lifetime destroy it with maarDestroyHipTimeline before `hip`
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarCreateHipTimeline(MaarHip hip, uint64_t initialValue,
@@ -147,28 +148,31 @@ MAAR_API VkResult VKAPI_CALL maarCreateHipTimeline(MaarHip hip, uint64_t initial
  * Destroys a timeline. Both sides must have finished with it. Waits for signals that are on their
  * way, as maarDestroyCudaTimeline does.
  *
+ * @param hip       not null; the owner
  * @param timeline  may be VK_NULL_HANDLE
  * @threadsafety `timeline` externally synchronized
  * @since 0.1.0
  */
-MAAR_API void VKAPI_CALL maarDestroyHipTimeline(MaarHipTimeline timeline);
+MAAR_API void VKAPI_CALL maarDestroyHipTimeline(MaarHip hip, MaarHipTimeline timeline);
 
 /**
  * Gives the timeline semaphore that Vulkan's submissions wait for and signal.
  *
+ * @param hip         not null; the owner
  * @param timeline    not null
  * @param pSemaphore  receives the semaphore
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarGetHipTimelineSemaphore(MaarHipTimeline timeline,
+MAAR_API VkResult VKAPI_CALL maarGetHipTimelineSemaphore(MaarHip hip, MaarHipTimeline timeline,
                                                          VkSemaphore* pSemaphore);
 
 /**
  * Waits on the calling thread until Vulkan has signalled a value, so that later commands of the
  * stream come after it. The submission must have been made before.
  *
+ * @param hip       not null; the owner
  * @param timeline  not null
  * @param value     the value that Vulkan signals
  * @param stream    the stream whose later commands come after the signal
@@ -176,12 +180,13 @@ MAAR_API VkResult VKAPI_CALL maarGetHipTimelineSemaphore(MaarHipTimeline timelin
  * @threadsafety internally synchronized; `stream` as HIP requires
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarHipWait(MaarHipTimeline timeline, uint64_t value,
+MAAR_API VkResult VKAPI_CALL maarHipWait(MaarHip hip, MaarHipTimeline timeline, uint64_t value,
                                          MaarHipStream stream);
 
 /**
  * Makes the host signal a value when the stream reaches this command. Does not block.
  *
+ * @param hip       not null; the owner
  * @param timeline  not null
  * @param value     above all values that streams have signalled before
  * @param stream    the stream that signals
@@ -189,7 +194,7 @@ MAAR_API VkResult VKAPI_CALL maarHipWait(MaarHipTimeline timeline, uint64_t valu
  * @threadsafety internally synchronized; `stream` as HIP requires
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarHipSignal(MaarHipTimeline timeline, uint64_t value,
+MAAR_API VkResult VKAPI_CALL maarHipSignal(MaarHip hip, MaarHipTimeline timeline, uint64_t value,
                                            MaarHipStream stream);
 
 /** A handoff between a Vulkan queue and a HIP stream. */
@@ -214,26 +219,28 @@ typedef struct MaarHipHandoffInfo {
  * Transfers resources from Vulkan to HIP: submits the barriers and waits, on the calling thread,
  * until they have been executed.
  *
+ * @param hip       not null; the owner
  * @param timeline  not null
  * @param pInfo     the handoff
  * @return as maarSubmitHandoff and maarHipWait
  * @threadsafety internally synchronized; the stream as HIP requires
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarReleaseToHip(MaarHipTimeline timeline,
+MAAR_API VkResult VKAPI_CALL maarReleaseToHip(MaarHip hip, MaarHipTimeline timeline,
                                               const MaarHipHandoffInfo* pInfo);
 
 /**
  * Transfers resources from HIP to Vulkan: the host signals the timeline when the stream reaches
  * this command, and a submission waits for it and carries the barriers. Does not block.
  *
+ * @param hip       not null; the owner
  * @param timeline  not null
  * @param pInfo     the handoff
  * @return as maarHipSignal and maarSubmitHandoff
  * @threadsafety internally synchronized; the stream as HIP requires
  * @since 0.1.0
  */
-MAAR_API VkResult VKAPI_CALL maarAcquireFromHip(MaarHipTimeline timeline,
+MAAR_API VkResult VKAPI_CALL maarAcquireFromHip(MaarHip hip, MaarHipTimeline timeline,
                                                 const MaarHipHandoffInfo* pInfo);
 
 #ifdef __cplusplus

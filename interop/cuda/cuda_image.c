@@ -6,8 +6,8 @@
 
 enum { SHOWN_LEVELS = 16 };
 
-struct MaarCudaImage_T {
-    MaarCuda cuda;
+struct maar_cuda_image {
+    struct maar_peer_object object; /* first */
     struct maar_cuda_mipmapped_array* array;
     uint32_t level_count;
     struct maar_cuda_array* levels[SHOWN_LEVELS];
@@ -15,14 +15,14 @@ struct MaarCudaImage_T {
 
 /* The image that is made of a block. */
 struct image_request {
-    MaarCudaImage image;
+    struct maar_cuda_image* image;
     struct maar_cuda_memory_image info;
 };
 
 static void undo_array(struct maar_peer_block* block, void* data)
 {
-    MaarCudaImage image = ((struct image_request*)data)->image;
-    MaarCuda cuda = image->cuda;
+    struct maar_cuda_image* image = ((struct image_request*)data)->image;
+    MaarCuda cuda = maar_cuda_of(image->object.peer);
     (void)block;
     (void)maar_cuda_report(cuda, "the end of an image", "cuMipmappedArrayDestroy",
                            cuda->driver.cuMipmappedArrayDestroy(image->array),
@@ -33,8 +33,8 @@ static void undo_array(struct maar_peer_block* block, void* data)
 static VkResult make_array(const char* call, struct maar_peer_block* block, void* data)
 {
     struct image_request* request = data;
-    MaarCudaImage image = request->image;
-    MaarCuda cuda = image->cuda;
+    struct maar_cuda_image* image = request->image;
+    MaarCuda cuda = maar_cuda_of(image->object.peer);
     if (block->memory == NULL) {
         return maar_misuse(cuda->peer.allocator, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED, call,
                            "allocation is memory of CUDA's making, of which there are no images");
@@ -108,49 +108,67 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation
     if (request.image == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    request.image->cuda = cuda;
+    request.image->object.peer = &cuda->peer;
     request.image->level_count = pImageInfo->mipLevels;
     request.info.offset = maar_slot_offset(slot);
     request.info.levels = pImageInfo->mipLevels;
-    const struct maar_peer_use use = {.make = make_array, .undo = undo_array, .data = &request};
-    struct maar_peer_block* block = NULL;
-    result = maar_peer_use_block(&cuda->peer, __func__, slot, &use, &block);
+    /* The handle comes first: an import cannot be undone once another thread uses the block. */
+    result = maar_peer_object_open(&request.image->object, MAAR_OBJECT_CUDA_IMAGE);
+    if (result == VK_SUCCESS) {
+        const struct maar_peer_use use = {.make = make_array, .undo = undo_array, .data = &request};
+        struct maar_peer_block* block = NULL;
+        result = maar_peer_use_block(&cuda->peer, __func__, slot, &use, &block);
+    }
     if (result != VK_SUCCESS) {
+        maar_peer_object_close(&request.image->object);
         maar_host_free(allocator->callbacks, request.image);
         return result;
     }
     (void)maar_atomic32_add(&cuda->peer.object_count, 1);
-    *pImage = request.image;
+    *pImage = MAAR_FROM_BITS(MaarCudaImage, request.image->object.handle);
     return VK_SUCCESS;
 }
 
-VKAPI_ATTR void VKAPI_CALL maarDestroyCudaImage(MaarCudaImage image)
+VKAPI_ATTR void VKAPI_CALL maarDestroyCudaImage(MaarCuda cuda, MaarCudaImage image)
 {
-    if (image == VK_NULL_HANDLE) {
+    if (cuda == VK_NULL_HANDLE || image == VK_NULL_HANDLE) {
         return;
     }
-    MaarCuda cuda = image->cuda;
-    struct image_request request = {.image = image};
+    struct maar_cuda_image* own = maar_peer_object_find(
+        &cuda->peer, __func__, "image", MAAR_OBJECT_CUDA_IMAGE, MAAR_TO_BITS(image));
+    if (own == NULL) {
+        return;
+    }
+    maar_peer_object_close(&own->object);
+    struct image_request request = {.image = own};
     int previous = 0;
     maar_lock_rank_expect_none();
     if (cuda->peer.driver->enter(&cuda->peer, __func__, &previous) == VK_SUCCESS) {
         undo_array(NULL, &request);
         cuda->peer.driver->leave(&cuda->peer, previous);
     }
-    maar_host_free(cuda->peer.allocator->callbacks, image);
+    maar_host_free(cuda->peer.allocator->callbacks, own);
     (void)maar_atomic32_drop(&cuda->peer.object_count);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaImageInfo(MaarCudaImage image, MaarCudaImageInfo* pInfo)
+VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaImageInfo(MaarCuda cuda, MaarCudaImage image,
+                                                    MaarCudaImageInfo* pInfo)
 {
-    VkResult result = maar_peer_enter(image != VK_NULL_HANDLE ? &image->cuda->peer : NULL, __func__,
-                                      "pInfo", pInfo, MAAR_STRUCTURE_TYPE_CUDA_IMAGE_INFO);
+    void* object = NULL;
+    VkResult result = maar_peer_object_enter(maar_peer_of_cuda(cuda), __func__, "image",
+                                             MAAR_OBJECT_CUDA_IMAGE, MAAR_TO_BITS(image), &object);
     if (result == VK_SUCCESS) {
-        pInfo->pMipmappedArray = image->array;
-        pInfo->levelCount = image->level_count;
-        for (size_t i = 0; i < SHOWN_LEVELS; ++i) {
-            pInfo->ppLevels[i] = image->levels[i];
-        }
+        result = maar_check_structure(cuda->peer.allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_CUDA_IMAGE_INFO);
     }
-    return result;
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_cuda_image* own = object;
+    pInfo->pMipmappedArray = own->array;
+    pInfo->levelCount = own->level_count;
+    for (size_t i = 0; i < SHOWN_LEVELS; ++i) {
+        pInfo->ppLevels[i] = own->levels[i];
+    }
+    return VK_SUCCESS;
 }

@@ -90,13 +90,16 @@ void maar_cuda_release_backing(MaarCuda cuda, maar_cuda_backing backing);
 /* ---- cuda_range.c: the public calls of similar names below their entry checks. They report under
  * the name of `call`. ---- */
 
+struct maar_cuda_range;
+
+/* Makes a range without a handle. */
 VkResult maar_cuda_range_create(MaarCuda cuda, const char* call, VkDeviceSize size,
-                                MaarCudaRange* range);
-/* Accepts VK_NULL_HANDLE. */
-void maar_cuda_range_destroy(MaarCudaRange range, const char* call);
-VkResult maar_cuda_range_append(MaarCudaRange range, const char* call,
+                                struct maar_cuda_range** range);
+/* Closes the range's handle too. Accepts NULL. */
+void maar_cuda_range_destroy(struct maar_cuda_range* range, const char* call);
+VkResult maar_cuda_range_append(struct maar_cuda_range* range, const char* call,
                                 const struct maar_slot* slot);
-void maar_cuda_range_read(const struct MaarCudaRange_T* range, MaarCudaRangeInfo* info);
+void maar_cuda_range_read(const struct maar_cuda_range* range, MaarCudaRangeInfo* info);
 
 /* ---- cuda_format.c ---- */
 

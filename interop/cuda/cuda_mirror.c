@@ -28,9 +28,9 @@ struct mirror_block {
     MaarAllocation allocation;
 };
 
-struct MaarCudaMirror_T {
-    MaarCuda cuda;
-    MaarCudaRange range;
+struct maar_cuda_mirror {
+    struct maar_peer_object object; /* first */
+    struct maar_cuda_range* range;
     VkBuffer buffer;
     uint32_t queue;       /* submits the binds */
     VkSemaphore timeline; /* counts the binds that the device has done */
@@ -136,9 +136,10 @@ static VkResult check_mirror(MaarAllocator allocator, const char* call,
 
 /* Makes the range first: it rounds the size up to CUDA's granularity, and the buffer has the same
  * size. */
-static VkResult make_range(MaarCudaMirror mirror, const char* call, VkDeviceSize size)
+static VkResult make_range(struct maar_cuda_mirror* mirror, const char* call, VkDeviceSize size)
 {
-    VkResult result = maar_cuda_range_create(mirror->cuda, call, size, &mirror->range);
+    VkResult result =
+        maar_cuda_range_create(maar_cuda_of(mirror->object.peer), call, size, &mirror->range);
     if (result == VK_SUCCESS) {
         MaarCudaRangeInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_RANGE_INFO};
         maar_cuda_range_read(mirror->range, &info);
@@ -150,9 +151,10 @@ static VkResult make_range(MaarCudaMirror mirror, const char* call, VkDeviceSize
 
 /* Counts this many bytes of the sparse address space, which all sparse objects share, as the
  * mirror's. */
-static VkResult take_mirror_space(MaarCudaMirror mirror, const char* call, VkDeviceSize size)
+static VkResult take_mirror_space(struct maar_cuda_mirror* mirror, const char* call,
+                                  VkDeviceSize size)
 {
-    MaarAllocator allocator = mirror->cuda->peer.allocator;
+    MaarAllocator allocator = mirror->object.peer->allocator;
     if (size <= mirror->space) {
         return VK_SUCCESS;
     }
@@ -162,13 +164,13 @@ static VkResult take_mirror_space(MaarCudaMirror mirror, const char* call, VkDev
 }
 
 /* Finds the create info of a buffer whose memory can be exported to CUDA block by block. */
-static VkResult share_mirror_buffer(MaarCudaMirror mirror, const char* call,
+static VkResult share_mirror_buffer(struct maar_cuda_mirror* mirror, const char* call,
                                     const VkBufferCreateInfo* info,
                                     struct maar_shared_buffer* shared)
 {
-    MaarAllocator allocator = mirror->cuda->peer.allocator;
+    MaarAllocator allocator = mirror->object.peer->allocator;
     VkResult result = maar_share_buffer(
-        allocator, call, info, (VkExternalMemoryHandleTypeFlags)mirror->cuda->peer.memory_type,
+        allocator, call, info, (VkExternalMemoryHandleTypeFlags)mirror->object.peer->memory_type,
         VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, shared);
     if (result == VK_SUCCESS && shared->dedicated) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
@@ -180,9 +182,9 @@ static VkResult share_mirror_buffer(MaarCudaMirror mirror, const char* call,
 
 /* Asks what the buffer requires of its blocks. Counts the bytes that the driver adds by rounding.
  */
-static VkResult measure_mirror_buffer(MaarCudaMirror mirror, const char* call)
+static VkResult measure_mirror_buffer(struct maar_cuda_mirror* mirror, const char* call)
 {
-    MaarAllocator allocator = mirror->cuda->peer.allocator;
+    MaarAllocator allocator = mirror->object.peer->allocator;
     MaarMemoryRequest request;
     maar_buffer_request(allocator, mirror->buffer, &request);
     const VkDeviceSize page = request.requirements.alignment;
@@ -196,10 +198,10 @@ static VkResult measure_mirror_buffer(MaarCudaMirror mirror, const char* call)
     return take_mirror_space(mirror, call, request.requirements.size);
 }
 
-static VkResult make_mirror_buffer(MaarCudaMirror mirror, const char* call,
+static VkResult make_mirror_buffer(struct maar_cuda_mirror* mirror, const char* call,
                                    const VkBufferCreateInfo* given)
 {
-    MaarAllocator allocator = mirror->cuda->peer.allocator;
+    MaarAllocator allocator = mirror->object.peer->allocator;
     const struct maar_device* device = &allocator->device;
     VkBufferCreateInfo info = *given;
     info.size = mirror->reserved;
@@ -230,10 +232,11 @@ static VkResult make_mirror_buffer(MaarCudaMirror mirror, const char* call,
 }
 
 /* Releases the parts of a mirror that exist, the buffer before its memory. */
-static void discard_mirror(MaarCudaMirror mirror, const char* call)
+static void discard_mirror(struct maar_cuda_mirror* mirror, const char* call)
 {
-    MaarAllocator allocator = mirror->cuda->peer.allocator;
+    MaarAllocator allocator = mirror->object.peer->allocator;
     const struct maar_device* device = &allocator->device;
+    maar_peer_object_close(&mirror->object);
     maar_cuda_range_destroy(mirror->range, call);
     maar_discard_object(device, (struct maar_object){.buffer = mirror->buffer});
     if (mirror->space != 0) {
@@ -268,11 +271,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
     if (result != VK_SUCCESS) {
         return result;
     }
-    MaarCudaMirror mirror = maar_host_calloc(allocator->callbacks, 1, sizeof *mirror);
+    struct maar_cuda_mirror* mirror = maar_host_calloc(allocator->callbacks, 1, sizeof *mirror);
     if (mirror == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    mirror->cuda = cuda;
+    mirror->object.peer = &cuda->peer;
     mirror->queue = pCreateInfo->queue;
     result = make_range(mirror, __func__, pCreateInfo->pBufferInfo->size);
     if (result == VK_SUCCESS) {
@@ -281,27 +284,36 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaMirror(MaarCuda cuda,
     if (result == VK_SUCCESS) {
         result = maar_timeline_create(&allocator->device, 0, &mirror->timeline);
     }
+    if (result == VK_SUCCESS) {
+        result = maar_peer_object_open(&mirror->object, MAAR_OBJECT_CUDA_MIRROR);
+    }
     if (result != VK_SUCCESS) {
         discard_mirror(mirror, __func__);
         return result;
     }
-    *pMirror = mirror;
+    *pMirror = MAAR_FROM_BITS(MaarCudaMirror, mirror->object.handle);
     return VK_SUCCESS;
 }
 
-VKAPI_ATTR void VKAPI_CALL maarDestroyCudaMirror(MaarCudaMirror mirror)
+VKAPI_ATTR void VKAPI_CALL maarDestroyCudaMirror(MaarCuda cuda, MaarCudaMirror mirror)
 {
-    if (mirror != VK_NULL_HANDLE) {
-        discard_mirror(mirror, __func__);
+    if (cuda == VK_NULL_HANDLE || mirror == VK_NULL_HANDLE) {
+        return;
+    }
+    struct maar_cuda_mirror* own = maar_peer_object_find(
+        &cuda->peer, __func__, "mirror", MAAR_OBJECT_CUDA_MIRROR, MAAR_TO_BITS(mirror));
+    if (own != NULL) {
+        discard_mirror(own, __func__);
     }
 }
 
 /* ---- growth ---- */
 
 /* Submits a bind of the bytes behind the last block. The mirror's timeline counts the bind. */
-static VkResult submit_bind(MaarCudaMirror mirror, VkDeviceMemory memory, VkDeviceSize size)
+static VkResult submit_bind(struct maar_cuda_mirror* mirror, VkDeviceMemory memory,
+                            VkDeviceSize size)
 {
-    MaarAllocator allocator = mirror->cuda->peer.allocator;
+    MaarAllocator allocator = mirror->object.peer->allocator;
     const MaarQueue* queue = &allocator->queues[mirror->queue];
     const VkSparseMemoryBind bind = {
         .resourceOffset = mirror->size,
@@ -333,9 +345,9 @@ static VkResult submit_bind(MaarCudaMirror mirror, VkDeviceMemory memory, VkDevi
 }
 
 /* Waits until the device has done the binds that were submitted. */
-static VkResult wait_for_binds(const struct MaarCudaMirror_T* mirror)
+static VkResult wait_for_binds(const struct maar_cuda_mirror* mirror)
 {
-    MaarAllocator allocator = mirror->cuda->peer.allocator;
+    MaarAllocator allocator = mirror->object.peer->allocator;
     const VkResult result = maar_timeline_wait(&allocator->device, mirror->timeline,
                                                mirror->bind_count, BIND_TIMEOUT_NS);
     maar_note_loss(allocator, result);
@@ -345,8 +357,8 @@ static VkResult wait_for_binds(const struct MaarCudaMirror_T* mirror)
 /* Puts a block behind the others, in the buffer and in the range. When the second step fails, the
  * block is unbound again. Where even that fails, the block is released all the same: nobody may use
  * the bytes beyond the mirror's size. */
-static VkResult place_block(MaarCudaMirror mirror, const char* call, const struct maar_slot* slot,
-                            VkDeviceSize size)
+static VkResult place_block(struct maar_cuda_mirror* mirror, const char* call,
+                            const struct maar_slot* slot, VkDeviceSize size)
 {
     VkResult result = submit_bind(mirror, maar_slot_block(slot)->memory, size);
     if (result != VK_SUCCESS) {
@@ -362,12 +374,12 @@ static VkResult place_block(MaarCudaMirror mirror, const char* call, const struc
     return result;
 }
 
-static VkResult allocate_mirror_block(MaarCudaMirror mirror, const char* call, VkDeviceSize size,
-                                      MaarAllocation* allocation)
+static VkResult allocate_mirror_block(struct maar_cuda_mirror* mirror, const char* call,
+                                      VkDeviceSize size, MaarAllocation* allocation)
 {
     const MaarExportInfo export = {
         .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
-        .handleTypes = (VkExternalMemoryHandleTypeFlags)mirror->cuda->peer.memory_type,
+        .handleTypes = (VkExternalMemoryHandleTypeFlags)mirror->object.peer->memory_type,
     };
     const MaarAllocationCreateInfo how = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
@@ -381,13 +393,14 @@ static VkResult allocate_mirror_block(MaarCudaMirror mirror, const char* call, V
         .requirements = {size, mirror->granularity, mirror->type_bits},
         .kind = MAAR_RESOURCE_KIND_LINEAR,
     };
-    return maar_allocate(mirror->cuda->peer.allocator, call, &request, &how, false, allocation);
+    return maar_allocate(mirror->object.peer->allocator, call, &request, &how, false, allocation);
 }
 
 /* Adds one block of this size. On failure nothing has changed. */
-static VkResult add_mirror_block(MaarCudaMirror mirror, const char* call, VkDeviceSize size)
+static VkResult add_mirror_block(struct maar_cuda_mirror* mirror, const char* call,
+                                 VkDeviceSize size)
 {
-    MaarAllocator allocator = mirror->cuda->peer.allocator;
+    MaarAllocator allocator = mirror->object.peer->allocator;
     struct mirror_block* block = maar_host_calloc(allocator->callbacks, 1, sizeof *block);
     if (block == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -411,42 +424,54 @@ static VkResult add_mirror_block(MaarCudaMirror mirror, const char* call, VkDevi
     return VK_SUCCESS;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarGrowCudaMirror(MaarCudaMirror mirror, VkDeviceSize size)
+/* Begins a public call that uses a mirror. */
+static VkResult enter_mirror(MaarCuda cuda, const char* call, MaarCudaMirror mirror,
+                             struct maar_cuda_mirror** own)
 {
-    if (mirror == VK_NULL_HANDLE) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    MaarAllocator allocator = mirror->cuda->peer.allocator;
-    VkResult result = maar_enter(allocator);
-    if (result != VK_SUCCESS || size <= mirror->size) {
-        return result;
-    }
-    if (size > mirror->reserved) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
-                    "size %llu is above the %llu bytes that the mirror can grow to",
-                    (unsigned long long)size, (unsigned long long)mirror->reserved);
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
-    }
-    return add_mirror_block(mirror, __func__,
-                            maar_align_up(size - mirror->size, mirror->granularity));
+    void* object = NULL;
+    const VkResult result =
+        maar_peer_object_enter(maar_peer_of_cuda(cuda), call, "mirror", MAAR_OBJECT_CUDA_MIRROR,
+                               MAAR_TO_BITS(mirror), &object);
+    *own = object;
+    return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaMirrorInfo(MaarCudaMirror mirror,
+VKAPI_ATTR VkResult VKAPI_CALL maarGrowCudaMirror(MaarCuda cuda, MaarCudaMirror mirror,
+                                                  VkDeviceSize size)
+{
+    struct maar_cuda_mirror* own = NULL;
+    VkResult result = enter_mirror(cuda, __func__, mirror, &own);
+    if (result != VK_SUCCESS || size <= own->size) {
+        return result;
+    }
+    if (size > own->reserved) {
+        maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                    __func__, "size %llu is above the %llu bytes that the mirror can grow to",
+                    (unsigned long long)size, (unsigned long long)own->reserved);
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    }
+    return add_mirror_block(own, __func__, maar_align_up(size - own->size, own->granularity));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaMirrorInfo(MaarCuda cuda, MaarCudaMirror mirror,
                                                      MaarCudaMirrorInfo* pInfo)
 {
-    VkResult result =
-        maar_peer_enter(mirror != VK_NULL_HANDLE ? &mirror->cuda->peer : NULL, __func__, "pInfo",
-                        pInfo, MAAR_STRUCTURE_TYPE_CUDA_MIRROR_INFO);
+    struct maar_cuda_mirror* own = NULL;
+    VkResult result = enter_mirror(cuda, __func__, mirror, &own);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(cuda->peer.allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_CUDA_MIRROR_INFO);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }
     MaarCudaRangeInfo range = {.sType = MAAR_STRUCTURE_TYPE_CUDA_RANGE_INFO};
-    maar_cuda_range_read(mirror->range, &range);
-    pInfo->buffer = mirror->buffer;
+    maar_cuda_range_read(own->range, &range);
+    pInfo->buffer = own->buffer;
     pInfo->devicePointer = range.devicePointer;
-    pInfo->reservedSize = mirror->reserved;
-    pInfo->size = mirror->size;
-    pInfo->granularity = mirror->granularity;
-    pInfo->blockCount = mirror->block_count;
+    pInfo->reservedSize = own->reserved;
+    pInfo->size = own->size;
+    pInfo->granularity = own->granularity;
+    pInfo->blockCount = own->block_count;
     return VK_SUCCESS;
 }

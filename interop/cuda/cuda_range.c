@@ -14,8 +14,8 @@ struct range_piece {
     VkDeviceSize size;
 };
 
-struct MaarCudaRange_T {
-    MaarCuda cuda;
+struct maar_cuda_range {
+    struct maar_peer_object object; /* first */
     uint64_t start;
     VkDeviceSize reserved_size;
     VkDeviceSize size; /* bytes that have blocks behind them */
@@ -23,9 +23,9 @@ struct MaarCudaRange_T {
     struct range_piece* pieces;
 };
 
-static VkResult reserve_range(MaarCudaRange range, const char* call, VkDeviceSize size)
+static VkResult reserve_range(struct maar_cuda_range* range, const char* call, VkDeviceSize size)
 {
-    MaarCuda cuda = range->cuda;
+    MaarCuda cuda = maar_cuda_of(range->object.peer);
     int previous = 0;
     maar_lock_rank_expect_none();
     VkResult result = cuda->peer.driver->enter(&cuda->peer, call, &previous);
@@ -44,18 +44,18 @@ static VkResult reserve_range(MaarCudaRange range, const char* call, VkDeviceSiz
 }
 
 VkResult maar_cuda_range_create(MaarCuda cuda, const char* call, VkDeviceSize size,
-                                MaarCudaRange* range)
+                                struct maar_cuda_range** range)
 {
     MaarAllocator allocator = cuda->peer.allocator;
     VkResult result = maar_cuda_require_pages(cuda, call);
     if (result != VK_SUCCESS) {
         return result;
     }
-    MaarCudaRange made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
+    struct maar_cuda_range* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
     if (made == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    made->cuda = cuda;
+    made->object.peer = &cuda->peer;
     result = reserve_range(made, call, size);
     if (result != VK_SUCCESS) {
         maar_host_free(allocator->callbacks, made);
@@ -78,15 +78,26 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaRange(MaarCuda cuda, VkDeviceSize r
         return maar_misuse(cuda->peer.allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            "reservedSize is 0");
     }
-    return maar_cuda_range_create(cuda, __func__, reservedSize, pRange);
+    struct maar_cuda_range* range = NULL;
+    result = maar_cuda_range_create(cuda, __func__, reservedSize, &range);
+    if (result == VK_SUCCESS) {
+        result = maar_peer_object_open(&range->object, MAAR_OBJECT_CUDA_RANGE);
+    }
+    if (result != VK_SUCCESS) {
+        maar_cuda_range_destroy(range, __func__);
+        return result;
+    }
+    *pRange = MAAR_FROM_BITS(MaarCudaRange, range->object.handle);
+    return VK_SUCCESS;
 }
 
-void maar_cuda_range_destroy(MaarCudaRange range, const char* call)
+void maar_cuda_range_destroy(struct maar_cuda_range* range, const char* call)
 {
-    if (range == VK_NULL_HANDLE) {
+    if (range == NULL) {
         return;
     }
-    MaarCuda cuda = range->cuda;
+    maar_peer_object_close(&range->object);
+    MaarCuda cuda = maar_cuda_of(range->object.peer);
     MaarAllocator allocator = cuda->peer.allocator;
     int previous = 0;
     maar_lock_rank_expect_none();
@@ -107,17 +118,21 @@ void maar_cuda_range_destroy(MaarCudaRange range, const char* call)
     (void)maar_atomic32_drop(&cuda->peer.object_count);
 }
 
-VKAPI_ATTR void VKAPI_CALL maarDestroyCudaRange(MaarCudaRange range)
+VKAPI_ATTR void VKAPI_CALL maarDestroyCudaRange(MaarCuda cuda, MaarCudaRange range)
 {
-    maar_cuda_range_destroy(range, __func__);
+    if (cuda != VK_NULL_HANDLE && range != VK_NULL_HANDLE) {
+        maar_cuda_range_destroy(maar_peer_object_find(&cuda->peer, __func__, "range",
+                                                      MAAR_OBJECT_CUDA_RANGE, MAAR_TO_BITS(range)),
+                                __func__);
+    }
 }
 
-static VkResult check_range_block(MaarCudaRange range, const char* call,
+static VkResult check_range_block(struct maar_cuda_range* range, const char* call,
                                   const struct maar_block* block)
 {
-    MaarAllocator allocator = range->cuda->peer.allocator;
+    MaarAllocator allocator = range->object.peer->allocator;
     const VkExternalMemoryHandleTypeFlags type =
-        (VkExternalMemoryHandleTypeFlags)range->cuda->peer.memory_type;
+        (VkExternalMemoryHandleTypeFlags)range->object.peer->memory_type;
     if ((block->shared_types & type) == 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
                            "allocation was not made to be exported to CUDA: chain MaarExportInfo "
@@ -164,9 +179,10 @@ static VkResult map_piece(MaarCuda cuda, const char* call, maar_port_handle hand
     return result;
 }
 
-VkResult maar_cuda_range_append(MaarCudaRange range, const char* call, const struct maar_slot* slot)
+VkResult maar_cuda_range_append(struct maar_cuda_range* range, const char* call,
+                                const struct maar_slot* slot)
 {
-    MaarCuda cuda = range->cuda;
+    MaarCuda cuda = maar_cuda_of(range->object.peer);
     MaarAllocator allocator = cuda->peer.allocator;
     VkResult result = check_range_block(range, call, maar_slot_block(slot));
     if (result != VK_SUCCESS) {
@@ -196,22 +212,27 @@ VkResult maar_cuda_range_append(MaarCudaRange range, const char* call, const str
     return VK_SUCCESS;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarAppendToCudaRange(MaarCudaRange range, MaarAllocation allocation)
+/* Begins a public call that uses a range. */
+static VkResult enter_range(MaarCuda cuda, const char* call, MaarCudaRange range, void** object)
 {
-    if (range == VK_NULL_HANDLE) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    MaarAllocator allocator = range->cuda->peer.allocator;
-    VkResult result = maar_enter(allocator);
+    return maar_peer_object_enter(maar_peer_of_cuda(cuda), call, "range", MAAR_OBJECT_CUDA_RANGE,
+                                  MAAR_TO_BITS(range), object);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarAppendToCudaRange(MaarCuda cuda, MaarCudaRange range,
+                                                     MaarAllocation allocation)
+{
+    void* own = NULL;
+    VkResult result = enter_range(cuda, __func__, range, &own);
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
-    return slot != NULL ? maar_cuda_range_append(range, __func__, slot)
+    const struct maar_slot* slot = maar_resolve(cuda->peer.allocator, __func__, allocation, NULL);
+    return slot != NULL ? maar_cuda_range_append(own, __func__, slot)
                         : VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
-void maar_cuda_range_read(const struct MaarCudaRange_T* range, MaarCudaRangeInfo* info)
+void maar_cuda_range_read(const struct maar_cuda_range* range, MaarCudaRangeInfo* info)
 {
     info->devicePointer = range->start;
     info->reservedSize = range->reserved_size;
@@ -219,12 +240,17 @@ void maar_cuda_range_read(const struct MaarCudaRange_T* range, MaarCudaRangeInfo
     info->granularity = range->granularity;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaRangeInfo(MaarCudaRange range, MaarCudaRangeInfo* pInfo)
+VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaRangeInfo(MaarCuda cuda, MaarCudaRange range,
+                                                    MaarCudaRangeInfo* pInfo)
 {
-    VkResult result = maar_peer_enter(range != VK_NULL_HANDLE ? &range->cuda->peer : NULL, __func__,
-                                      "pInfo", pInfo, MAAR_STRUCTURE_TYPE_CUDA_RANGE_INFO);
+    void* own = NULL;
+    VkResult result = enter_range(cuda, __func__, range, &own);
     if (result == VK_SUCCESS) {
-        maar_cuda_range_read(range, pInfo);
+        result = maar_check_structure(cuda->peer.allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_CUDA_RANGE_INFO);
+    }
+    if (result == VK_SUCCESS) {
+        maar_cuda_range_read(own, pInfo);
     }
     return result;
 }

@@ -7,21 +7,11 @@ static const MaarCudaTimelineCreateInfo default_cuda_timeline = {
     .sType = MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_CREATE_INFO,
 };
 
-static struct maar_peer_timeline* timeline_of(MaarCudaTimeline timeline)
+/* Begins a public call that uses a timeline. */
+static VkResult enter_cuda_timeline(MaarCuda cuda, const char* call, MaarCudaTimeline timeline,
+                                    struct maar_peer_timeline** own)
 {
-    return (struct maar_peer_timeline*)(void*)timeline;
-}
-
-static struct maar_peer* peer_of(MaarCudaTimeline timeline)
-{
-    return timeline != VK_NULL_HANDLE ? timeline_of(timeline)->peer : NULL;
-}
-
-/* Returns VK_SUCCESS for a timeline that may be used. */
-static VkResult enter_cuda_timeline(MaarCudaTimeline timeline)
-{
-    return timeline == VK_NULL_HANDLE ? VK_ERROR_VALIDATION_FAILED_EXT
-                                      : maar_enter(timeline_of(timeline)->peer->allocator);
+    return maar_peer_timeline_enter(maar_peer_of_cuda(cuda), call, MAAR_TO_BITS(timeline), own);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaTimeline(MaarCuda cuda,
@@ -46,30 +36,30 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaTimeline(MaarCuda cuda,
         return maar_misuse(cuda->peer.allocator, MAAR_MESSAGE_ID_INVALID_ENUM, __func__,
                            "pCreateInfo->mode is not a MaarHandoffMode");
     }
-    struct maar_peer_timeline* made = NULL;
+    uint64_t handle = 0;
     result =
-        maar_peer_timeline_create(&cuda->peer, __func__, info->mode, info->initialValue, &made);
-    *pTimeline = (MaarCudaTimeline)(void*)made;
+        maar_peer_timeline_create(&cuda->peer, __func__, info->mode, info->initialValue, &handle);
+    *pTimeline = MAAR_FROM_BITS(MaarCudaTimeline, handle);
     return result;
 }
 
-VKAPI_ATTR void VKAPI_CALL maarDestroyCudaTimeline(MaarCudaTimeline timeline)
+VKAPI_ATTR void VKAPI_CALL maarDestroyCudaTimeline(MaarCuda cuda, MaarCudaTimeline timeline)
 {
-    if (timeline != VK_NULL_HANDLE) {
-        maar_peer_timeline_destroy(timeline_of(timeline), __func__);
-    }
+    maar_peer_timeline_destroy(maar_peer_of_cuda(cuda), __func__, MAAR_TO_BITS(timeline));
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaTimelineInfo(MaarCudaTimeline timeline,
+VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaTimelineInfo(MaarCuda cuda, MaarCudaTimeline timeline,
                                                        MaarCudaTimelineInfo* pInfo)
 {
-    VkResult result = maar_peer_enter(peer_of(timeline), __func__, "pInfo", pInfo,
-                                      MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_INFO);
+    struct maar_peer_timeline* own = NULL;
+    VkResult result = enter_cuda_timeline(cuda, __func__, timeline, &own);
     if (result == VK_SUCCESS) {
-        const struct maar_peer_timeline* known = timeline_of(timeline);
-        pInfo->mode = known->mode;
-        pInfo->semaphore =
-            known->mode != MAAR_HANDOFF_MODE_BINARY ? known->semaphore : VK_NULL_HANDLE;
+        result = maar_check_structure(cuda->peer.allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_INFO);
+    }
+    if (result == VK_SUCCESS) {
+        pInfo->mode = own->mode;
+        pInfo->semaphore = own->mode != MAAR_HANDOFF_MODE_BINARY ? own->semaphore : VK_NULL_HANDLE;
     }
     return result;
 }
@@ -77,47 +67,55 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaTimelineInfo(MaarCudaTimeline timeline
 typedef VkResult (*point_fn)(struct maar_peer_timeline* timeline, const char* call, uint64_t value,
                              MaarPoint* point);
 
-static VkResult get_point(MaarCudaTimeline timeline, const char* call, uint64_t value,
-                          MaarPoint* point, point_fn get)
+static VkResult get_point(MaarCuda cuda, const char* call, MaarCudaTimeline timeline,
+                          uint64_t value, MaarPoint* point, point_fn get)
 {
     const struct maar_output outputs[] = {{"pPoint", point, sizeof *point}, {0}};
-    VkResult result = maar_peer_enter_outputs(peer_of(timeline), call, outputs);
-    return result == VK_SUCCESS ? get(timeline_of(timeline), call, value, point) : result;
+    struct maar_peer_timeline* own = NULL;
+    VkResult result = maar_peer_enter_outputs(maar_peer_of_cuda(cuda), call, outputs);
+    if (result == VK_SUCCESS) {
+        result = enter_cuda_timeline(cuda, call, timeline, &own);
+    }
+    return result == VK_SUCCESS ? get(own, call, value, point) : result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaTimelineSignal(MaarCudaTimeline timeline, uint64_t value,
-                                                         MaarPoint* pPoint)
+VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaTimelineSignal(MaarCuda cuda, MaarCudaTimeline timeline,
+                                                         uint64_t value, MaarPoint* pPoint)
 {
-    return get_point(timeline, __func__, value, pPoint, maar_peer_point_to_signal);
+    return get_point(cuda, __func__, timeline, value, pPoint, maar_peer_point_to_signal);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaTimelineWait(MaarCudaTimeline timeline, uint64_t value,
-                                                       MaarPoint* pPoint)
+VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaTimelineWait(MaarCuda cuda, MaarCudaTimeline timeline,
+                                                       uint64_t value, MaarPoint* pPoint)
 {
-    return get_point(timeline, __func__, value, pPoint, maar_peer_point_to_wait);
+    return get_point(cuda, __func__, timeline, value, pPoint, maar_peer_point_to_wait);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarCudaWait(MaarCudaTimeline timeline, uint64_t value,
-                                            MaarCudaStream stream)
+VKAPI_ATTR VkResult VKAPI_CALL maarCudaWait(MaarCuda cuda, MaarCudaTimeline timeline,
+                                            uint64_t value, MaarCudaStream stream)
 {
-    VkResult result = enter_cuda_timeline(timeline);
-    return result == VK_SUCCESS ? maar_peer_wait(timeline_of(timeline), __func__, value, stream)
-                                : result;
+    struct maar_peer_timeline* own = NULL;
+    VkResult result = enter_cuda_timeline(cuda, __func__, timeline, &own);
+    return result == VK_SUCCESS ? maar_peer_wait(own, __func__, value, stream) : result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarCudaSignal(MaarCudaTimeline timeline, uint64_t value,
-                                              MaarCudaStream stream)
+VKAPI_ATTR VkResult VKAPI_CALL maarCudaSignal(MaarCuda cuda, MaarCudaTimeline timeline,
+                                              uint64_t value, MaarCudaStream stream)
 {
-    VkResult result = enter_cuda_timeline(timeline);
-    return result == VK_SUCCESS ? maar_peer_signal(timeline_of(timeline), __func__, value, stream)
-                                : result;
+    struct maar_peer_timeline* own = NULL;
+    VkResult result = enter_cuda_timeline(cuda, __func__, timeline, &own);
+    return result == VK_SUCCESS ? maar_peer_signal(own, __func__, value, stream) : result;
 }
 
-static VkResult hand_over(MaarCudaTimeline timeline, const char* call,
+static VkResult hand_over(MaarCuda cuda, const char* call, MaarCudaTimeline timeline,
                           const MaarCudaHandoffInfo* info, maar_peer_hand_fn hand)
 {
-    VkResult result = maar_peer_enter(peer_of(timeline), call, "pInfo", info,
+    struct maar_peer_timeline* own = NULL;
+    VkResult result = enter_cuda_timeline(cuda, call, timeline, &own);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(cuda->peer.allocator, call, "pInfo", info,
                                       MAAR_STRUCTURE_TYPE_CUDA_HANDOFF_INFO);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -128,17 +126,17 @@ static VkResult hand_over(MaarCudaTimeline timeline, const char* call,
         .resource_count = info->resourceCount,
         .resources = info->pResources,
     };
-    return hand(timeline_of(timeline), call, &handoff);
+    return hand(own, call, &handoff);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarReleaseToCuda(MaarCudaTimeline timeline,
+VKAPI_ATTR VkResult VKAPI_CALL maarReleaseToCuda(MaarCuda cuda, MaarCudaTimeline timeline,
                                                  const MaarCudaHandoffInfo* pInfo)
 {
-    return hand_over(timeline, __func__, pInfo, maar_peer_release);
+    return hand_over(cuda, __func__, timeline, pInfo, maar_peer_release);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarAcquireFromCuda(MaarCudaTimeline timeline,
+VKAPI_ATTR VkResult VKAPI_CALL maarAcquireFromCuda(MaarCuda cuda, MaarCudaTimeline timeline,
                                                    const MaarCudaHandoffInfo* pInfo)
 {
-    return hand_over(timeline, __func__, pInfo, maar_peer_acquire);
+    return hand_over(cuda, __func__, timeline, pInfo, maar_peer_acquire);
 }

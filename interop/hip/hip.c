@@ -12,19 +12,9 @@ static const MaarHipCreateInfo default_hip_info = {
     .sType = MAAR_STRUCTURE_TYPE_HIP_CREATE_INFO,
 };
 
-static struct maar_peer_timeline* hip_timeline_of(MaarHipTimeline timeline)
-{
-    return (struct maar_peer_timeline*)(void*)timeline;
-}
-
 static struct maar_peer* peer_of_hip(MaarHip hip)
 {
     return hip != VK_NULL_HANDLE ? &hip->peer : NULL;
-}
-
-static struct maar_peer* peer_of_timeline(MaarHipTimeline timeline)
-{
-    return timeline != VK_NULL_HANDLE ? hip_timeline_of(timeline)->peer : NULL;
 }
 
 /* ---- the device ---- */
@@ -137,60 +127,65 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHipTimeline(MaarHip hip, uint64_t initi
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_peer_timeline* made = NULL;
+    uint64_t handle = 0;
     result = maar_peer_timeline_create(&hip->peer, __func__, MAAR_HANDOFF_MODE_HOST, initialValue,
-                                       &made);
-    *pTimeline = (MaarHipTimeline)(void*)made;
+                                       &handle);
+    *pTimeline = MAAR_FROM_BITS(MaarHipTimeline, handle);
     return result;
 }
 
-VKAPI_ATTR void VKAPI_CALL maarDestroyHipTimeline(MaarHipTimeline timeline)
+VKAPI_ATTR void VKAPI_CALL maarDestroyHipTimeline(MaarHip hip, MaarHipTimeline timeline)
 {
-    if (timeline != VK_NULL_HANDLE) {
-        maar_peer_timeline_destroy(hip_timeline_of(timeline), __func__);
-    }
+    maar_peer_timeline_destroy(peer_of_hip(hip), __func__, MAAR_TO_BITS(timeline));
 }
 
-/* Returns VK_SUCCESS for a timeline that may be used. */
-static VkResult enter_hip_timeline(MaarHipTimeline timeline)
+/* Begins a public call that uses a timeline. */
+static VkResult enter_hip_timeline(MaarHip hip, const char* call, MaarHipTimeline timeline,
+                                   struct maar_peer_timeline** own)
 {
-    const struct maar_peer* peer = peer_of_timeline(timeline);
-    return peer == NULL ? VK_ERROR_VALIDATION_FAILED_EXT : maar_enter(peer->allocator);
+    return maar_peer_timeline_enter(peer_of_hip(hip), call, MAAR_TO_BITS(timeline), own);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarGetHipTimelineSemaphore(MaarHipTimeline timeline,
+VKAPI_ATTR VkResult VKAPI_CALL maarGetHipTimelineSemaphore(MaarHip hip, MaarHipTimeline timeline,
                                                            VkSemaphore* pSemaphore)
 {
     const struct maar_output outputs[] = {{"pSemaphore", pSemaphore, sizeof *pSemaphore}, {0}};
-    VkResult result = maar_peer_enter_outputs(peer_of_timeline(timeline), __func__, outputs);
+    struct maar_peer_timeline* own = NULL;
+    VkResult result = maar_peer_enter_outputs(peer_of_hip(hip), __func__, outputs);
     if (result == VK_SUCCESS) {
-        *pSemaphore = hip_timeline_of(timeline)->semaphore;
+        result = enter_hip_timeline(hip, __func__, timeline, &own);
+    }
+    if (result == VK_SUCCESS) {
+        *pSemaphore = own->semaphore;
     }
     return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarHipWait(MaarHipTimeline timeline, uint64_t value,
+VKAPI_ATTR VkResult VKAPI_CALL maarHipWait(MaarHip hip, MaarHipTimeline timeline, uint64_t value,
                                            MaarHipStream stream)
 {
-    VkResult result = enter_hip_timeline(timeline);
-    return result == VK_SUCCESS ? maar_peer_wait(hip_timeline_of(timeline), __func__, value, stream)
-                                : result;
+    struct maar_peer_timeline* own = NULL;
+    VkResult result = enter_hip_timeline(hip, __func__, timeline, &own);
+    return result == VK_SUCCESS ? maar_peer_wait(own, __func__, value, stream) : result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarHipSignal(MaarHipTimeline timeline, uint64_t value,
+VKAPI_ATTR VkResult VKAPI_CALL maarHipSignal(MaarHip hip, MaarHipTimeline timeline, uint64_t value,
                                              MaarHipStream stream)
 {
-    VkResult result = enter_hip_timeline(timeline);
-    return result == VK_SUCCESS
-               ? maar_peer_signal(hip_timeline_of(timeline), __func__, value, stream)
-               : result;
+    struct maar_peer_timeline* own = NULL;
+    VkResult result = enter_hip_timeline(hip, __func__, timeline, &own);
+    return result == VK_SUCCESS ? maar_peer_signal(own, __func__, value, stream) : result;
 }
 
-static VkResult hand_over_hip(MaarHipTimeline timeline, const char* call,
+static VkResult hand_over_hip(MaarHip hip, const char* call, MaarHipTimeline timeline,
                               const MaarHipHandoffInfo* info, maar_peer_hand_fn hand)
 {
-    VkResult result = maar_peer_enter(peer_of_timeline(timeline), call, "pInfo", info,
+    struct maar_peer_timeline* own = NULL;
+    VkResult result = enter_hip_timeline(hip, call, timeline, &own);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(hip->peer.allocator, call, "pInfo", info,
                                       MAAR_STRUCTURE_TYPE_HIP_HANDOFF_INFO);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -201,17 +196,17 @@ static VkResult hand_over_hip(MaarHipTimeline timeline, const char* call,
         .resource_count = info->resourceCount,
         .resources = info->pResources,
     };
-    return hand(hip_timeline_of(timeline), call, &handoff);
+    return hand(own, call, &handoff);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarReleaseToHip(MaarHipTimeline timeline,
+VKAPI_ATTR VkResult VKAPI_CALL maarReleaseToHip(MaarHip hip, MaarHipTimeline timeline,
                                                 const MaarHipHandoffInfo* pInfo)
 {
-    return hand_over_hip(timeline, __func__, pInfo, maar_peer_release);
+    return hand_over_hip(hip, __func__, timeline, pInfo, maar_peer_release);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarAcquireFromHip(MaarHipTimeline timeline,
+VKAPI_ATTR VkResult VKAPI_CALL maarAcquireFromHip(MaarHip hip, MaarHipTimeline timeline,
                                                   const MaarHipHandoffInfo* pInfo)
 {
-    return hand_over_hip(timeline, __func__, pInfo, maar_peer_acquire);
+    return hand_over_hip(hip, __func__, timeline, pInfo, maar_peer_acquire);
 }

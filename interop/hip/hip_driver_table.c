@@ -85,6 +85,7 @@ static VkResult call_host_from_hip(struct maar_peer* peer, const char* call, voi
 
 const struct maar_peer_driver maar_hip_peer_driver = {
     .name = "HIP",
+    .timeline_kind = MAAR_OBJECT_HIP_TIMELINE,
     .enter = set_hip_device,
     .leave = put_hip_device_back,
     .import_block = import_hip_block,

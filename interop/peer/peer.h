@@ -17,6 +17,7 @@
 #include "core/port_handle.h"
 #include "core/report.h"
 #include "interop/peer/handoff_side.h"
+#include "interop/peer/peer_object.h"
 #include "maar/cuda.h"
 
 struct maar_peer;
@@ -37,6 +38,7 @@ struct maar_peer_import {
  */
 struct maar_peer_driver {
     const char* name; /* for messages */
+    enum maar_object_kind timeline_kind;
     /* Makes the peer's device current; *previous is for `leave`. */
     VkResult (*enter)(struct maar_peer* peer, const char* call, int* previous);
     void (*leave)(struct maar_peer* peer, int previous);
@@ -141,9 +143,9 @@ static inline VkResult maar_peer_enter(const struct maar_peer* peer, const char*
 
 struct maar_carrier;
 
-/* MaarCudaTimeline and MaarHipTimeline by another name. */
+/* What a MaarCudaTimeline or a MaarHipTimeline names. */
 struct maar_peer_timeline {
-    struct maar_peer* peer;
+    struct maar_peer_object object; /* first */
     MaarHandoffMode mode;
     VkSemaphore semaphore; /* BINARY: the semaphore that Vulkan signals */
     VkSemaphore returning; /* BINARY: the semaphore that the peer signals */
@@ -169,10 +171,15 @@ struct maar_peer_handoff {
 };
 
 MaarHandoffMode maar_peer_best_mode(const struct maar_peer* peer);
+/* Makes a timeline and its handle. On failure *handle stays as it is. */
 VkResult maar_peer_timeline_create(struct maar_peer* peer, const char* call, MaarHandoffMode mode,
-                                   uint64_t initial, struct maar_peer_timeline** timeline);
-/* Keeps the timeline, and with it the peer, while the host still has a signal to carry over. */
-void maar_peer_timeline_destroy(struct maar_peer_timeline* timeline, const char* call);
+                                   uint64_t initial, uint64_t* handle);
+/* Begins a public call that uses a timeline, as maar_peer_object_enter does. */
+VkResult maar_peer_timeline_enter(const struct maar_peer* peer, const char* call, uint64_t handle,
+                                  struct maar_peer_timeline** timeline);
+/* Ends the timeline that a handle names. Accepts 0, and NULL as the peer. Keeps the timeline, and
+ * with it the peer, while the host still has a signal to carry over. */
+void maar_peer_timeline_destroy(const struct maar_peer* peer, const char* call, uint64_t handle);
 /* Releases the kept timelines that nobody needs any more. */
 void maar_peer_timelines_end_kept(struct maar_peer* peer);
 /* Returns the points that Vulkan signals and waits for. */

@@ -24,7 +24,7 @@ static MaarHandoffInfo handoff_info(const struct maar_peer_handoff* handoff,
 VkResult maar_peer_release(struct maar_peer_timeline* timeline, const char* call,
                            const struct maar_peer_handoff* handoff)
 {
-    MaarAllocator allocator = timeline->peer->allocator;
+    MaarAllocator allocator = timeline->object.peer->allocator;
     struct maar_side_step step;
     VkResult result =
         maar_peer_begin_signal(timeline, call, &timeline->vulkan, handoff->value, &step);
@@ -69,7 +69,7 @@ static VkResult signal_and_commit(struct maar_peer_timeline* timeline, const cha
         maar_handoff_cancel(prepared); /* another thread waited for the value in between */
     }
     if (result != VK_SUCCESS) {
-        maar_report(timeline->peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+        maar_report(timeline->object.peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                     MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE, call,
                     "the stream signals the timeline, but Vulkan has not taken the resources "
                     "back: submit a handoff that waits for value %llu to make up for it",
@@ -86,6 +86,7 @@ VkResult maar_peer_acquire(struct maar_peer_timeline* timeline, const char* call
     info.waitCount = 1;
     info.pWaits = &wait;
     struct maar_handoff prepared;
-    VkResult result = maar_handoff_prepare(timeline->peer->allocator, call, &info, &prepared);
+    VkResult result =
+        maar_handoff_prepare(timeline->object.peer->allocator, call, &info, &prepared);
     return result == VK_SUCCESS ? signal_and_commit(timeline, call, handoff, &prepared) : result;
 }

@@ -104,7 +104,7 @@ static VkResult make_shared(struct maar_peer* peer, const char* call, bool timel
 static VkResult make_semaphores(struct maar_peer_timeline* timeline, const char* call,
                                 uint64_t initial)
 {
-    struct maar_peer* peer = timeline->peer;
+    struct maar_peer* peer = timeline->object.peer;
     if (timeline->mode == MAAR_HANDOFF_MODE_HOST) {
         return maar_timeline_create(&peer->allocator->device, initial, &timeline->semaphore);
     }
@@ -121,7 +121,7 @@ static VkResult make_semaphores(struct maar_peer_timeline* timeline, const char*
 /* Releases a timeline that nobody uses any more. */
 static void discard_timeline(struct maar_peer_timeline* timeline)
 {
-    struct maar_peer* peer = timeline->peer;
+    struct maar_peer* peer = timeline->object.peer;
     MaarAllocator allocator = peer->allocator;
     const struct maar_device* device = &allocator->device;
     void* const imported[] = {timeline->imported, timeline->imported_returning};
@@ -149,7 +149,7 @@ static void discard_timeline(struct maar_peer_timeline* timeline)
 }
 
 VkResult maar_peer_timeline_create(struct maar_peer* peer, const char* call, MaarHandoffMode mode,
-                                   uint64_t initial, struct maar_peer_timeline** timeline)
+                                   uint64_t initial, uint64_t* handle)
 {
     MaarAllocator allocator = peer->allocator;
     const MaarHandoffMode chosen =
@@ -172,18 +172,35 @@ VkResult maar_peer_timeline_create(struct maar_peer* peer, const char* call, Maa
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     const bool alternates = chosen == MAAR_HANDOFF_MODE_BINARY;
-    made->peer = peer;
+    made->object.peer = peer;
     made->mode = chosen;
     made->carried = initial;
     maar_sides_start(&made->vulkan, &made->other, alternates, initial);
     result = make_semaphores(made, call, initial);
+    if (result == VK_SUCCESS) {
+        result = maar_peer_object_open(&made->object, peer->driver->timeline_kind);
+    }
     if (result != VK_SUCCESS) {
         discard_timeline(made);
         return result;
     }
     (void)maar_atomic32_add(&peer->object_count, 1);
-    *timeline = made;
+    *handle = made->object.handle;
     return VK_SUCCESS;
+}
+
+VkResult maar_peer_timeline_enter(const struct maar_peer* peer, const char* call, uint64_t handle,
+                                  struct maar_peer_timeline** timeline)
+{
+    if (peer == NULL) {
+        *timeline = NULL;
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    void* object = NULL;
+    const VkResult result = maar_peer_object_enter(peer, call, "timeline",
+                                                   peer->driver->timeline_kind, handle, &object);
+    *timeline = object;
+    return result;
 }
 
 static bool is_carrying(struct maar_peer_timeline* timeline)
@@ -195,7 +212,7 @@ static bool is_carrying(struct maar_peer_timeline* timeline)
  * peer whose context has failed drops it without notice. */
 static bool await_carriers(struct maar_peer_timeline* timeline)
 {
-    const struct maar_device* device = &timeline->peer->allocator->device;
+    const struct maar_device* device = &timeline->object.peer->allocator->device;
     if (!is_carrying(timeline)) {
         return true;
     }
@@ -207,7 +224,7 @@ static bool await_carriers(struct maar_peer_timeline* timeline)
 
 static void end_timeline(struct maar_peer_timeline* timeline)
 {
-    struct maar_peer* peer = timeline->peer;
+    struct maar_peer* peer = timeline->object.peer;
     discard_timeline(timeline);
     (void)maar_atomic32_drop(&peer->object_count);
 }
@@ -215,16 +232,24 @@ static void end_timeline(struct maar_peer_timeline* timeline)
 /* Keeps a timeline, which counts as alive as long as a thread of the peer's may use it. */
 static void keep_timeline(struct maar_peer_timeline* timeline)
 {
-    struct maar_peer* peer = timeline->peer;
+    struct maar_peer* peer = timeline->object.peer;
     maar_mutex_lock(&peer->allocator->share_lock);
     timeline->next_kept = peer->kept;
     peer->kept = timeline;
     maar_mutex_unlock(&peer->allocator->share_lock);
 }
 
-void maar_peer_timeline_destroy(struct maar_peer_timeline* timeline, const char* call)
+void maar_peer_timeline_destroy(const struct maar_peer* peer, const char* call, uint64_t handle)
 {
-    struct maar_peer* peer = timeline->peer;
+    if (peer == NULL || handle == 0) {
+        return;
+    }
+    struct maar_peer_timeline* timeline =
+        maar_peer_object_find(peer, call, "timeline", peer->driver->timeline_kind, handle);
+    if (timeline == NULL) {
+        return;
+    }
+    maar_peer_object_close(&timeline->object);
     if (await_carriers(timeline)) {
         end_timeline(timeline);
         return;
@@ -260,7 +285,8 @@ static VkResult report_step(struct maar_peer_timeline* timeline, const char* cal
                             const char* fault)
 {
     return result == VK_ERROR_VALIDATION_FAILED_EXT
-               ? maar_misuse(timeline->peer->allocator, MAAR_MESSAGE_ID_HANDOFF_VALUE, call, fault)
+               ? maar_misuse(timeline->object.peer->allocator, MAAR_MESSAGE_ID_HANDOFF_VALUE, call,
+                             fault)
                : result;
 }
 
@@ -340,7 +366,7 @@ VkResult maar_peer_point_to_wait(struct maar_peer_timeline* timeline, const char
 
 static VkResult wait_on_host(struct maar_peer_timeline* timeline, uint64_t value)
 {
-    MaarAllocator allocator = timeline->peer->allocator;
+    MaarAllocator allocator = timeline->object.peer->allocator;
     const VkResult result =
         maar_timeline_wait(&allocator->device, timeline->semaphore, value, UINT64_MAX);
     maar_note_loss(allocator, result);
@@ -350,7 +376,7 @@ static VkResult wait_on_host(struct maar_peer_timeline* timeline, uint64_t value
 VkResult maar_peer_wait(struct maar_peer_timeline* timeline, const char* call, uint64_t value,
                         void* stream)
 {
-    struct maar_peer* peer = timeline->peer;
+    struct maar_peer* peer = timeline->object.peer;
     if (timeline->mode == MAAR_HANDOFF_MODE_HOST) {
         return wait_on_host(timeline, value);
     }
@@ -376,7 +402,7 @@ static void VKAPI_CALL carry_over(void* data)
 {
     struct maar_carrier* carrier = data;
     struct maar_peer_timeline* timeline = carrier->timeline;
-    const struct maar_device* device = &timeline->peer->allocator->device;
+    const struct maar_device* device = &timeline->object.peer->allocator->device;
     const VkSemaphoreSignalInfo signal = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
         .semaphore = timeline->semaphore,
@@ -402,7 +428,7 @@ static struct maar_carrier* take_carrier(struct maar_peer_timeline* timeline)
     if (carrier != NULL) {
         return carrier;
     }
-    carrier = maar_host_calloc(timeline->peer->allocator->callbacks, 1, sizeof *carrier);
+    carrier = maar_host_calloc(timeline->object.peer->allocator->callbacks, 1, sizeof *carrier);
     if (carrier != NULL) {
         carrier->timeline = timeline;
         maar_atomic32_store(&carrier->busy, 1);
@@ -417,7 +443,7 @@ static struct maar_carrier* take_carrier(struct maar_peer_timeline* timeline)
 static VkResult signal_by_host(struct maar_peer_timeline* timeline, const char* call,
                                uint64_t value, void* stream)
 {
-    struct maar_peer* peer = timeline->peer;
+    struct maar_peer* peer = timeline->object.peer;
     const VkResult failed = (VkResult)(int32_t)maar_atomic32_load(&timeline->carry_result);
     if (failed != VK_SUCCESS) {
         maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
@@ -453,7 +479,7 @@ static VkResult signal_by_host(struct maar_peer_timeline* timeline, const char* 
 VkResult maar_peer_signal(struct maar_peer_timeline* timeline, const char* call, uint64_t value,
                           void* stream)
 {
-    struct maar_peer* peer = timeline->peer;
+    struct maar_peer* peer = timeline->object.peer;
     struct maar_side_step step;
     VkResult result = maar_peer_begin_signal(timeline, call, &timeline->other, value, &step);
     if (result != VK_SUCCESS) {

@@ -42,7 +42,8 @@ static bool move_in_cuda(struct particle_mover* base)
                                    .stream = mover->driver.stream,
                                    .resourceCount = 1,
                                    .pResources = &mover->resource};
-    if (!sample_succeeded(maarReleaseToCuda(mover->timeline, &handoff), "maarReleaseToCuda")) {
+    if (!sample_succeeded(maarReleaseToCuda(mover->cuda, mover->timeline, &handoff),
+                          "maarReleaseToCuda")) {
         return false;
     }
     void* arguments[2] = {&mover->memory.devicePointer, &mover->rules};
@@ -53,7 +54,8 @@ static bool move_in_cuda(struct particle_mover* base)
     }
     ++mover->steps;
     ++handoff.value;
-    return sample_succeeded(maarAcquireFromCuda(mover->timeline, &handoff), "maarAcquireFromCuda");
+    return sample_succeeded(maarAcquireFromCuda(mover->cuda, mover->timeline, &handoff),
+                            "maarAcquireFromCuda");
 }
 
 static bool finish_cuda(struct particle_mover* base, struct particle_account* account)
@@ -84,7 +86,7 @@ static void destroy_cuda(struct particle_mover* base)
     struct cuda_mover* const mover = (struct cuda_mover*)base;
     sample_cuda_close(&mover->driver);
     vkDeviceWaitIdle(mover->device->device);
-    maarDestroyCudaTimeline(mover->timeline);
+    maarDestroyCudaTimeline(mover->cuda, mover->timeline);
     maarDestroyCuda(mover->cuda);
     free(mover);
 }
@@ -126,7 +128,7 @@ static bool share_with_cuda(struct cuda_mover* mover, const struct particle_shar
     mover->free_after = sample_cuda_free_memory(&mover->driver);
     if (!sample_succeeded(maarCreateCudaTimeline(mover->cuda, NULL, &mover->timeline),
                           "maarCreateCudaTimeline") ||
-        !sample_succeeded(maarGetCudaTimelineInfo(mover->timeline, &timeline),
+        !sample_succeeded(maarGetCudaTimelineInfo(mover->cuda, mover->timeline, &timeline),
                           "maarGetCudaTimelineInfo")) {
         return false;
     }

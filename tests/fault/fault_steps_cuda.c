@@ -3,6 +3,7 @@
  * calls of CUDA's (cuMemFree, cuDestroyExternalMemory, cuCtxPopCurrent and their like) are left
  * alone: when they fail nobody can do anything about it.
  */
+#include "core/handle.h"
 #include "tests/fault/fault_cuda.h"
 
 struct fault_cuda fault_cuda;
@@ -197,7 +198,7 @@ static VkResult make_cuda_timeline(MaarHandoffMode mode, MaarCudaTimeline* timel
         .sType = MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_CREATE_INFO,
         .mode = mode,
     };
-    *timeline = (MaarCudaTimeline)(void*)1;
+    *timeline = MAAR_FROM_BITS(MaarCudaTimeline, 1);
     VkResult result = maarCreateCudaTimeline(fault_cuda.cuda, &info, timeline);
     assert_true((result == VK_SUCCESS) == (*timeline != VK_NULL_HANDLE));
     return result;
@@ -224,7 +225,7 @@ static VkResult run_host_timeline(struct fault_context* c)
 static void undo_cuda_timeline(struct fault_context* c)
 {
     (void)c;
-    maarDestroyCudaTimeline(fault_cuda.timeline);
+    maarDestroyCudaTimeline(fault_cuda.cuda, fault_cuda.timeline);
     fault_cuda.timeline = VK_NULL_HANDLE;
 }
 
@@ -237,7 +238,7 @@ static VkResult run_destroy_timeline(struct fault_context* c)
 static VkSemaphore semaphore_of(MaarCudaTimeline timeline)
 {
     MaarCudaTimelineInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_INFO};
-    assert_int_equal(maarGetCudaTimelineInfo(timeline, &info), VK_SUCCESS);
+    assert_int_equal(maarGetCudaTimelineInfo(fault_cuda.cuda, timeline, &info), VK_SUCCESS);
     return info.semaphore;
 }
 
@@ -280,7 +281,8 @@ static void prepare_binary_wait(struct fault_context* c)
 {
     MaarPoint point;
     prepare_binary_stream(c);
-    assert_int_equal(maarGetCudaTimelineSignal(fault_cuda.timeline, 1, &point), VK_SUCCESS);
+    assert_int_equal(maarGetCudaTimelineSignal(fault_cuda.cuda, fault_cuda.timeline, 1, &point),
+                     VK_SUCCESS);
     const VkSubmitInfo submit = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
         .signalSemaphoreCount = 1,
@@ -301,7 +303,8 @@ static void prepare_host_signal(struct fault_context* c)
 {
     prepare_stream(c, MAAR_HANDOFF_MODE_HOST);
     assert_int_equal(make_cuda_timeline(MAAR_HANDOFF_MODE_TIMELINE, &fault_cuda.gate), VK_SUCCESS);
-    assert_int_equal(maarCudaWait(fault_cuda.gate, 1, fault_cuda.stream), VK_SUCCESS);
+    assert_int_equal(maarCudaWait(fault_cuda.cuda, fault_cuda.gate, 1, fault_cuda.stream),
+                     VK_SUCCESS);
 }
 
 static void synchronize_stream(void)
@@ -320,14 +323,14 @@ static void finish_stream(struct fault_context* c)
     enter_cuda();
     assert_int_equal(fault_cuda.driver.cuStreamDestroy(fault_cuda.stream), MAAR_CUDA_SUCCESS);
     leave_cuda();
-    maarDestroyCudaTimeline(fault_cuda.gate);
+    maarDestroyCudaTimeline(fault_cuda.cuda, fault_cuda.gate);
     undo_cuda_timeline(c);
     fault_finish_cuda(c);
 }
 
 static VkResult run_stream_wait(struct fault_context* c)
 {
-    return maarCudaWait(fault_cuda.timeline, c->next_value, fault_cuda.stream);
+    return maarCudaWait(fault_cuda.cuda, fault_cuda.timeline, c->next_value, fault_cuda.stream);
 }
 
 static void undo_stream_wait(struct fault_context* c)
@@ -337,7 +340,7 @@ static void undo_stream_wait(struct fault_context* c)
 
 static VkResult run_stream_signal(struct fault_context* c)
 {
-    return maarCudaSignal(fault_cuda.timeline, c->next_value, fault_cuda.stream);
+    return maarCudaSignal(fault_cuda.cuda, fault_cuda.timeline, c->next_value, fault_cuda.stream);
 }
 
 static VkResult run_timeline_info(struct fault_context* c)
@@ -350,13 +353,13 @@ static VkResult run_timeline_info(struct fault_context* c)
 static VkResult run_point_to_signal(struct fault_context* c)
 {
     MaarPoint point;
-    return maarGetCudaTimelineSignal(fault_cuda.timeline, c->next_value, &point);
+    return maarGetCudaTimelineSignal(fault_cuda.cuda, fault_cuda.timeline, c->next_value, &point);
 }
 
 static VkResult run_point_to_wait(struct fault_context* c)
 {
     MaarPoint point;
-    return maarGetCudaTimelineWait(fault_cuda.timeline, c->next_value, &point);
+    return maarGetCudaTimelineWait(fault_cuda.cuda, fault_cuda.timeline, c->next_value, &point);
 }
 
 static const struct fault_step cuda_timeline_steps[] = {
@@ -409,7 +412,7 @@ static void finish_cuda_handoff(struct fault_context* c)
     finish_stream(c);
 }
 
-typedef VkResult(VKAPI_PTR* cuda_handoff_fn)(MaarCudaTimeline timeline,
+typedef VkResult(VKAPI_PTR* cuda_handoff_fn)(MaarCuda, MaarCudaTimeline timeline,
                                              const MaarCudaHandoffInfo* info);
 
 /* One half may be done when the other fails, so that each attempt has a value of its own. */
@@ -423,7 +426,7 @@ static VkResult hand_over_once(struct fault_context* c, cuda_handoff_fn hand)
         .resourceCount = 1,
         .pResources = &resource,
     };
-    return hand(fault_cuda.timeline, &info);
+    return hand(fault_cuda.cuda, fault_cuda.timeline, &info);
 }
 
 static VkResult run_release_to_cuda(struct fault_context* c)

@@ -3,6 +3,7 @@
  * calls of HIP's (hipFree, hipDestroyExternalMemory) are left alone: when they fail nobody can do
  * anything about it.
  */
+#include "core/handle.h"
 #include "maar/hip.h"
 #include "tests/fault/fault_peer.h"
 
@@ -121,7 +122,7 @@ static void finish_hip_buffer(struct fault_context* c)
 static VkResult run_hip_timeline(struct fault_context* c)
 {
     (void)c;
-    hip_bench.timeline = (MaarHipTimeline)(void*)1;
+    hip_bench.timeline = MAAR_FROM_BITS(MaarHipTimeline, 1);
     VkResult result = maarCreateHipTimeline(hip_bench.hip, 0, &hip_bench.timeline);
     assert_true((result == VK_SUCCESS) == (hip_bench.timeline != VK_NULL_HANDLE));
     return result;
@@ -130,7 +131,7 @@ static VkResult run_hip_timeline(struct fault_context* c)
 static void undo_hip_timeline(struct fault_context* c)
 {
     (void)c;
-    maarDestroyHipTimeline(hip_bench.timeline);
+    maarDestroyHipTimeline(hip_bench.hip, hip_bench.timeline);
     hip_bench.timeline = VK_NULL_HANDLE;
 }
 
@@ -143,7 +144,8 @@ static VkResult run_destroy_hip_timeline(struct fault_context* c)
 static VkSemaphore hip_semaphore(void)
 {
     VkSemaphore semaphore = VK_NULL_HANDLE;
-    assert_int_equal(maarGetHipTimelineSemaphore(hip_bench.timeline, &semaphore), VK_SUCCESS);
+    assert_int_equal(maarGetHipTimelineSemaphore(hip_bench.hip, hip_bench.timeline, &semaphore),
+                     VK_SUCCESS);
     return semaphore;
 }
 
@@ -192,12 +194,12 @@ static void finish_hip_stream(struct fault_context* c)
 
 static VkResult run_hip_wait(struct fault_context* c)
 {
-    return maarHipWait(hip_bench.timeline, c->next_value, hip_bench.stream);
+    return maarHipWait(hip_bench.hip, hip_bench.timeline, c->next_value, hip_bench.stream);
 }
 
 static VkResult run_hip_signal(struct fault_context* c)
 {
-    return maarHipSignal(hip_bench.timeline, c->next_value, hip_bench.stream);
+    return maarHipSignal(hip_bench.hip, hip_bench.timeline, c->next_value, hip_bench.stream);
 }
 
 /* ---- handoffs ---- */
@@ -215,7 +217,7 @@ static void finish_hip_handoff(struct fault_context* c)
     finish_hip_stream(c);
 }
 
-typedef VkResult(VKAPI_PTR* hip_handoff_fn)(MaarHipTimeline timeline,
+typedef VkResult(VKAPI_PTR* hip_handoff_fn)(MaarHip, MaarHipTimeline timeline,
                                             const MaarHipHandoffInfo* info);
 
 /* One half may be done when the other fails, so that each attempt has a value of its own. */
@@ -229,7 +231,7 @@ static VkResult hand_over_to_hip(struct fault_context* c, hip_handoff_fn hand)
         .resourceCount = 1,
         .pResources = &resource,
     };
-    return hand(hip_bench.timeline, &info);
+    return hand(hip_bench.hip, hip_bench.timeline, &info);
 }
 
 static VkResult run_release_to_hip(struct fault_context* c)

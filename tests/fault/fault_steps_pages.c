@@ -2,6 +2,7 @@
  * Steps: images, and CUDA's virtual memory, the experimental part of maar/cuda.h, over the FAKE
  * CUDA driver. Calls that end things (cuMemUnmap, cuMemRelease, cuMemAddressFree) are left alone.
  */
+#include "core/handle.h"
 #include "tests/fault/fault_cuda.h"
 
 #define BLOCK ((VkDeviceSize)FAKE_GRANULARITY)
@@ -32,7 +33,7 @@ static void prepare_cuda_image(struct fault_context* c)
 static VkResult make_cuda_image(struct fault_context* c, MaarCudaImage* image)
 {
     const VkImageCreateInfo info = cuda_image_info();
-    *image = (MaarCudaImage)(void*)1;
+    *image = MAAR_FROM_BITS(MaarCudaImage, 1);
     VkResult result = maarCreateCudaImage(fault_cuda.cuda, c->memory, &info, image);
     assert_true((result == VK_SUCCESS) == (*image != VK_NULL_HANDLE));
     return result;
@@ -46,7 +47,7 @@ static VkResult run_cuda_image(struct fault_context* c)
 static void undo_cuda_image(struct fault_context* c)
 {
     (void)c;
-    maarDestroyCudaImage(fault_cuda.image);
+    maarDestroyCudaImage(fault_cuda.cuda, fault_cuda.image);
     fault_cuda.image = VK_NULL_HANDLE;
 }
 
@@ -73,13 +74,13 @@ static VkResult run_cuda_image_info(struct fault_context* c)
 {
     (void)c;
     MaarCudaImageInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_IMAGE_INFO};
-    return maarGetCudaImageInfo(fault_cuda.image, &info);
+    return maarGetCudaImageInfo(fault_cuda.cuda, fault_cuda.image, &info);
 }
 
 static void finish_cuda_image(struct fault_context* c)
 {
     undo_cuda_image(c);
-    maarDestroyCudaImage(fault_cuda.other_image);
+    maarDestroyCudaImage(fault_cuda.cuda, fault_cuda.other_image);
     maarDestroyImage(c->rig.allocator, c->image, c->memory);
     fault_finish_cuda(c);
 }
@@ -119,7 +120,7 @@ static void undo_foreign_memory(struct fault_context* c)
 static VkResult run_range(struct fault_context* c)
 {
     (void)c;
-    fault_cuda.range = (MaarCudaRange)(void*)1;
+    fault_cuda.range = MAAR_FROM_BITS(MaarCudaRange, 1);
     VkResult result = maarCreateCudaRange(fault_cuda.cuda, 3 * BLOCK, &fault_cuda.range);
     assert_true((result == VK_SUCCESS) == (fault_cuda.range != VK_NULL_HANDLE));
     return result;
@@ -128,7 +129,7 @@ static VkResult run_range(struct fault_context* c)
 static void undo_range(struct fault_context* c)
 {
     (void)c;
-    maarDestroyCudaRange(fault_cuda.range);
+    maarDestroyCudaRange(fault_cuda.cuda, fault_cuda.range);
     fault_cuda.range = VK_NULL_HANDLE;
 }
 
@@ -153,7 +154,7 @@ static void finish_range(struct fault_context* c)
 static MaarCudaRangeInfo range_now(void)
 {
     MaarCudaRangeInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_RANGE_INFO};
-    assert_int_equal(maarGetCudaRangeInfo(fault_cuda.range, &info), VK_SUCCESS);
+    assert_int_equal(maarGetCudaRangeInfo(fault_cuda.cuda, fault_cuda.range, &info), VK_SUCCESS);
     return info;
 }
 
@@ -180,7 +181,7 @@ static void prepare_block(struct fault_context* c)
 static VkResult run_append(struct fault_context* c)
 {
     const VkDeviceSize before = range_now().size;
-    VkResult result = maarAppendToCudaRange(fault_cuda.range, c->memory);
+    VkResult result = maarAppendToCudaRange(fault_cuda.cuda, fault_cuda.range, c->memory);
     assert_int_equal(range_now().size, before + (result == VK_SUCCESS ? BLOCK : 0));
     return result;
 }
@@ -201,7 +202,7 @@ static VkResult run_mirror(struct fault_context* c)
         .sType = MAAR_STRUCTURE_TYPE_CUDA_MIRROR_CREATE_INFO,
         .pBufferInfo = &buffer,
     };
-    fault_cuda.mirror = (MaarCudaMirror)(void*)1;
+    fault_cuda.mirror = MAAR_FROM_BITS(MaarCudaMirror, 1);
     VkResult result = maarCreateCudaMirror(fault_cuda.cuda, &info, &fault_cuda.mirror);
     assert_true((result == VK_SUCCESS) == (fault_cuda.mirror != VK_NULL_HANDLE));
     return result;
@@ -210,7 +211,7 @@ static VkResult run_mirror(struct fault_context* c)
 static void undo_mirror(struct fault_context* c)
 {
     (void)c;
-    maarDestroyCudaMirror(fault_cuda.mirror);
+    maarDestroyCudaMirror(fault_cuda.cuda, fault_cuda.mirror);
     fault_cuda.mirror = VK_NULL_HANDLE;
 }
 
@@ -243,7 +244,7 @@ static void finish_mirror(struct fault_context* c)
 static MaarCudaMirrorInfo mirror_now(void)
 {
     MaarCudaMirrorInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_MIRROR_INFO};
-    assert_int_equal(maarGetCudaMirrorInfo(fault_cuda.mirror, &info), VK_SUCCESS);
+    assert_int_equal(maarGetCudaMirrorInfo(fault_cuda.cuda, fault_cuda.mirror, &info), VK_SUCCESS);
     return info;
 }
 
@@ -258,7 +259,7 @@ static VkResult run_grow(struct fault_context* c)
 {
     (void)c;
     const MaarCudaMirrorInfo before = mirror_now();
-    VkResult result = maarGrowCudaMirror(fault_cuda.mirror, before.size + BLOCK);
+    VkResult result = maarGrowCudaMirror(fault_cuda.cuda, fault_cuda.mirror, before.size + BLOCK);
     const MaarCudaMirrorInfo now = mirror_now();
     assert_int_equal(now.size, before.size + (result == VK_SUCCESS ? BLOCK : 0));
     assert_int_equal(now.blockCount, before.blockCount + (result == VK_SUCCESS ? 1 : 0));

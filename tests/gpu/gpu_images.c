@@ -99,7 +99,7 @@ static bool give_image(struct gpu_case* gpu, MaarCudaTimeline timeline, uint64_t
                                       .stream = gpu->stream,
                                       .resourceCount = 1,
                                       .pResources = &resource};
-    return gpu_vk(gpu, maarReleaseToCuda(timeline, &info), "maarReleaseToCuda") &&
+    return gpu_vk(gpu, maarReleaseToCuda(gpu->cuda, timeline, &info), "maarReleaseToCuda") &&
            gpu_synchronize(gpu);
 }
 
@@ -109,7 +109,7 @@ static uint32_t count_texels(struct gpu_case* gpu, copy_2d_fn copy_2d, MaarCudaI
 {
     static uint32_t texels[EDGE * EDGE * 4];
     MaarCudaImageInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_IMAGE_INFO};
-    if (!gpu_vk(gpu, maarGetCudaImageInfo(array, &info), "maarGetCudaImageInfo")) {
+    if (!gpu_vk(gpu, maarGetCudaImageInfo(gpu->cuda, array, &info), "maarGetCudaImageInfo")) {
         return 0;
     }
     memset(texels, 0, sizeof texels);
@@ -181,7 +181,7 @@ static void try_image(struct gpu_case* gpu, MaarCudaTimeline timeline, uint64_t 
     } else if (clear_image(gpu, image, row) && give_image(gpu, timeline, value, image)) {
         say_contents(gpu, copy_2d, array, row);
     }
-    maarDestroyCudaImage(array);
+    maarDestroyCudaImage(gpu->cuda, array);
     maarDestroyImage(gpu->allocator, image, allocation);
 }
 
@@ -201,7 +201,7 @@ int main(int argc, char** argv)
             try_image(&gpu, timeline, ++value, &rows[i], 5);
         }
         (void)vkDeviceWaitIdle(gpu.device);
-        maarDestroyCudaTimeline(timeline);
+        maarDestroyCudaTimeline(gpu.cuda, timeline);
     }
     const int closed = gpu_close(&gpu);
     return code == GPU_EXIT_OK ? closed : code;

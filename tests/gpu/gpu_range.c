@@ -136,7 +136,7 @@ static void fill_range(struct both_sides* at, MaarCudaRange range, struct gpu_bu
         }
         at->buffers[i] = buffers[i].buffer;
         gpu->message[0] = '\0';
-        result = maarAppendToCudaRange(range, buffers[i].allocation);
+        result = maarAppendToCudaRange(gpu->cuda, range, buffers[i].allocation);
         printf("- block %u of %llu bytes: %s%s%s\n", i, (unsigned long long)at->block_size,
                gpu_result_name(result), result != VK_SUCCESS ? "; " : "", gpu->message);
     }
@@ -144,7 +144,7 @@ static void fill_range(struct both_sides* at, MaarCudaRange range, struct gpu_bu
         printf("\n**Ranges do not work here: CUDA refuses Vulkan's handle.**\n\n");
         return;
     }
-    if (gpu_vk(gpu, maarGetCudaRangeInfo(range, &info), "maarGetCudaRangeInfo") &&
+    if (gpu_vk(gpu, maarGetCudaRangeInfo(gpu->cuda, range, &info), "maarGetCudaRangeInfo") &&
         gpu_make_readback(gpu, BLOCKS * at->block_size, &at->readback)) {
         at->pointer = info.devicePointer;
         compare_both_ways(at, BLOCKS);
@@ -164,12 +164,12 @@ static void try_range(struct gpu_case* gpu)
         printf("- maarCreateCudaRange: %s; %s\n", gpu_result_name(result), gpu->message);
         return;
     }
-    if (gpu_vk(gpu, maarGetCudaRangeInfo(range, &info), "maarGetCudaRangeInfo")) {
+    if (gpu_vk(gpu, maarGetCudaRangeInfo(gpu->cuda, range, &info), "maarGetCudaRangeInfo")) {
         at.block_size = 2 * info.granularity;
         printf("- a range's granularity: %llu bytes\n", (unsigned long long)info.granularity);
         fill_range(&at, range, buffers);
     }
-    maarDestroyCudaRange(range);
+    maarDestroyCudaRange(gpu->cuda, range);
     for (uint32_t i = 0; i < BLOCKS; ++i) {
         gpu_free(gpu, &buffers[i]);
     }
@@ -182,7 +182,7 @@ static void grow_mirror(struct both_sides* at, MaarCudaMirror mirror)
 {
     struct gpu_case* gpu = at->gpu;
     MaarCudaMirrorInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_MIRROR_INFO};
-    if (!gpu_vk(gpu, maarGetCudaMirrorInfo(mirror, &info), "maarGetCudaMirrorInfo")) {
+    if (!gpu_vk(gpu, maarGetCudaMirrorInfo(gpu->cuda, mirror, &info), "maarGetCudaMirrorInfo")) {
         return;
     }
     at->block_size = 2 * info.granularity;
@@ -195,7 +195,7 @@ static void grow_mirror(struct both_sides* at, MaarCudaMirror mirror)
     for (uint32_t i = 0; i < BLOCKS; ++i) {
         gpu->message[0] = '\0';
         const double before = gpu_now();
-        const VkResult result = maarGrowCudaMirror(mirror, (i + 1) * at->block_size);
+        const VkResult result = maarGrowCudaMirror(gpu->cuda, mirror, (i + 1) * at->block_size);
         printf("- grown to %llu bytes: %s, %.0f us %s\n",
                (unsigned long long)((i + 1) * at->block_size), gpu_result_name(result),
                1e6 * (gpu_now() - before), gpu->message);
@@ -207,7 +207,7 @@ static void grow_mirror(struct both_sides* at, MaarCudaMirror mirror)
     say_right(at, "written by Vulkan block by block while it grew, read by CUDA as one array",
               read_in_cuda(at, BLOCKS), BLOCKS, 3);
     compare_both_ways(at, BLOCKS);
-    (void)maarGetCudaMirrorInfo(mirror, &info);
+    (void)maarGetCudaMirrorInfo(gpu->cuda, mirror, &info);
     if (info.devicePointer != at->pointer || info.buffer != at->buffers[0]) {
         gpu_fail(gpu, "a mirror has moved");
     }
@@ -236,7 +236,7 @@ static void try_mirror(struct gpu_case* gpu)
     }
     (void)vkDeviceWaitIdle(gpu->device);
     gpu_free(gpu, &at.readback);
-    maarDestroyCudaMirror(mirror);
+    maarDestroyCudaMirror(gpu->cuda, mirror);
 }
 
 int main(int argc, char** argv)

@@ -142,13 +142,15 @@ static bool round_by_points(struct rounds* rounds)
     const uint64_t given = ++rounds->value;
     const uint64_t returned = ++rounds->value;
     MaarPoint point;
-    return gpu_vk(gpu, maarGetCudaTimelineSignal(rounds->timeline, given, &point),
+    return gpu_vk(gpu, maarGetCudaTimelineSignal(gpu->cuda, rounds->timeline, given, &point),
                   "maarGetCudaTimelineSignal") &&
            submit_pass(rounds, 0, &point) &&
-           gpu_vk(gpu, maarCudaWait(rounds->timeline, given, gpu->stream), "maarCudaWait") &&
+           gpu_vk(gpu, maarCudaWait(gpu->cuda, rounds->timeline, given, gpu->stream),
+                  "maarCudaWait") &&
            work_in_cuda(rounds) &&
-           gpu_vk(gpu, maarCudaSignal(rounds->timeline, returned, gpu->stream), "maarCudaSignal") &&
-           gpu_vk(gpu, maarGetCudaTimelineWait(rounds->timeline, returned, &point),
+           gpu_vk(gpu, maarCudaSignal(gpu->cuda, rounds->timeline, returned, gpu->stream),
+                  "maarCudaSignal") &&
+           gpu_vk(gpu, maarGetCudaTimelineWait(gpu->cuda, rounds->timeline, returned, &point),
                   "maarGetCudaTimelineWait") &&
            submit_pass(rounds, 1, &point);
 }
@@ -204,7 +206,7 @@ static void report(struct rounds* rounds)
     static const char* const modes[] = {"auto", "timeline", "binary", "host"};
     MaarCudaTimelineInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_INFO};
     double first = 0.0;
-    (void)maarGetCudaTimelineInfo(rounds->timeline, &info);
+    (void)maarGetCudaTimelineInfo(rounds->gpu->cuda, rounds->timeline, &info);
     printf("%u rounds of Vulkan, CUDA (%s), Vulkan; handoff by %s\n\n", rounds->count,
            rounds->touch != NULL ? "a kernel" : "a memset", modes[info.mode]);
     printf("| way | p50, us a round | p99 | times as fast as the first |\n"
@@ -249,7 +251,7 @@ int main(int argc, char** argv)
         }
         (void)vkDeviceWaitIdle(gpu.device);
         (void)gpu_synchronize(&gpu);
-        maarDestroyCudaTimeline(rounds.timeline);
+        maarDestroyCudaTimeline(gpu.cuda, rounds.timeline);
         gpu_free(&gpu, &rounds.buffer);
     }
     const int closed = gpu_close(&gpu);

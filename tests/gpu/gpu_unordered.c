@@ -98,7 +98,7 @@ int main(int argc, char** argv)
         }
         (void)vkDeviceWaitIdle(gpu.device);
         (void)gpu_synchronize(&gpu);
-        maarDestroyCudaTimeline(race.timeline);
+        maarDestroyCudaTimeline(gpu.cuda, race.timeline);
         gpu_free(&gpu, &race.buffer);
     }
     const int closed = gpu_close(&gpu);

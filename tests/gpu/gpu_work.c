@@ -123,8 +123,9 @@ bool gpu_pass(struct gpu_case* gpu, MaarCudaTimeline timeline, uint64_t value, b
                                       .stream = gpu->stream,
                                       .resourceCount = 1,
                                       .pResources = &resource};
-    return to_cuda ? gpu_vk(gpu, maarReleaseToCuda(timeline, &info), "maarReleaseToCuda")
-                   : gpu_vk(gpu, maarAcquireFromCuda(timeline, &info), "maarAcquireFromCuda");
+    return to_cuda ? gpu_vk(gpu, maarReleaseToCuda(gpu->cuda, timeline, &info), "maarReleaseToCuda")
+                   : gpu_vk(gpu, maarAcquireFromCuda(gpu->cuda, timeline, &info),
+                            "maarAcquireFromCuda");
 }
 
 /* ---- CUDA ---- */

@@ -226,7 +226,7 @@ int main(int argc, char** argv)
         compare_neighbours(&gpu, timeline);
         (void)vkDeviceWaitIdle(gpu.device);
         (void)gpu_synchronize(&gpu);
-        maarDestroyCudaTimeline(timeline);
+        maarDestroyCudaTimeline(gpu.cuda, timeline);
     }
     const int closed = gpu_close(&gpu);
     return code == GPU_EXIT_OK ? closed : code;

@@ -313,7 +313,7 @@ static void object_with_timelines_is_kept(void** state)
     assert_int_equal(maarCreateCudaTimeline(desk.cuda, NULL, &timeline), VK_SUCCESS);
     maarDestroyCuda(desk.cuda);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_IN_USE, "1");
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(desk.cuda, timeline);
     cuda_desk_close(&desk);
 }
 
@@ -346,7 +346,7 @@ static void hand_over_and_back(struct cuda_desk* desk, MaarHandoffMode mode)
     const MaarCudaMemory seen = cuda_desk_memory(desk, memory);
     MaarCudaTimeline timeline = make_timeline(desk, mode);
     MaarCudaTimelineInfo known = {.sType = MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_INFO};
-    assert_int_equal(maarGetCudaTimelineInfo(timeline, &known), VK_SUCCESS);
+    assert_int_equal(maarGetCudaTimelineInfo(desk->cuda, timeline, &known), VK_SUCCESS);
     assert_int_equal(known.mode, mode);
     assert_int_equal(known.semaphore == VK_NULL_HANDLE, mode == MAAR_HANDOFF_MODE_BINARY);
     assert_int_equal(desk->driver.cuCtxPushCurrent(info.pContext), MAAR_CUDA_SUCCESS);
@@ -361,13 +361,13 @@ static void hand_over_and_back(struct cuda_desk* desk, MaarHandoffMode mode)
     };
     for (uint64_t round = 0; round < 50; ++round) {
         handoff.value = 2 * round + 1;
-        assert_int_equal(maarReleaseToCuda(timeline, &handoff), VK_SUCCESS);
+        assert_int_equal(maarReleaseToCuda(desk->cuda, timeline, &handoff), VK_SUCCESS);
         execute_submissions(desk);
         assert_int_equal(desk->driver.cuMemsetD8Async((maar_cuda_pointer)seen.devicePointer,
                                                       (unsigned char)round, 4096, stream),
                          MAAR_CUDA_SUCCESS);
         handoff.value = 2 * round + 2;
-        assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_SUCCESS);
+        assert_int_equal(maarAcquireFromCuda(desk->cuda, timeline, &handoff), VK_SUCCESS);
         assert_int_equal(desk->driver.cuStreamSynchronize(stream), MAAR_CUDA_SUCCESS);
         execute_submissions(desk);
         assert_int_equal(((const uint8_t*)maarGetMappedData(desk->rig.allocator, memory))[4095],
@@ -377,7 +377,7 @@ static void hand_over_and_back(struct cuda_desk* desk, MaarHandoffMode mode)
     assert_int_equal(desk->driver.cuStreamDestroy(stream), MAAR_CUDA_SUCCESS);
     assert_int_equal(desk->driver.cuCtxPopCurrent(&(struct maar_cuda_context*){0}),
                      MAAR_CUDA_SUCCESS);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(desk->cuda, timeline);
     maarDestroyBuffer(desk->rig.allocator, buffer, memory);
 }
 
@@ -419,20 +419,23 @@ static void acquire_that_is_refused_signals_nothing(void** state)
         .resourceCount = 1,
         .pResources = &nothing,
     };
-    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(maarAcquireFromCuda(desk.cuda, timeline, &handoff),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_NULL_HANDLE, "pResources[0]");
     handoff.resourceCount = 0;
     handoff.queue = 7;
-    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(maarAcquireFromCuda(desk.cuda, timeline, &handoff),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "queue");
     handoff.queue = 0;
     rig_set_fault(&desk.rig, "vkAllocateCommandBuffers", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarAcquireFromCuda(desk.cuda, timeline, &handoff),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
     rig_clear_faults(&desk.rig);
     assert_int_equal(desk.fake->calls("cuSignalExternalSemaphoresAsync"), 0);
-    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_SUCCESS);
+    assert_int_equal(maarAcquireFromCuda(desk.cuda, timeline, &handoff), VK_SUCCESS);
     finish_stream(&desk);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(desk.cuda, timeline);
     cuda_desk_close(&desk);
 }
 
@@ -448,13 +451,14 @@ static void acquire_without_its_signal_submits_nothing(void** state)
     };
     desk.fake->set_fault("cuSignalExternalSemaphoresAsync", 1, 1, MAAR_CUDA_LAUNCH_FAILED);
     const uint64_t submissions = rig_calls(&desk.rig, "vkQueueSubmit");
-    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_ERROR_UNKNOWN);
+    assert_int_equal(maarAcquireFromCuda(desk.cuda, timeline, &handoff), VK_ERROR_UNKNOWN);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_CALL_FAILED,
                               "cuSignalExternalSemaphoresAsync");
     assert_int_equal(rig_calls(&desk.rig, "vkQueueSubmit"), submissions);
-    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_SUCCESS); /* the same value */
+    assert_int_equal(maarAcquireFromCuda(desk.cuda, timeline, &handoff),
+                     VK_SUCCESS); /* the same value */
     finish_stream(&desk);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(desk.cuda, timeline);
     cuda_desk_close(&desk);
 }
 
@@ -470,10 +474,11 @@ static void acquire_without_its_submission_says_so_and_can_be_made_up_for(void**
         .value = 1,
     };
     rig_set_fault(&desk.rig, "vkQueueSubmit", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
-    assert_int_equal(maarAcquireFromCuda(timeline, &handoff), VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(maarAcquireFromCuda(desk.cuda, timeline, &handoff),
+                     VK_ERROR_OUT_OF_HOST_MEMORY);
     rig_clear_faults(&desk.rig);
     rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE);
-    assert_int_equal(maarGetCudaTimelineWait(timeline, 1, &point), VK_SUCCESS);
+    assert_int_equal(maarGetCudaTimelineWait(desk.cuda, timeline, 1, &point), VK_SUCCESS);
     const MaarHandoffInfo made_up = {
         .sType = MAAR_STRUCTURE_TYPE_HANDOFF_INFO,
         .direction = MAAR_HANDOFF_DIRECTION_ACQUIRE,
@@ -482,7 +487,7 @@ static void acquire_without_its_submission_says_so_and_can_be_made_up_for(void**
     };
     assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &made_up), VK_SUCCESS);
     finish_stream(&desk);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(desk.cuda, timeline);
     cuda_desk_close(&desk);
 }
 
@@ -499,20 +504,20 @@ static void release_without_its_wait_says_so_and_can_be_made_up_for(void** state
     for (size_t i = 0; i < 2; ++i) {
         MaarCudaTimeline timeline = make_timeline(&desk, modes[i]);
         desk.fake->set_fault("cuWaitExternalSemaphoresAsync", 1, 1, MAAR_CUDA_INVALID_HANDLE);
-        assert_int_equal(maarReleaseToCuda(timeline, &handoff), VK_ERROR_UNKNOWN);
+        assert_int_equal(maarReleaseToCuda(desk.cuda, timeline, &handoff), VK_ERROR_UNKNOWN);
         rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE, "1");
-        assert_int_equal(maarCudaWait(timeline, 1, NULL), VK_SUCCESS);
+        assert_int_equal(maarCudaWait(desk.cuda, timeline, 1, NULL), VK_SUCCESS);
         finish_stream(&desk);
-        maarDestroyCudaTimeline(timeline);
+        maarDestroyCudaTimeline(desk.cuda, timeline);
     }
     /* One whose submission fails has done nothing. */
     MaarCudaTimeline timeline = make_timeline(&desk, MAAR_HANDOFF_MODE_BINARY);
     rig_set_fault(&desk.rig, "vkQueueSubmit", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
-    assert_int_equal(maarReleaseToCuda(timeline, &handoff), VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(maarReleaseToCuda(desk.cuda, timeline, &handoff), VK_ERROR_OUT_OF_HOST_MEMORY);
     rig_clear_faults(&desk.rig);
-    assert_int_equal(maarReleaseToCuda(timeline, &handoff), VK_SUCCESS);
+    assert_int_equal(maarReleaseToCuda(desk.cuda, timeline, &handoff), VK_SUCCESS);
     finish_stream(&desk);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(desk.cuda, timeline);
     cuda_desk_close(&desk);
 }
 
@@ -523,13 +528,13 @@ static void signal_that_was_carried_in_vain_is_reported(void** state)
     cuda_desk_start(&desk, NULL);
     MaarCudaTimeline timeline = make_timeline(&desk, MAAR_HANDOFF_MODE_HOST);
     rig_set_fault(&desk.rig, "vkSignalSemaphore", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
-    assert_int_equal(maarCudaSignal(timeline, 1, NULL), VK_SUCCESS);
+    assert_int_equal(maarCudaSignal(desk.cuda, timeline, 1, NULL), VK_SUCCESS);
     finish_stream(&desk);
-    assert_int_equal(maarCudaSignal(timeline, 2, NULL), VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(maarCudaSignal(desk.cuda, timeline, 2, NULL), VK_ERROR_OUT_OF_HOST_MEMORY);
     rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE);
     rig_clear_faults(&desk.rig);
     finish_stream(&desk);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(desk.cuda, timeline);
     cuda_desk_close(&desk);
 }
 

@@ -59,8 +59,9 @@ static void document_runs_as_it_stands(void** state)
     assert_int_equal(create_shared(allocator, desk.cuda, 4096, &buffer, &allocation, &address),
                      VK_SUCCESS);
     for (uint64_t frame = 0; frame < 10; ++frame) {
-        assert_int_equal(hand_over_and_back(timeline, frame, buffer, address, 1024, stream),
-                         VK_SUCCESS);
+        assert_int_equal(
+            hand_over_and_back(desk.cuda, timeline, frame, buffer, address, 1024, stream),
+            VK_SUCCESS);
         (void)maarSimulatedExecuteSubmissions(desk.rig.physical, UINT32_MAX); /* the release */
         assert_int_equal(driver->cuStreamSynchronize(stream), MAAR_CUDA_SUCCESS);
         if (frame < 9) { /* the last one's acquire is still to be executed at the end */
@@ -109,18 +110,18 @@ static void commands_of_ones_own_do_as_well(void** state)
     assert_int_equal(maarCreateCudaTimeline(desk.cuda, NULL, &timeline), VK_SUCCESS);
     const MaarAllocation allocation = rig_create_shared_buffer(&desk.rig, 4096, &buffer);
     const VkCommandBuffer commands = begin_documented(&desk, &pool);
-    assert_int_equal(record_release(desk.rig.allocator, timeline, 1, commands,
+    assert_int_equal(record_release(desk.rig.allocator, desk.cuda, timeline, 1, commands,
                                     desk.queue.familyIndex, buffer, &point),
                      VK_SUCCESS);
     assert_true(point.semaphore != VK_NULL_HANDLE);
     assert_int_equal(point.value, 1);
-    assert_int_equal(record_acquire(desk.rig.allocator, timeline, 2, commands,
+    assert_int_equal(record_acquire(desk.rig.allocator, desk.cuda, timeline, 2, commands,
                                     desk.queue.familyIndex, buffer, &point),
                      VK_SUCCESS);
     assert_int_equal(point.value, 2);
     assert_int_equal(vkEndCommandBuffer(commands), VK_SUCCESS);
     vkDestroyCommandPool(desk.rig.device, pool, NULL);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(desk.cuda, timeline);
     maarDestroyBuffer(desk.rig.allocator, buffer, allocation);
     cuda_desk_close(&desk);
 }
@@ -145,7 +146,7 @@ static void documented_image_has_its_level(void** state)
                      VK_SUCCESS);
     assert_int_equal(image_in_cuda(desk.cuda, allocation, &info, &in_cuda, &level), VK_SUCCESS);
     assert_non_null(level);
-    maarDestroyCudaImage(in_cuda);
+    maarDestroyCudaImage(desk.cuda, in_cuda);
     maarDestroyImage(desk.rig.allocator, image, allocation);
     cuda_desk_close(&desk);
 }
@@ -165,7 +166,7 @@ static void documented_hip_opens(void** state)
     (void)state;
     cuda_desk_start(&desk, NULL);
     assert_int_equal(open_hip(desk.rig.allocator, &info, &hip, &timeline), VK_SUCCESS);
-    maarDestroyHipTimeline(timeline);
+    maarDestroyHipTimeline(hip, timeline);
     maarDestroyHip(hip);
     fake_expect_clean_end(fake);
     cuda_desk_close(&desk);

@@ -51,9 +51,12 @@ static void signal_that_comes_late_finds_all_it_needs(void** state)
                      MAAR_CUDA_SUCCESS);
     assert_int_equal(maarCreateCudaTimeline(desk.cuda, &info, &timeline), VK_SUCCESS);
     assert_int_equal(desk.driver.cuLaunchHostFunc(stream, wait_at_gate, &gate), MAAR_CUDA_SUCCESS);
-    assert_int_equal(maarCudaSignal(timeline, 1, stream), VK_SUCCESS);
-    maarDestroyCudaTimeline(timeline);
+    assert_int_equal(maarCudaSignal(desk.cuda, timeline, 1, stream), VK_SUCCESS);
+    maarDestroyCudaTimeline(desk.cuda, timeline);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE, "5");
+    assert_int_equal(maarCudaSignal(desk.cuda, timeline, 2, stream),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_STALE_HANDLE, "timeline");
     maarDestroyCuda(desk.cuda);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_IN_USE, "1");
     open_gate(&gate);

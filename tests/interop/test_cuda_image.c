@@ -192,7 +192,7 @@ static void image_is_an_array_with_levels(void** state)
     assert_int_equal(passed.levels, 3);
     assert_int_equal(passed.shape.flags, MAAR_CUDA_ARRAY_SURFACE);
     MaarCudaImageInfo seen = {.sType = MAAR_STRUCTURE_TYPE_CUDA_IMAGE_INFO};
-    assert_int_equal(maarGetCudaImageInfo(in_cuda, &seen), VK_SUCCESS);
+    assert_int_equal(maarGetCudaImageInfo(desk.cuda, in_cuda, &seen), VK_SUCCESS);
     assert_non_null(seen.pMipmappedArray);
     assert_int_equal(seen.levelCount, 3);
     for (size_t i = 0; i < 16; ++i) {
@@ -205,7 +205,7 @@ static void image_is_an_array_with_levels(void** state)
     assert_int_equal(desk.fake->calls("cuExternalMemoryGetMappedBuffer"), 1);
     maarDestroyCuda(desk.cuda);
     rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_PEER_IN_USE);
-    maarDestroyCudaImage(in_cuda);
+    maarDestroyCudaImage(desk.cuda, in_cuda);
     maarDestroyImage(desk.rig.allocator, image, memory);
     cuda_desk_close(&desk);
 }
@@ -225,7 +225,7 @@ static void image_with_memory_of_its_own_is_imported_as_such(void** state)
     const MaarAllocation memory = make_image(&desk, &info, &image);
     assert_int_equal(maarCreateCudaImage(desk.cuda, memory, &info, &in_cuda), VK_SUCCESS);
     assert_int_equal(desk.fake->last_memory().flags, MAAR_CUDA_MEMORY_DEDICATED);
-    maarDestroyCudaImage(in_cuda);
+    maarDestroyCudaImage(desk.cuda, in_cuda);
     maarDestroyImage(desk.rig.allocator, image, memory);
     cuda_desk_close(&desk);
 }
@@ -264,7 +264,7 @@ static void image_that_fails_leaves_nothing(void** state)
     assert_int_equal(maarCreateCudaImage(desk.cuda, memory, &wrong, &in_cuda),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     maarDestroyImage(desk.rig.allocator, image, memory);
-    maarDestroyCudaImage(VK_NULL_HANDLE);
+    maarDestroyCudaImage(desk.cuda, VK_NULL_HANDLE);
     cuda_desk_close(&desk);
 }
 

@@ -46,7 +46,7 @@ static VkResult make_mirror(VkDeviceSize size, MaarCudaMirror* mirror)
 static MaarCudaMirrorInfo info_of(MaarCudaMirror mirror)
 {
     MaarCudaMirrorInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_MIRROR_INFO};
-    assert_int_equal(maarGetCudaMirrorInfo(mirror, &info), VK_SUCCESS);
+    assert_int_equal(maarGetCudaMirrorInfo(desk.cuda, mirror, &info), VK_SUCCESS);
     return info;
 }
 
@@ -78,7 +78,7 @@ static void blocks_lie_in_the_same_order_on_both_sides(void** state)
     assert_int_equal(first.granularity, MIRROR_BLOCK);
     assert_int_equal(first.reservedSize, 64 * MIB);
     for (uint32_t i = 1; i <= MIRROR_BLOCKS; ++i) {
-        assert_int_equal(maarGrowCudaMirror(mirror, (VkDeviceSize)i * MIRROR_BLOCK - 7),
+        assert_int_equal(maarGrowCudaMirror(desk.cuda, mirror, (VkDeviceSize)i * MIRROR_BLOCK - 7),
                          VK_SUCCESS);
         const MaarCudaMirrorInfo now = info_of(mirror);
         assert_int_equal(now.size, (VkDeviceSize)i * MIRROR_BLOCK);
@@ -86,7 +86,8 @@ static void blocks_lie_in_the_same_order_on_both_sides(void** state)
         assert_int_equal(now.devicePointer, first.devicePointer);
         assert_true(now.buffer == first.buffer);
     }
-    assert_int_equal(maarGrowCudaMirror(mirror, MIRROR_BLOCK), VK_SUCCESS); /* there already */
+    assert_int_equal(maarGrowCudaMirror(desk.cuda, mirror, MIRROR_BLOCK),
+                     VK_SUCCESS); /* there already */
     assert_int_equal(info_of(mirror).blockCount, MIRROR_BLOCKS);
 
     MaarSimulatedPages pages[MIRROR_BLOCKS + 1];
@@ -105,7 +106,7 @@ static void blocks_lie_in_the_same_order_on_both_sides(void** state)
         assert_int_equal(pages[i].memoryOffset, 0);
         expect_block(pages[i].memory, (unsigned char)(i + 1));
     }
-    maarDestroyCudaMirror(mirror);
+    maarDestroyCudaMirror(desk.cuda, mirror);
     assert_int_equal(desk.fake->live(FAKE_KIND_PAGES), 0);
     assert_int_equal(desk.fake->live(FAKE_KIND_BACKING), 0);
     assert_int_equal(desk.fake->live(FAKE_KIND_RESERVATION), 0);
@@ -117,11 +118,12 @@ static void growth_beyond_the_reserve_is_refused(void** state)
     (void)state;
     MaarCudaMirror mirror = VK_NULL_HANDLE;
     assert_int_equal(make_mirror((VkDeviceSize)2 * MIRROR_BLOCK, &mirror), VK_SUCCESS);
-    assert_int_equal(maarGrowCudaMirror(mirror, (VkDeviceSize)3 * MIRROR_BLOCK),
+    assert_int_equal(maarGrowCudaMirror(desk.cuda, mirror, (VkDeviceSize)3 * MIRROR_BLOCK),
                      VK_ERROR_OUT_OF_POOL_MEMORY);
     rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_OUT_OF_RANGE);
-    assert_int_equal(maarGrowCudaMirror(mirror, (VkDeviceSize)2 * MIRROR_BLOCK), VK_SUCCESS);
-    maarDestroyCudaMirror(mirror);
+    assert_int_equal(maarGrowCudaMirror(desk.cuda, mirror, (VkDeviceSize)2 * MIRROR_BLOCK),
+                     VK_SUCCESS);
+    maarDestroyCudaMirror(desk.cuda, mirror);
 }
 
 /* Whichever side fails, and wherever: the size stays, and a retry works. */
@@ -134,7 +136,7 @@ static void growth_that_fails_changes_nothing(void** state)
                                        "cuMemSetAccess"};
     MaarCudaMirror mirror = VK_NULL_HANDLE;
     assert_int_equal(make_mirror(64 * MIB, &mirror), VK_SUCCESS);
-    assert_int_equal(maarGrowCudaMirror(mirror, MIRROR_BLOCK), VK_SUCCESS);
+    assert_int_equal(maarGrowCudaMirror(desk.cuda, mirror, MIRROR_BLOCK), VK_SUCCESS);
     const MaarStatistics before = rig_statistics(&desk.rig, VK_NULL_HANDLE);
     const uint64_t pages = desk.fake->live(FAKE_KIND_PAGES);
     const uint64_t backing = desk.fake->live(FAKE_KIND_BACKING);
@@ -144,7 +146,8 @@ static void growth_that_fails_changes_nothing(void** state)
         } else {
             desk.fake->set_fault(cuda[i - 4], 1, 1, MAAR_CUDA_OUT_OF_MEMORY);
         }
-        const VkResult result = maarGrowCudaMirror(mirror, (VkDeviceSize)2 * MIRROR_BLOCK);
+        const VkResult result =
+            maarGrowCudaMirror(desk.cuda, mirror, (VkDeviceSize)2 * MIRROR_BLOCK);
         rig_clear_faults(&desk.rig);
         assert_int_not_equal(result, VK_SUCCESS);
         assert_int_equal(info_of(mirror).size, MIRROR_BLOCK);
@@ -153,8 +156,9 @@ static void growth_that_fails_changes_nothing(void** state)
         assert_int_equal(desk.fake->live(FAKE_KIND_PAGES), pages);
         assert_int_equal(desk.fake->live(FAKE_KIND_BACKING), backing);
     }
-    assert_int_equal(maarGrowCudaMirror(mirror, (VkDeviceSize)2 * MIRROR_BLOCK), VK_SUCCESS);
-    maarDestroyCudaMirror(mirror);
+    assert_int_equal(maarGrowCudaMirror(desk.cuda, mirror, (VkDeviceSize)2 * MIRROR_BLOCK),
+                     VK_SUCCESS);
+    maarDestroyCudaMirror(desk.cuda, mirror);
     rig_forget_messages(&desk.rig);
 }
 
@@ -169,14 +173,14 @@ static void growth_that_meets_a_lost_device_is_remembered(void** state)
         const MaarAllocation memory = rig_allocate(&desk.rig, 1000, NULL);
         assert_int_equal(maarFreeMemoryAfter(desk.rig.allocator, memory, 1, &never), VK_SUCCESS);
         rig_set_fault(&desk.rig, functions[i], 1, 1, VK_ERROR_DEVICE_LOST);
-        assert_int_equal(maarGrowCudaMirror(mirror, MIRROR_BLOCK), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(maarGrowCudaMirror(desk.cuda, mirror, MIRROR_BLOCK), VK_ERROR_DEVICE_LOST);
         rig_clear_faults(&desk.rig);
         uint32_t freed = 0;
         assert_int_equal(maarCollect(desk.rig.allocator, &freed), VK_ERROR_DEVICE_LOST);
         assert_int_equal(freed, 1);
         maar_atomic32_store(&desk.rig.allocator->retire.lost, 0);
     }
-    maarDestroyCudaMirror(mirror);
+    maarDestroyCudaMirror(desk.cuda, mirror);
 }
 
 /* Address space is the device's, and what else is sparse has some of it. */
@@ -190,9 +194,9 @@ static void mirror_beyond_the_address_space_is_refused(void** state)
     assert_true(second == VK_NULL_HANDLE);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED,
                               "sparseAddressSpaceSize");
-    maarDestroyCudaMirror(first);
+    maarDestroyCudaMirror(desk.cuda, first);
     assert_int_equal(make_mirror(40 * GIB, &second), VK_SUCCESS);
-    maarDestroyCudaMirror(second);
+    maarDestroyCudaMirror(desk.cuda, second);
     rig_forget_messages(&desk.rig);
 }
 

@@ -493,7 +493,7 @@ static bool live_with_fault(struct cuda_case* c, uint64_t nth)
     assert_true(!none || result == VK_SUCCESS);
     c->fake->set_fault(NULL, 1, 0, 0);
     for (uint32_t i = 0; i < 3; ++i) {
-        maarDestroyCudaTimeline(timelines[i]);
+        maarDestroyCudaTimeline(cuda, timelines[i]);
     }
     maarDestroyBuffer(c->rig.allocator, buffer, allocation);
     assert_int_equal(maarTrim(c->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);

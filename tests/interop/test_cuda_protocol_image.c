@@ -63,13 +63,13 @@ static void expect_array(struct cuda_case* c, const struct image_row* row)
     assert_int_equal(given.shape.flags, row->shape.flags);
     assert_int_equal(c->fake->last_memory().flags,
                      exported.dedicated == VK_TRUE ? (int)MAAR_CUDA_MEMORY_DEDICATED : 0);
-    assert_int_equal(maarGetCudaImageInfo(made, &info), VK_SUCCESS);
+    assert_int_equal(maarGetCudaImageInfo(c->cuda, made, &info), VK_SUCCESS);
     assert_non_null(info.pMipmappedArray);
     assert_int_equal(info.levelCount, row->info.mipLevels);
     for (uint32_t i = 0; i < 16; ++i) {
         assert_int_equal(info.ppLevels[i] != NULL, i < row->info.mipLevels);
     }
-    maarDestroyCudaImage(made);
+    maarDestroyCudaImage(c->cuda, made);
     assert_int_equal(c->fake->live(FAKE_KIND_IMAGE), 0);
     maarDestroyImage(c->rig.allocator, image, allocation);
     maarDestroyImage(c->rig.allocator, neighbour, before);

@@ -32,9 +32,9 @@ static void blocks_lie_in_a_row_in_cuda(void** state)
     assert_int_equal(maarCreateCudaRange(c->cuda, BLOCKS * size, &range), VK_SUCCESS);
     for (uint32_t i = 0; i < BLOCKS; ++i) {
         blocks[i] = make_block(c, size);
-        assert_int_equal(maarAppendToCudaRange(range, blocks[i]), VK_SUCCESS);
+        assert_int_equal(maarAppendToCudaRange(c->cuda, range, blocks[i]), VK_SUCCESS);
     }
-    assert_int_equal(maarGetCudaRangeInfo(range, &info), VK_SUCCESS);
+    assert_int_equal(maarGetCudaRangeInfo(c->cuda, range, &info), VK_SUCCESS);
     assert_true(info.size == BLOCKS * size && info.reservedSize >= info.size);
     assert_int_equal(info.granularity, FAKE_GRANULARITY);
     /* One write across all of them, but for the first and the last byte. */
@@ -49,10 +49,10 @@ static void blocks_lie_in_a_row_in_cuda(void** state)
         assert_int_equal(bytes[size - 1], i + 1 == BLOCKS ? 0 : 7);
     }
     const MaarAllocation more = make_block(c, size);
-    assert_int_equal(maarAppendToCudaRange(range, more), VK_ERROR_OUT_OF_POOL_MEMORY);
+    assert_int_equal(maarAppendToCudaRange(c->cuda, range, more), VK_ERROR_OUT_OF_POOL_MEMORY);
     rig_forget_messages(&c->rig);
     maarFreeMemory(c->rig.allocator, more);
-    maarDestroyCudaRange(range);
+    maarDestroyCudaRange(c->cuda, range);
     for (uint32_t i = 0; i < BLOCKS; ++i) {
         maarFreeMemory(c->rig.allocator, blocks[i]);
     }
@@ -66,7 +66,7 @@ static void block_that_does_not_fit_a_range_is_refused(void** state)
     assert_int_equal(maarCreateCudaRange(c->cuda, (VkDeviceSize)2 * FAKE_GRANULARITY, &range),
                      VK_SUCCESS);
     const MaarAllocation odd = make_block(c, FAKE_GRANULARITY + 65536);
-    assert_int_equal(maarAppendToCudaRange(range, odd), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(maarAppendToCudaRange(c->cuda, range, odd), VK_ERROR_VALIDATION_FAILED_EXT);
     rig_forget_messages(&c->rig);
     const uint32_t descriptors = rig_count_fds();
     const MaarAllocation even = make_block(c, FAKE_GRANULARITY);
@@ -74,12 +74,13 @@ static void block_that_does_not_fit_a_range_is_refused(void** state)
                                             "cuMemSetAccess"};
     for (size_t i = 0; i < 3; ++i) {
         c->fake->set_fault(functions[i], 1, 1, MAAR_CUDA_OUT_OF_MEMORY);
-        assert_int_equal(maarAppendToCudaRange(range, even), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_int_equal(maarAppendToCudaRange(c->cuda, range, even),
+                         VK_ERROR_OUT_OF_DEVICE_MEMORY);
         rig_forget_messages(&c->rig);
         assert_int_equal(c->fake->live(FAKE_KIND_BACKING) + c->fake->live(FAKE_KIND_PAGES), 0);
     }
-    assert_int_equal(maarAppendToCudaRange(range, even), VK_SUCCESS);
-    maarDestroyCudaRange(range);
+    assert_int_equal(maarAppendToCudaRange(c->cuda, range, even), VK_SUCCESS);
+    maarDestroyCudaRange(c->cuda, range);
     maarFreeMemory(c->rig.allocator, even);
     maarFreeMemory(c->rig.allocator, odd);
     assert_true(rig_count_fds() <= descriptors + 2);

@@ -156,8 +156,9 @@ static void submit_vulkan_part(struct exchange* x, MaarCudaTimeline timeline, ui
     MaarPoint signal = {.value = 0};
     VkCommandBuffer commands = begin_commands(x);
     if (round > 1) {
-        assert_int_equal(maarGetCudaTimelineWait(timeline, 2 * (uint64_t)round - 2, &wait),
-                         VK_SUCCESS);
+        assert_int_equal(
+            maarGetCudaTimelineWait(x->c->cuda, timeline, 2 * (uint64_t)round - 2, &wait),
+            VK_SUCCESS);
         assert_int_equal(maarCmdAcquire(rig->allocator, commands, x->c->queue.familyIndex,
                                         MAAR_HANDOFF_PEER_EXTERNAL, 1, &resource),
                          VK_SUCCESS);
@@ -167,8 +168,9 @@ static void submit_vulkan_part(struct exchange* x, MaarCudaTimeline timeline, ui
     assert_int_equal(maarCmdRelease(rig->allocator, commands, x->c->queue.familyIndex,
                                     MAAR_HANDOFF_PEER_EXTERNAL, 1, &resource),
                      VK_SUCCESS);
-    assert_int_equal(maarGetCudaTimelineSignal(timeline, 2 * (uint64_t)round - 1, &signal),
-                     VK_SUCCESS);
+    assert_int_equal(
+        maarGetCudaTimelineSignal(x->c->cuda, timeline, 2 * (uint64_t)round - 1, &signal),
+        VK_SUCCESS);
     submit_points(x, commands, round > 1 ? &wait : NULL, &signal);
 }
 
@@ -179,7 +181,7 @@ static uint32_t play_rounds(struct exchange* x, MaarCudaTimeline timeline, uint3
     for (uint32_t round = 1; round <= rounds; ++round) {
         const uint64_t value = 2 * (uint64_t)round - 1;
         if (broken != WAIT_LEFT_OUT) {
-            assert_int_equal(maarCudaWait(timeline, value, x->c->stream), VK_SUCCESS);
+            assert_int_equal(maarCudaWait(x->c->cuda, timeline, value, x->c->stream), VK_SUCCESS);
         }
         queue_cuda_part(x, round);
         if (broken ==
@@ -188,7 +190,7 @@ static uint32_t play_rounds(struct exchange* x, MaarCudaTimeline timeline, uint3
             submit_vulkan_part(x, timeline, round);
             sharing_finish(&x->c->rig);
         }
-        assert_int_equal(maarCudaSignal(timeline, value + 1, x->c->stream), VK_SUCCESS);
+        assert_int_equal(maarCudaSignal(x->c->cuda, timeline, value + 1, x->c->stream), VK_SUCCESS);
         if (broken == SIGNAL_LEFT_OUT && round == rounds) {
             return 0;
         }
@@ -199,7 +201,8 @@ static uint32_t play_rounds(struct exchange* x, MaarCudaTimeline timeline, uint3
     const MaarHandoffResource resource = shared_resource(x);
     MaarPoint wait = {.value = 0};
     VkCommandBuffer commands = begin_commands(x);
-    assert_int_equal(maarGetCudaTimelineWait(timeline, 2 * (uint64_t)rounds, &wait), VK_SUCCESS);
+    assert_int_equal(maarGetCudaTimelineWait(x->c->cuda, timeline, 2 * (uint64_t)rounds, &wait),
+                     VK_SUCCESS);
     assert_int_equal(maarCmdAcquire(x->c->rig.allocator, commands, x->c->queue.familyIndex,
                                     MAAR_HANDOFF_PEER_EXTERNAL, 1, &resource),
                      VK_SUCCESS);
@@ -219,7 +222,7 @@ static void timeline_orders_2000_rounds_whose_waits_come_first(void** state)
     MaarCudaTimelineInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_INFO};
     struct timespec start;
     struct timespec end;
-    assert_int_equal(maarGetCudaTimelineInfo(timeline, &info), VK_SUCCESS);
+    assert_int_equal(maarGetCudaTimelineInfo(c->cuda, timeline, &info), VK_SUCCESS);
     assert_int_equal(info.mode, MAAR_HANDOFF_MODE_TIMELINE);
     open_exchange(&exchange, c);
     (void)clock_gettime(CLOCK_MONOTONIC, &start);
@@ -234,7 +237,7 @@ static void timeline_orders_2000_rounds_whose_waits_come_first(void** state)
     assert_int_equal(vkGetSemaphoreCounterValue(c->rig.device, info.semaphore, &value), VK_SUCCESS);
     assert_int_equal(value, 2 * ROUNDS);
     close_exchange(&exchange);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(c->cuda, timeline);
 }
 
 static void left_out_wait_is_noticed(void** state)
@@ -249,7 +252,7 @@ static void left_out_wait_is_noticed(void** state)
     /* CUDA reads before Vulkan has written: every number that it sees is wrong. */
     assert_true(play_rounds(&exchange, timeline, 1, WAIT_LEFT_OUT) > 0);
     close_exchange(&exchange);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(c->cuda, timeline);
 }
 
 static void left_out_signal_is_noticed(void** state)
@@ -265,7 +268,7 @@ static void left_out_signal_is_noticed(void** state)
     cuda_case_finish(c);
     fake_expect_breach(c->fake, "a stream waits for value 5 of a semaphore for ever");
     close_exchange(&exchange);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(c->cuda, timeline);
 }
 
 /* ---- handoffs in each mode ---- */
@@ -284,10 +287,10 @@ static uint32_t hand_over_rounds(struct exchange* x, MaarCudaTimeline timeline, 
         VkCommandBuffer commands = begin_commands(x);
         record_write(x, commands, round);
         submit_points(x, commands, NULL, NULL);
-        assert_int_equal(maarReleaseToCuda(timeline, &info), VK_SUCCESS);
+        assert_int_equal(maarReleaseToCuda(x->c->cuda, timeline, &info), VK_SUCCESS);
         queue_cuda_part(x, round);
         ++info.value;
-        assert_int_equal(maarAcquireFromCuda(timeline, &info), VK_SUCCESS);
+        assert_int_equal(maarAcquireFromCuda(x->c->cuda, timeline, &info), VK_SUCCESS);
         commands = begin_commands(x);
         record_look(x, commands, round);
         submit_points(x, commands, NULL, NULL);
@@ -318,7 +321,7 @@ static void expect_handoffs(uint32_t kinds, bool timelines_in_cuda, MaarHandoffM
     open_exchange(&exchange, &c);
     assert_int_equal(hand_over_rounds(&exchange, timeline, FEWER_ROUNDS), 0);
     close_exchange(&exchange);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(c.cuda, timeline);
     for (int mode = MAAR_HANDOFF_MODE_TIMELINE; mode < (int)expected; ++mode) {
         const MaarCudaTimelineCreateInfo info = {
             .sType = MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_CREATE_INFO, .mode = (MaarHandoffMode)mode};
@@ -364,7 +367,7 @@ static void handoffs_by_the_host_do_not_use_cuda_s_semaphores(void** state)
     open_exchange(&exchange, c);
     assert_int_equal(hand_over_rounds(&exchange, timeline, FEWER_ROUNDS), 0);
     close_exchange(&exchange);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(c->cuda, timeline);
     assert_int_equal(c->fake->calls("cuImportExternalSemaphore"), 0);
     assert_true(c->fake->calls("cuLaunchHostFunc") >= FEWER_ROUNDS);
 }
@@ -386,7 +389,7 @@ static void handoffs_pass_ownership(void** state)
     };
     const struct cuda_case_barriers* seen = &cuda_case_barriers;
     assert_int_equal(seen->count, 0);
-    assert_int_equal(maarReleaseToCuda(timeline, &info), VK_SUCCESS);
+    assert_int_equal(maarReleaseToCuda(c->cuda, timeline, &info), VK_SUCCESS);
     assert_int_equal(seen->count, 1);
     assert_true(seen->last.buffer == exchange.shared);
     assert_true(seen->last.offset == 0 && seen->last.size == VK_WHOLE_SIZE);
@@ -396,7 +399,7 @@ static void handoffs_pass_ownership(void** state)
     assert_int_equal(seen->last.srcAccessMask & VK_ACCESS_TRANSFER_WRITE_BIT,
                      VK_ACCESS_TRANSFER_WRITE_BIT);
     info.value = 2;
-    assert_int_equal(maarAcquireFromCuda(timeline, &info), VK_SUCCESS);
+    assert_int_equal(maarAcquireFromCuda(c->cuda, timeline, &info), VK_SUCCESS);
     assert_int_equal(seen->count, 2);
     assert_true(seen->last.buffer == exchange.shared);
     assert_int_equal(seen->last.srcQueueFamilyIndex, VK_QUEUE_FAMILY_EXTERNAL);
@@ -404,7 +407,7 @@ static void handoffs_pass_ownership(void** state)
     assert_int_equal(seen->after, resource.stages);
     assert_int_equal(seen->last.dstAccessMask, resource.access);
     close_exchange(&exchange);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(c->cuda, timeline);
 }
 
 /* ---- rules ---- */
@@ -415,30 +418,30 @@ static void binary_sides_take_turns(void** state)
     MaarCudaTimeline timeline = cuda_case_timeline(c, MAAR_HANDOFF_MODE_BINARY);
     MaarPoint point = {.value = 0};
     /* Nobody has asked for a signal of Vulkan's, and no stream has signalled. */
-    assert_int_equal(maarCudaWait(timeline, 1, c->stream), VK_NOT_READY);
-    assert_int_equal(maarGetCudaTimelineWait(timeline, 1, &point), VK_NOT_READY);
+    assert_int_equal(maarCudaWait(c->cuda, timeline, 1, c->stream), VK_NOT_READY);
+    assert_int_equal(maarGetCudaTimelineWait(c->cuda, timeline, 1, &point), VK_NOT_READY);
     assert_int_equal(c->fake->calls("cuWaitExternalSemaphoresAsync"), 0);
-    assert_int_equal(maarCudaSignal(timeline, 1, c->stream), VK_SUCCESS);
-    assert_int_equal(maarCudaSignal(timeline, 2, c->stream), VK_NOT_READY);
+    assert_int_equal(maarCudaSignal(c->cuda, timeline, 1, c->stream), VK_SUCCESS);
+    assert_int_equal(maarCudaSignal(c->cuda, timeline, 2, c->stream), VK_NOT_READY);
     assert_int_equal(c->fake->calls("cuSignalExternalSemaphoresAsync"), 1);
-    assert_int_equal(maarGetCudaTimelineWait(timeline, 1, &point), VK_SUCCESS);
+    assert_int_equal(maarGetCudaTimelineWait(c->cuda, timeline, 1, &point), VK_SUCCESS);
     open_exchange(&exchange, c);
     VkCommandBuffer commands = begin_commands(&exchange);
     submit_points(&exchange, commands, &point, NULL);
     /* Nothing would order a second signal after that wait; Vulkan's orders both. */
-    assert_int_equal(maarCudaSignal(timeline, 2, c->stream), VK_NOT_READY);
-    assert_int_equal(maarGetCudaTimelineSignal(timeline, 1, &point), VK_SUCCESS);
+    assert_int_equal(maarCudaSignal(c->cuda, timeline, 2, c->stream), VK_NOT_READY);
+    assert_int_equal(maarGetCudaTimelineSignal(c->cuda, timeline, 1, &point), VK_SUCCESS);
     commands = begin_commands(&exchange);
     submit_points(&exchange, commands, NULL, &point);
-    assert_int_equal(maarCudaSignal(timeline, 2, c->stream), VK_NOT_READY);
-    assert_int_equal(maarCudaWait(timeline, 1, c->stream), VK_SUCCESS);
-    assert_int_equal(maarGetCudaTimelineSignal(timeline, 2, &point), VK_NOT_READY);
-    assert_int_equal(maarCudaSignal(timeline, 2, c->stream), VK_SUCCESS);
-    assert_int_equal(maarGetCudaTimelineWait(timeline, 2, &point), VK_SUCCESS);
+    assert_int_equal(maarCudaSignal(c->cuda, timeline, 2, c->stream), VK_NOT_READY);
+    assert_int_equal(maarCudaWait(c->cuda, timeline, 1, c->stream), VK_SUCCESS);
+    assert_int_equal(maarGetCudaTimelineSignal(c->cuda, timeline, 2, &point), VK_NOT_READY);
+    assert_int_equal(maarCudaSignal(c->cuda, timeline, 2, c->stream), VK_SUCCESS);
+    assert_int_equal(maarGetCudaTimelineWait(c->cuda, timeline, 2, &point), VK_SUCCESS);
     commands = begin_commands(&exchange);
     submit_points(&exchange, commands, &point, NULL);
     close_exchange(&exchange);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(c->cuda, timeline);
     fake_expect_no_breach(c->fake);
 }
 
@@ -447,12 +450,12 @@ static void semaphore_is_imported_as_what_it_is(void** state)
     struct cuda_case* c = cuda_case_get(state);
     MaarCudaTimeline timeline = cuda_case_timeline(c, MAAR_HANDOFF_MODE_TIMELINE);
     assert_int_equal(c->fake->last_semaphore().type, MAAR_CUDA_SEMAPHORE_TIMELINE_FD);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(c->cuda, timeline);
     assert_int_equal(c->fake->live(FAKE_KIND_SEMAPHORE), 0);
     timeline = cuda_case_timeline(c, MAAR_HANDOFF_MODE_BINARY);
     assert_int_equal(c->fake->last_semaphore().type, MAAR_CUDA_SEMAPHORE_OPAQUE_FD);
     assert_int_equal(c->fake->live(FAKE_KIND_SEMAPHORE), 2);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(c->cuda, timeline);
 }
 
 static void spoil_semaphore(struct maar_cuda_semaphore_handle* handle, void* data)
@@ -483,12 +486,13 @@ static void value_that_does_not_grow_is_misuse(void** state)
 {
     struct cuda_case* c = cuda_case_get(state);
     MaarCudaTimeline timeline = cuda_case_timeline(c, MAAR_HANDOFF_MODE_TIMELINE);
-    assert_int_equal(maarCudaSignal(timeline, 5, c->stream), VK_SUCCESS);
-    assert_int_equal(maarCudaSignal(timeline, 5, c->stream), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(maarCudaSignal(c->cuda, timeline, 5, c->stream), VK_SUCCESS);
+    assert_int_equal(maarCudaSignal(c->cuda, timeline, 5, c->stream),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
     rig_forget_messages(&c->rig);
     cuda_case_finish(c);
     assert_int_equal(c->fake->calls("cuSignalExternalSemaphoresAsync"), 1);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(c->cuda, timeline);
 }
 
 static void free_waits_for_a_point_that_a_stream_signals(void** state)
@@ -499,10 +503,10 @@ static void free_waits_for_a_point_that_a_stream_signals(void** state)
     MaarPoint point = {.value = 0};
     const MaarAllocation allocation = rig_create_shared_buffer(&c->rig, 65536, &buffer);
     const uint64_t pointer = cuda_case_memory(c, allocation).devicePointer;
-    assert_int_equal(maarCudaWait(timeline, 1, c->stream), VK_SUCCESS);
+    assert_int_equal(maarCudaWait(c->cuda, timeline, 1, c->stream), VK_SUCCESS);
     assert_int_equal(c->driver.cuMemsetD8Async(pointer, 1, 65536, c->stream), 0);
-    assert_int_equal(maarCudaSignal(timeline, 2, c->stream), VK_SUCCESS);
-    assert_int_equal(maarGetCudaTimelineWait(timeline, 2, &point), VK_SUCCESS);
+    assert_int_equal(maarCudaSignal(c->cuda, timeline, 2, c->stream), VK_SUCCESS);
+    assert_int_equal(maarGetCudaTimelineWait(c->cuda, timeline, 2, &point), VK_SUCCESS);
     assert_int_equal(maarDestroyBufferAfter(c->rig.allocator, buffer, allocation, 1, &point),
                      VK_SUCCESS);
     assert_int_equal(maarTrim(c->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
@@ -512,7 +516,7 @@ static void free_waits_for_a_point_that_a_stream_signals(void** state)
     assert_int_equal(maarTrim(c->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     assert_int_equal(c->fake->live(FAKE_KIND_MEMORY), 0);
     fake_expect_no_breach(c->fake);
-    maarDestroyCudaTimeline(timeline);
+    maarDestroyCudaTimeline(c->cuda, timeline);
 }
 
 int run_cuda_timeline_cases(void)

@@ -21,10 +21,10 @@ static MaarAllocation make_block_of(struct cuda_desk* desk, VkDeviceSize size,
     return rig_allocate(&desk->rig, size, &how);
 }
 
-static MaarCudaRangeInfo range_info(MaarCudaRange range)
+static MaarCudaRangeInfo range_info(const struct cuda_desk* desk, MaarCudaRange range)
 {
     MaarCudaRangeInfo info = {.sType = MAAR_STRUCTURE_TYPE_CUDA_RANGE_INFO};
-    assert_int_equal(maarGetCudaRangeInfo(range, &info), VK_SUCCESS);
+    assert_int_equal(maarGetCudaRangeInfo(desk->cuda, range, &info), VK_SUCCESS);
     return info;
 }
 
@@ -36,29 +36,29 @@ static void range_holds_blocks_one_behind_the_other(void** state)
     (void)state;
     cuda_desk_start(&desk, NULL);
     assert_int_equal(maarCreateCudaRange(desk.cuda, 3 * BLOCK - 1, &range), VK_SUCCESS);
-    MaarCudaRangeInfo info = range_info(range);
+    MaarCudaRangeInfo info = range_info(&desk, range);
     assert_int_equal(info.granularity, FAKE_GRANULARITY);
     assert_int_equal(info.reservedSize, 3 * BLOCK);
     assert_int_equal(info.size, 0);
     for (int i = 0; i < 3; ++i) {
         blocks[i] = make_block_of(&desk, BLOCK, MAAR_DEDICATED_ALWAYS);
-        assert_int_equal(maarAppendToCudaRange(range, blocks[i]), VK_SUCCESS);
+        assert_int_equal(maarAppendToCudaRange(desk.cuda, range, blocks[i]), VK_SUCCESS);
         memset(maarGetMappedData(desk.rig.allocator, blocks[i]), 0x41 + i, BLOCK);
-        assert_int_equal(range_info(range).size, (VkDeviceSize)(i + 1) * BLOCK);
+        assert_int_equal(range_info(&desk, range).size, (VkDeviceSize)(i + 1) * BLOCK);
     }
     const uint8_t* bytes = (const uint8_t*)(uintptr_t)info.devicePointer;
     for (size_t i = 0; i < (size_t)3 * BLOCK; i += 4095) {
         assert_int_equal(bytes[i], 0x41 + i / BLOCK);
     }
     const MaarAllocation more = make_block_of(&desk, BLOCK, MAAR_DEDICATED_ALWAYS);
-    assert_int_equal(maarAppendToCudaRange(range, more), VK_ERROR_OUT_OF_POOL_MEMORY);
+    assert_int_equal(maarAppendToCudaRange(desk.cuda, range, more), VK_ERROR_OUT_OF_POOL_MEMORY);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "12582912");
     maarDestroyCuda(desk.cuda);
     rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_PEER_IN_USE);
     maarFreeMemory(desk.rig.allocator, more);
     maarFreeMemory(desk.rig.allocator, blocks[1]);
     assert_int_equal(bytes[BLOCK], 0x42); /* CUDA keeps it */
-    maarDestroyCudaRange(range);
+    maarDestroyCudaRange(desk.cuda, range);
     maarFreeMemory(desk.rig.allocator, blocks[0]);
     maarFreeMemory(desk.rig.allocator, blocks[2]);
     cuda_desk_close(&desk);
@@ -72,21 +72,22 @@ static void range_refuses_what_is_no_whole_block(void** state)
     cuda_desk_start(&desk, NULL);
     assert_int_equal(maarCreateCudaRange(desk.cuda, BLOCK, &range), VK_SUCCESS);
     const MaarAllocation odd = make_block_of(&desk, BLOCK / 2 + 4096, MAAR_DEDICATED_ALWAYS);
-    assert_int_equal(maarAppendToCudaRange(range, odd), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(maarAppendToCudaRange(desk.cuda, range, odd), VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, "2097152");
     const MaarAllocation part = make_block_of(&desk, BLOCK, MAAR_DEDICATED_NEVER);
-    assert_int_equal(maarAppendToCudaRange(range, part), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(maarAppendToCudaRange(desk.cuda, range, part), VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_NOT_DEDICATED, "allocation");
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
     how.dedicated = MAAR_DEDICATED_ALWAYS;
     const MaarAllocation plain = rig_allocate(&desk.rig, BLOCK, &how);
-    assert_int_equal(maarAppendToCudaRange(range, plain), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(maarAppendToCudaRange(desk.cuda, range, plain),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_NOT_EXPORTABLE);
     maarFreeMemory(desk.rig.allocator, odd);
     maarFreeMemory(desk.rig.allocator, part);
     maarFreeMemory(desk.rig.allocator, plain);
-    maarDestroyCudaRange(range);
-    maarDestroyCudaRange(VK_NULL_HANDLE);
+    maarDestroyCudaRange(desk.cuda, range);
+    maarDestroyCudaRange(desk.cuda, VK_NULL_HANDLE);
     cuda_desk_close(&desk);
 }
 
@@ -117,15 +118,15 @@ static void range_that_fails_to_grow_is_as_it_was(void** state)
     const uint32_t descriptors = rig_count_fds();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         desk.fake->set_fault(cases[i].function, 1, 1, cases[i].error);
-        assert_int_equal(maarAppendToCudaRange(range, block), cases[i].result);
+        assert_int_equal(maarAppendToCudaRange(desk.cuda, range, block), cases[i].result);
         rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_CALL_FAILED, cases[i].function);
-        assert_int_equal(range_info(range).size, 0);
+        assert_int_equal(range_info(&desk, range).size, 0);
         assert_int_equal(desk.fake->live(FAKE_KIND_BACKING), 0);
         assert_int_equal(desk.fake->live(FAKE_KIND_PAGES), 0);
         assert_int_equal(rig_count_fds(), descriptors);
     }
-    assert_int_equal(maarAppendToCudaRange(range, block), VK_SUCCESS);
-    maarDestroyCudaRange(range);
+    assert_int_equal(maarAppendToCudaRange(desk.cuda, range, block), VK_SUCCESS);
+    maarDestroyCudaRange(desk.cuda, range);
     assert_int_equal(rig_count_fds(), descriptors);
     maarFreeMemory(desk.rig.allocator, block);
     cuda_desk_close(&desk);

@@ -257,7 +257,7 @@ static void hip_hands_over_and_back_through_the_host(void** state)
     MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
     assert_int_equal(maarGetHipMemory(desk.hip, memory, &seen), VK_SUCCESS);
     assert_int_equal(maarCreateHipTimeline(desk.hip, 0, &timeline), VK_SUCCESS);
-    assert_int_equal(maarGetHipTimelineSemaphore(timeline, &semaphore), VK_SUCCESS);
+    assert_int_equal(maarGetHipTimelineSemaphore(desk.hip, timeline, &semaphore), VK_SUCCESS);
     assert_int_equal(desk.runtime.hipStreamCreateWithFlags(&stream, MAAR_HIP_STREAM_NON_BLOCKING),
                      MAAR_HIP_SUCCESS);
     const MaarHandoffResource resource = {.buffer = buffer};
@@ -269,11 +269,11 @@ static void hip_hands_over_and_back_through_the_host(void** state)
     };
     for (uint64_t round = 0; round < 50; ++round) {
         handoff.value = 2 * round + 1;
-        assert_int_equal(maarReleaseToHip(timeline, &handoff), VK_SUCCESS);
+        assert_int_equal(maarReleaseToHip(desk.hip, timeline, &handoff), VK_SUCCESS);
         assert_int_equal(desk.runtime.hipMemsetAsync(seen.pDevice, (int)round, 4096, stream),
                          MAAR_HIP_SUCCESS);
         handoff.value = 2 * round + 2;
-        assert_int_equal(maarAcquireFromHip(timeline, &handoff), VK_SUCCESS);
+        assert_int_equal(maarAcquireFromHip(desk.hip, timeline, &handoff), VK_SUCCESS);
         /* The host carries the signal over when the stream gets there. */
         const VkSemaphoreWaitInfo wait = {
             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
@@ -286,8 +286,8 @@ static void hip_hands_over_and_back_through_the_host(void** state)
                          round);
     }
     /* One that is still on its way when the timeline goes. */
-    assert_int_equal(maarHipSignal(timeline, 1000, stream), VK_SUCCESS);
-    maarDestroyHipTimeline(timeline);
+    assert_int_equal(maarHipSignal(desk.hip, timeline, 1000, stream), VK_SUCCESS);
+    maarDestroyHipTimeline(desk.hip, timeline);
     assert_int_equal(desk.runtime.hipStreamDestroy(stream), MAAR_HIP_SUCCESS);
     maarDestroyBuffer(desk.rig.allocator, buffer, memory);
     rig_expect_silence(&desk.rig);
@@ -301,14 +301,105 @@ static void hip_signal_that_fails_may_be_tried_again(void** state)
     (void)state;
     hip_desk_start(&desk, 0);
     assert_int_equal(maarCreateHipTimeline(desk.hip, 5, &timeline), VK_SUCCESS);
-    assert_int_equal(maarHipSignal(timeline, 5, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(maarHipSignal(desk.hip, timeline, 5, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_HANDOFF_VALUE, "value");
     desk.fake->set_fault("hipLaunchHostFunc", 1, 1, MAAR_HIP_INVALID_VALUE);
-    assert_int_equal(maarHipSignal(timeline, 6, NULL), VK_ERROR_UNKNOWN);
+    assert_int_equal(maarHipSignal(desk.hip, timeline, 6, NULL), VK_ERROR_UNKNOWN);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_CALL_FAILED, "hipLaunchHostFunc");
-    assert_int_equal(maarHipSignal(timeline, 6, NULL), VK_SUCCESS);
-    assert_int_equal(maarHipWait(timeline, 6, NULL), VK_SUCCESS);
-    maarDestroyHipTimeline(timeline);
+    assert_int_equal(maarHipSignal(desk.hip, timeline, 6, NULL), VK_SUCCESS);
+    assert_int_equal(maarHipWait(desk.hip, timeline, 6, NULL), VK_SUCCESS);
+    maarDestroyHipTimeline(desk.hip, timeline);
+    hip_desk_close(&desk);
+}
+
+/* ---- handles ---- */
+
+enum { HIP_TIMELINE_CALLS = 5 };
+
+/* Makes one of the public calls that take a timeline. */
+static VkResult call_with_timeline(MaarHip hip, MaarHipTimeline timeline, uint32_t number)
+{
+    const MaarHipHandoffInfo handoff = {
+        .sType = MAAR_STRUCTURE_TYPE_HIP_HANDOFF_INFO,
+        .value = 1,
+    };
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    switch (number) {
+    case 0:
+        return maarGetHipTimelineSemaphore(hip, timeline, &semaphore);
+    case 1:
+        return maarHipWait(hip, timeline, 1, NULL);
+    case 2:
+        return maarHipSignal(hip, timeline, 1, NULL);
+    case 3:
+        return maarReleaseToHip(hip, timeline, &handoff);
+    default:
+        return maarAcquireFromHip(hip, timeline, &handoff);
+    }
+}
+
+/* Every call refuses the handle with this message; the one that destroys accepts a null one. */
+static void expect_timeline_refused(struct hip_desk* desk, uint64_t bits, MaarMessageId id)
+{
+    const MaarHipTimeline timeline = MAAR_FROM_BITS(MaarHipTimeline, bits);
+    for (uint32_t i = 0; i < HIP_TIMELINE_CALLS; ++i) {
+        assert_int_equal(call_with_timeline(desk->hip, timeline, i),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message_naming(&desk->rig, id, "timeline");
+    }
+    maarDestroyHipTimeline(desk->hip, timeline);
+    if (bits == 0) {
+        rig_expect_silence(&desk->rig);
+    } else {
+        rig_expect_message_naming(&desk->rig, id, "timeline");
+    }
+}
+
+/* A timeline of another MaarHip is foreign, and stays. */
+static void expect_foreign_timeline(struct hip_desk* desk, MaarAllocator allocator)
+{
+    const MaarHipCreateInfo info = hip_desk_info();
+    MaarHip other = VK_NULL_HANDLE;
+    MaarHipTimeline timeline = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateHip(allocator, &info, &other), VK_SUCCESS);
+    assert_int_equal(maarCreateHipTimeline(other, 0, &timeline), VK_SUCCESS);
+    expect_timeline_refused(desk, MAAR_TO_BITS(timeline), MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    assert_int_equal(call_with_timeline(other, timeline, 0), VK_SUCCESS);
+    maarDestroyHipTimeline(other, timeline);
+    maarDestroyHip(other);
+    rig_expect_silence(&desk->rig);
+}
+
+static void timeline_handles_are_checked_by_every_call(void** state)
+{
+    struct hip_desk desk;
+    MaarAllocator stranger = VK_NULL_HANDLE;
+    MaarHipTimeline first = VK_NULL_HANDLE;
+    MaarHipTimeline second = VK_NULL_HANDLE;
+    (void)state;
+    hip_desk_start(&desk, 0);
+    assert_int_equal(maarCreateAllocator(&desk.rig.create_info, &stranger), VK_SUCCESS);
+    stranger->device.facts = desk.rig.allocator->device.facts; /* with the PCI address */
+    expect_timeline_refused(&desk, 0, MAAR_MESSAGE_ID_NULL_HANDLE);
+    expect_foreign_timeline(&desk, desk.rig.allocator);
+    expect_foreign_timeline(&desk, stranger);
+
+    assert_int_equal(maarCreateHipTimeline(desk.hip, 0, &first), VK_SUCCESS);
+    const uint64_t bits = MAAR_TO_BITS(first);
+    expect_timeline_refused(&desk, bits + (UINT64_C(2) << 32), MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    expect_timeline_refused(&desk, bits + 1000000, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    expect_timeline_refused(&desk, UINT64_MAX, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    assert_int_equal(call_with_timeline(desk.hip, first, 0), VK_SUCCESS);
+
+    maarDestroyHipTimeline(desk.hip, first);
+    expect_timeline_refused(&desk, bits, MAAR_MESSAGE_ID_STALE_HANDLE);
+    assert_int_equal(maarCreateHipTimeline(desk.hip, 0, &second), VK_SUCCESS);
+    assert_int_equal((uint32_t)MAAR_TO_BITS(second), (uint32_t)bits); /* the same slot */
+    expect_timeline_refused(&desk, bits, MAAR_MESSAGE_ID_STALE_HANDLE);
+    assert_int_equal(call_with_timeline(desk.hip, second, 0), VK_SUCCESS);
+    maarDestroyHipTimeline(desk.hip, second);
+    maarDestroyAllocator(stranger);
+    rig_expect_silence(&desk.rig);
     hip_desk_close(&desk);
 }
 
@@ -324,6 +415,7 @@ int main(void)
         cmocka_unit_test(hip_device_of_the_caller_is_put_back),
         cmocka_unit_test(hip_hands_over_and_back_through_the_host),
         cmocka_unit_test(hip_signal_that_fails_may_be_tried_again),
+        cmocka_unit_test(timeline_handles_are_checked_by_every_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

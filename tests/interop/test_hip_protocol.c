@@ -352,12 +352,12 @@ static bool live_with_fault(struct hip_case* h, uint64_t nth)
         result = maarCreateHipTimeline(hip, 0, &timeline);
     }
     if (result == VK_SUCCESS) {
-        result = maarHipSignal(timeline, 1, NULL);
+        result = maarHipSignal(hip, timeline, 1, NULL);
     }
     const bool none = h->fake->faults_left() != 0;
     assert_true(!none || result == VK_SUCCESS);
     h->fake->set_fault(NULL, 1, 0, 0);
-    maarDestroyHipTimeline(timeline);
+    maarDestroyHipTimeline(hip, timeline);
     maarDestroyBuffer(h->rig.allocator, buffer, allocation);
     assert_int_equal(maarTrim(h->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     maarDestroyHip(hip);
@@ -494,11 +494,11 @@ static uint32_t hand_over_rounds(struct hip_case* h, MaarHipTimeline timeline, u
         }
         submit_part(h, round, true);
         if (!leave_release_out) {
-            assert_int_equal(maarReleaseToHip(timeline, &info), VK_SUCCESS);
+            assert_int_equal(maarReleaseToHip(h->hip, timeline, &info), VK_SUCCESS);
             queue_hip_part(h, round);
         }
         ++info.value;
-        assert_int_equal(maarAcquireFromHip(timeline, &info), VK_SUCCESS);
+        assert_int_equal(maarAcquireFromHip(h->hip, timeline, &info), VK_SUCCESS);
         submit_part(h, round, false);
     }
     sharing_finish(&h->rig);
@@ -519,11 +519,11 @@ static void handoffs_go_through_the_host(void** state)
     assert_int_equal(maarCreateHipTimeline(h->hip, 0, &timeline), VK_SUCCESS);
     open_exchange(h);
     assert_int_equal(hand_over_rounds(h, timeline, ROUNDS, false), 0);
-    assert_int_equal(maarGetHipTimelineSemaphore(timeline, &semaphore), VK_SUCCESS);
+    assert_int_equal(maarGetHipTimelineSemaphore(h->hip, timeline, &semaphore), VK_SUCCESS);
     assert_int_equal(vkGetSemaphoreCounterValue(h->rig.device, semaphore, &value), VK_SUCCESS);
     assert_int_equal(value, 2 * ROUNDS);
     close_exchange(h);
-    maarDestroyHipTimeline(timeline);
+    maarDestroyHipTimeline(h->hip, timeline);
 }
 
 static void left_out_release_is_noticed(void** state)
@@ -538,7 +538,7 @@ static void left_out_release_is_noticed(void** state)
     open_exchange(h);
     assert_true(hand_over_rounds(h, timeline, 1, true) > 0);
     close_exchange(h);
-    maarDestroyHipTimeline(timeline);
+    maarDestroyHipTimeline(h->hip, timeline);
 }
 
 static void signal_comes_when_the_stream_gets_there(void** state)
@@ -547,11 +547,12 @@ static void signal_comes_when_the_stream_gets_there(void** state)
     MaarHipTimeline timeline = VK_NULL_HANDLE;
     VkSemaphore semaphore = VK_NULL_HANDLE;
     assert_int_equal(maarCreateHipTimeline(h->hip, 10, &timeline), VK_SUCCESS);
-    assert_int_equal(maarGetHipTimelineSemaphore(timeline, &semaphore), VK_SUCCESS);
+    assert_int_equal(maarGetHipTimelineSemaphore(h->hip, timeline, &semaphore), VK_SUCCESS);
     rig_signal(&h->rig, semaphore, 11);
-    assert_int_equal(maarHipWait(timeline, 11, h->stream), VK_SUCCESS);
-    assert_int_equal(maarHipSignal(timeline, 12, h->stream), VK_SUCCESS);
-    assert_int_equal(maarHipSignal(timeline, 12, h->stream), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(maarHipWait(h->hip, timeline, 11, h->stream), VK_SUCCESS);
+    assert_int_equal(maarHipSignal(h->hip, timeline, 12, h->stream), VK_SUCCESS);
+    assert_int_equal(maarHipSignal(h->hip, timeline, 12, h->stream),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
     rig_forget_messages(&h->rig);
     const uint64_t value = 12;
     const VkSemaphoreWaitInfo wait = {
@@ -561,7 +562,7 @@ static void signal_comes_when_the_stream_gets_there(void** state)
         .pValues = &value,
     };
     assert_int_equal(vkWaitSemaphores(h->rig.device, &wait, 5000000000u), VK_SUCCESS);
-    maarDestroyHipTimeline(timeline);
+    maarDestroyHipTimeline(h->hip, timeline);
     fake_expect_no_breach(h->fake);
 }
 

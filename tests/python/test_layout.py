@@ -76,8 +76,8 @@ class Layout(unittest.TestCase):
                 ('IS(offsetof(MaarCudaMemory, size) == 24, "x");', "differ"),
                 ("IS_TYPE(MaarCudaInfo, deviceOrdinal, uint32_t);", "is no uint32_t"),
                 ('IS((long long)(MAAR_HANDOFF_MODE_HOST) == 2, "x");', "differ"),
-                ("VkResult VKAPI_CALL maarCudaWait(MaarCudaTimeline, uint32_t, MaarCudaStream);",
-                 "conflicting types")):
+                ("VkResult VKAPI_CALL maarCudaWait(MaarCuda, MaarCudaTimeline, uint32_t, "
+                 "MaarCudaStream);", "conflicting types")):
             self.assertIn(words, compiled([line]))
 
     def test_fakes_table_is_that_of_its_header(self):

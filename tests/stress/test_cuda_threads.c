@@ -100,7 +100,7 @@ static void signal_timeline(struct cuda_worker* worker, MaarCudaTimeline timelin
 {
     struct cuda_storm* storm = worker->storm;
     MaarCudaTimelineInfo known = {.sType = MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_INFO};
-    EXPECT(storm, maarGetCudaTimelineInfo(timeline, &known) == VK_SUCCESS);
+    EXPECT(storm, maarGetCudaTimelineInfo(storm->desk.cuda, timeline, &known) == VK_SUCCESS);
     for (uint64_t value = 1; value <= 3; ++value) {
         const VkSemaphoreWaitInfo wait = {
             .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
@@ -108,7 +108,7 @@ static void signal_timeline(struct cuda_worker* worker, MaarCudaTimeline timelin
             .pSemaphores = &known.semaphore,
             .pValues = &value,
         };
-        if (!DONE(storm, maarCudaSignal(timeline, value, worker->stream))) {
+        if (!DONE(storm, maarCudaSignal(storm->desk.cuda, timeline, value, worker->stream))) {
             return;
         }
         const VkResult waited =
@@ -131,7 +131,7 @@ static void use_timeline(struct cuda_worker* worker)
     if (DONE(storm, result)) {
         signal_timeline(worker, timeline);
         (void)storm->desk.driver.cuStreamSynchronize(worker->stream);
-        maarDestroyCudaTimeline(timeline);
+        maarDestroyCudaTimeline(storm->desk.cuda, timeline);
     }
 }
 

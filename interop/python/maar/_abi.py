@@ -20,10 +20,11 @@ _TYPES = {
 }
 for _names, _ctype in (
         ("VkInstance VkPhysicalDevice VkDevice VkQueue VkCommandBuffer MaarAllocator MaarPool "
-         "MaarCuda MaarCudaTimeline PFN_vkVoidFunction PFN_vkGetInstanceProcAddr "
+         "MaarCuda PFN_vkVoidFunction PFN_vkGetInstanceProcAddr "
          "PFN_vkGetDeviceProcAddr PFN_maarQueueLock PFN_maarMessage PFN_maarDeviceMemory "
          "PFN_maarOutOfMemory", _POINTER),
-        ("VkBuffer VkImage VkDeviceMemory VkSemaphore VkFence VkCommandPool MaarAllocation",
+        ("VkBuffer VkImage VkDeviceMemory VkSemaphore VkFence VkCommandPool MaarAllocation "
+         "MaarCudaTimeline",
          ctypes.c_uint64),
         ("VkResult VkStructureType VkPhysicalDeviceType VkSharingMode VkSemaphoreType "
          "VkCommandBufferLevel VkImageLayout VkExternalMemoryHandleTypeFlagBits MaarStructureType "

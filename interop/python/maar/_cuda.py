@@ -97,7 +97,7 @@ class CudaState:
     def timeline(self, stream):
         """The timeline of a stream; one for each pair of queue and stream."""
         if stream not in self.timelines:
-            handle = ctypes.c_void_p()
+            handle = ctypes.c_uint64()
             self.maar.maarCreateCudaTimeline(self.handle, None, ctypes.byref(handle))
             self.timelines[stream] = _Timeline(handle.value)
         return self.timelines[stream]
@@ -125,7 +125,7 @@ class CudaState:
         timeline.value += 1
         info = make("MaarCudaHandoffInfo", value=timeline.value, stream=stream or None,
                     **resources)
-        self._require(function(timeline.handle, ctypes.byref(info)))
+        self._require(function(self.handle, timeline.handle, ctypes.byref(info)))
         timeline.last = function
         return timeline.value
 
@@ -139,7 +139,8 @@ class CudaState:
         if self.info.handoffMode == C.MAAR_HANDOFF_MODE_BINARY:
             raise CudaError("binary semaphores wake one stream only: acquire the buffer from the "
                             "stream that has it before another one gets it")
-        self._require(self.maar.maarCudaWait(self.timelines[stream].handle, value, other or None))
+        self._require(self.maar.maarCudaWait(self.handle, self.timelines[stream].handle, value,
+                                             other or None))
 
     def synchronize(self):
         """Waits until every stream of the context is done."""
@@ -153,7 +154,7 @@ class CudaState:
 
     def destroy(self):
         for timeline in self.timelines.values():
-            self.maar.maarDestroyCudaTimeline(timeline.handle)
+            self.maar.maarDestroyCudaTimeline(self.handle, timeline.handle)
         self.timelines = {}
         self.maar.maarDestroyCuda(self.handle)
 

@@ -514,11 +514,11 @@ void maarDestroyCuda(MaarCuda);
 VkResult maarGetCudaInfo(MaarCuda, MaarCudaInfo*);
 VkResult maarGetCudaMemory(MaarCuda, MaarAllocation, MaarCudaMemory*);
 VkResult maarCreateCudaTimeline(MaarCuda, const MaarCudaTimelineCreateInfo*, MaarCudaTimeline*);
-void maarDestroyCudaTimeline(MaarCudaTimeline);
-VkResult maarGetCudaTimelineInfo(MaarCudaTimeline, MaarCudaTimelineInfo*);
-VkResult maarCudaWait(MaarCudaTimeline, uint64_t, MaarCudaStream);
-VkResult maarReleaseToCuda(MaarCudaTimeline, const MaarCudaHandoffInfo*);
-VkResult maarAcquireFromCuda(MaarCudaTimeline, const MaarCudaHandoffInfo*);
+void maarDestroyCudaTimeline(MaarCuda, MaarCudaTimeline);
+VkResult maarGetCudaTimelineInfo(MaarCuda, MaarCudaTimeline, MaarCudaTimelineInfo*);
+VkResult maarCudaWait(MaarCuda, MaarCudaTimeline, uint64_t, MaarCudaStream);
+VkResult maarReleaseToCuda(MaarCuda, MaarCudaTimeline, const MaarCudaHandoffInfo*);
+VkResult maarAcquireFromCuda(MaarCuda, MaarCudaTimeline, const MaarCudaHandoffInfo*);
 """
 
 # The sType of each structure that has one.
