@@ -11,7 +11,6 @@
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 #else
-#include <sched.h>
 #include <time.h>
 #endif
 
@@ -47,13 +46,4 @@ uint64_t maar_time_left_ns(uint64_t deadline_ns)
     }
     uint64_t now = maar_now_ns();
     return now < deadline_ns ? deadline_ns - now : 0;
-}
-
-void maar_thread_yield(void)
-{
-#if defined(_WIN32)
-    (void)SwitchToThread();
-#else
-    (void)sched_yield();
-#endif
 }

@@ -12,7 +12,5 @@ uint64_t maar_now_ns(void);
 uint64_t maar_deadline_ns(uint64_t timeout_ns);
 /* Returns the nanoseconds until the deadline, or 0 after the deadline. */
 uint64_t maar_time_left_ns(uint64_t deadline_ns);
-/* Yields the processor to another thread. */
-void maar_thread_yield(void);
 
 #endif

@@ -111,7 +111,8 @@ static struct structure_name name_structure(int type)
     return name;
 }
 
-void maar_drop_cut_character(char* text)
+/* Ends a text, in UTF-8, before a last character that was cut in two. */
+static void drop_cut_character(char* text)
 {
     const size_t length = strlen(text);
     size_t lead = length;
@@ -133,7 +134,7 @@ struct maar_quoted maar_quote(const char* name)
     struct maar_quoted quoted = {"(no name)"};
     if (name != NULL) {
         (void)snprintf(quoted.text, sizeof quoted.text - 1, "\"%.76s", name);
-        maar_drop_cut_character(quoted.text);
+        drop_cut_character(quoted.text);
         memcpy(quoted.text + strlen(quoted.text), "\"", sizeof "\"");
     }
     return quoted;
@@ -152,7 +153,7 @@ format_report(MaarAllocator allocator, MaarMessageSeverity severity, MaarMessage
     char text[MESSAGE_SIZE];
     const int head = call != NULL ? snprintf(text, sizeof text, "%s: ", call) : 0;
     (void)vsnprintf(text + head, sizeof text - (size_t)head, format, arguments);
-    maar_drop_cut_character(text);
+    drop_cut_character(text);
     maar_message_deliver(maar_reporter_of(allocator), severity, id, call, text);
 }
 

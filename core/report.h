@@ -116,7 +116,5 @@ struct maar_quoted {
 };
 /* Returns a name as messages show it. */
 struct maar_quoted maar_quote(const char* name);
-/* Ends a text, in UTF-8, before a last character that was cut in two. */
-void maar_drop_cut_character(char* text);
 
 #endif

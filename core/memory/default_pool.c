@@ -20,22 +20,34 @@ static MaarPoolCreateInfo default_info(MaarAllocator allocator, uint32_t type,
     };
 }
 
-VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
-                           uint32_t number, struct maar_pool** pool)
+/* Returns the default pool of a type with a number and with handle types for export, or NULL.
+ * Called under the list lock. */
+static struct maar_pool* find_default(MaarAllocator allocator, uint32_t type, uint32_t number,
+                                      VkExternalMemoryHandleTypeFlags types)
 {
-    maar_atomic_pointer* home = &allocator->default_pools[type][number];
-    const MaarPoolCreateInfo info = default_info(allocator, type, kind);
+    struct maar_pool* pool = allocator->pools;
+    while (pool != NULL && (pool->custom || pool->export_types != types ||
+                            pool->type_index != type || pool->number != number)) {
+        pool = pool->next;
+    }
+    return pool;
+}
+
+/* Makes a default pool. If another thread was faster, returns that thread's pool. */
+static VkResult make_default(MaarAllocator allocator, const MaarPoolCreateInfo* info,
+                             uint32_t number, struct maar_pool** pool)
+{
     struct maar_pool* made = NULL;
-    VkResult result = maar_pool_create(allocator, &info, false, &made);
+    VkResult result = maar_pool_create(allocator, info, false, &made);
     if (result != VK_SUCCESS) {
         return result;
     }
+    made->number = number;
     maar_mutex_lock(&allocator->list_lock);
-    *pool = maar_atomic_pointer_load(home);
+    *pool = find_default(allocator, made->type_index, number, made->export_types);
     if (*pool == NULL) {
         made->next = allocator->pools;
         allocator->pools = made;
-        maar_atomic_pointer_store(home, made);
         *pool = made;
         made = NULL;
     }
@@ -46,16 +58,15 @@ VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceK
     return VK_SUCCESS;
 }
 
-/* Returns a default pool for exportable memory, or NULL. Called under the list lock. */
-static struct maar_pool* find_exporting(MaarAllocator allocator, uint32_t type, uint32_t number,
-                                        VkExternalMemoryHandleTypeFlags types)
+VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
+                           uint32_t number, struct maar_pool** pool)
 {
-    struct maar_pool* pool = allocator->pools;
-    while (pool != NULL && (pool->custom || pool->export_types != types ||
-                            pool->type_index != type || pool->number != number)) {
-        pool = pool->next;
+    const MaarPoolCreateInfo info = default_info(allocator, type, kind);
+    VkResult result = make_default(allocator, &info, number, pool);
+    if (result == VK_SUCCESS) {
+        maar_atomic_pointer_store(&allocator->default_pools[type][number], *pool);
     }
-    return pool;
+    return result;
 }
 
 VkResult maar_pool_exporting(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
@@ -63,7 +74,7 @@ VkResult maar_pool_exporting(MaarAllocator allocator, uint32_t type, MaarResourc
 {
     const uint32_t number = maar_default_pool_number(allocator, kind);
     maar_mutex_lock(&allocator->list_lock);
-    *pool = find_exporting(allocator, type, number, types);
+    *pool = find_default(allocator, type, number, types);
     maar_mutex_unlock(&allocator->list_lock);
     if (*pool != NULL) {
         return VK_SUCCESS;
@@ -74,23 +85,5 @@ VkResult maar_pool_exporting(MaarAllocator allocator, uint32_t type, MaarResourc
     };
     MaarPoolCreateInfo info = default_info(allocator, type, kind);
     info.pNext = &export;
-    struct maar_pool* made = NULL;
-    VkResult result = maar_pool_create(allocator, &info, false, &made);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    made->number = number;
-    maar_mutex_lock(&allocator->list_lock);
-    *pool = find_exporting(allocator, type, number, types);
-    if (*pool == NULL) {
-        made->next = allocator->pools;
-        allocator->pools = made;
-        *pool = made;
-        made = NULL;
-    }
-    maar_mutex_unlock(&allocator->list_lock);
-    if (made != NULL) {
-        maar_pool_destroy(made); /* another thread was faster */
-    }
-    return VK_SUCCESS;
+    return make_default(allocator, &info, number, pool);
 }

@@ -19,7 +19,7 @@ struct maar_pool {
     bool retired;           /* emptied already; freed by the last walker */
     bool custom;
     bool single_kind;
-    uint32_t number; /* of a default pool for export: which of its type's pools */
+    uint32_t number; /* of a default pool: its place among those of its type */
     bool device_local;
     bool plain; /* min_alignment and atom are 1: a request of a known kind is placed unchanged */
     uint32_t type_index;

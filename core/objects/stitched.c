@@ -48,16 +48,12 @@ static enum maar_stitch_end end_after(enum stitch_step step)
     return step == STITCH_STEP_NO_SPACE ? MAAR_STITCH_NO_SPACE : MAAR_STITCH_ENDED;
 }
 
-/* Returns VK_SUCCESS when the pool can serve the request. Otherwise reports misuse. */
+/* Returns VK_SUCCESS when the pool has what pCreateInfo requires. Otherwise reports misuse. */
 static VkResult check_pool(const struct stitch_job* job)
 {
     MaarAllocator allocator = job->allocator;
     const struct maar_pool* pool = job->pool;
     const MaarAllocationCreateInfo* info = job->info;
-    if (pool->allocator != allocator) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_FOREIGN_HANDLE, job->call,
-                           "pCreateInfo->pool is not a pool of this allocator");
-    }
     const VkResult result = maar_check_create_info(allocator, job->call, "pCreateInfo", info);
     if (result != VK_SUCCESS) {
         return result;
@@ -73,6 +69,24 @@ static VkResult check_pool(const struct stitch_job* job)
     }
     return fault == NULL ? VK_SUCCESS
                          : maar_misuse(allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call, fault);
+}
+
+/* Returns VK_SUCCESS when the pool can serve the request. Otherwise reports misuse. object_info:
+ * the caller's name of the object's create info, which `chain` extends. external: the structure
+ * that makes the object one for external memory. */
+static VkResult check_request(const struct stitch_job* job, const char* object_info,
+                              const void* chain, VkStructureType external)
+{
+    const VkResult result = check_pool(job);
+    if (result == VK_SUCCESS && maar_chain_find(chain, external) != NULL) {
+        maar_report(job->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_POOL_MISMATCH,
+                    job->call,
+                    "%s is for external memory, but the pool is one of pages, which are never "
+                    "exported",
+                    object_info);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    return result;
 }
 
 static VkDeviceSize threshold_of(const struct maar_pool* pool, VkDeviceSize page_size)
@@ -199,14 +213,8 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
         .info = info,
         .pool = maar_pool_of(allocator, info->pool),
     };
-    *result = check_pool(&job);
-    if (*result == VK_SUCCESS &&
-        maar_chain_find(buffer_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO) !=
-            NULL) {
-        *result = maar_misuse(allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, call,
-                              "pBufferInfo is for external memory, but the pool is one of "
-                              "pages, which are never exported");
-    }
+    *result = check_request(&job, "pBufferInfo", buffer_info->pNext,
+                            VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
     if (*result != VK_SUCCESS) {
         return MAAR_STITCH_ENDED;
     }
@@ -293,14 +301,8 @@ enum maar_stitch_end maar_create_stitched_image(MaarAllocator allocator, const c
         .info = info,
         .pool = maar_pool_of(allocator, info->pool),
     };
-    *result = check_pool(&job);
-    if (*result == VK_SUCCESS &&
-        maar_chain_find(image_info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO) !=
-            NULL) {
-        *result = maar_misuse(allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, call,
-                              "pImageInfo is for external memory, but the pool is one of "
-                              "pages, which are never exported");
-    }
+    *result = check_request(&job, "pImageInfo", image_info->pNext,
+                            VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
     if (*result != VK_SUCCESS) {
         return MAAR_STITCH_ENDED;
     }

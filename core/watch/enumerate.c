@@ -237,7 +237,8 @@ static const struct maar_block* find_block(const struct maar_arena* arena, uint6
 }
 
 /* Lists the ranges of a block. Returns false when the block is not in this pool. */
-static bool list_ranges_of(const struct maar_pool* pool, uint64_t block_id, struct range_list* list)
+static bool list_pool_ranges(const struct maar_pool* pool, uint64_t block_id,
+                             struct range_list* list)
 {
     bool found = false;
     for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL && !found;
@@ -253,19 +254,14 @@ static bool list_ranges_of(const struct maar_pool* pool, uint64_t block_id, stru
     return found;
 }
 
-bool maar_list_ranges(MaarAllocator allocator, uint64_t block_id, uint32_t* count,
-                      MaarBlockRange* ranges)
+/* Lists the ranges of a block. Returns false when no block has that id. */
+static bool list_allocator_ranges(MaarAllocator allocator, uint64_t block_id,
+                                  struct range_list* list)
 {
-    struct range_list list = {
-        .allocator = allocator,
-        .out = ranges,
-        .capacity = ranges != NULL ? *count : 0,
-    };
     for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {
-        if (list_ranges_of(pool, block_id, &list)) {
+        if (list_pool_ranges(pool, block_id, list)) {
             maar_pool_leave(allocator, pool);
-            *count = list.count;
             return true;
         }
     }
@@ -282,15 +278,17 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlockRanges(MaarAllocator allocator,
     if (pCount == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
-    uint32_t capacity = *pCount;
-    if (!maar_list_ranges(allocator, blockId, pCount, pRanges)) {
+    struct range_list list = {
+        .allocator = allocator,
+        .out = pRanges,
+        .capacity = pRanges != NULL ? *pCount : 0,
+    };
+    const bool found = list_allocator_ranges(allocator, blockId, &list);
+    const bool cut = pRanges != NULL && list.count > list.capacity;
+    *pCount = cut ? list.capacity : list.count;
+    if (!found) {
         /* This is no misuse: another thread may have released the block since it was listed. */
-        *pCount = 0;
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (pRanges != NULL && *pCount > capacity) {
-        *pCount = capacity;
-        return VK_INCOMPLETE;
-    }
-    return VK_SUCCESS;
+    return cut ? VK_INCOMPLETE : VK_SUCCESS;
 }

@@ -68,7 +68,8 @@ static VkDeviceSize add_arena(struct maar_arena* arena, MaarStatistics* sum)
     return pending;
 }
 
-void maar_pool_add_statistics(const struct maar_pool* pool, MaarStatistics* sum)
+/* Adds the totals of one pool. */
+static void add_pool(const struct maar_pool* pool, MaarStatistics* sum)
 {
     const VkDeviceSize before = sum->allocationBytes;
     VkDeviceSize pending = 0;
@@ -84,7 +85,8 @@ void maar_pool_add_statistics(const struct maar_pool* pool, MaarStatistics* sum)
     sum->pendingBytes += pending;
 }
 
-void maar_statistics_clear(MaarStatistics* statistics)
+/* Sets all totals to zero. */
+static void clear_statistics(MaarStatistics* statistics)
 {
     *statistics = (MaarStatistics){
         .sType = MAAR_STRUCTURE_TYPE_STATISTICS,
@@ -95,9 +97,9 @@ void maar_statistics_clear(MaarStatistics* statistics)
 void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint32_t type,
                           MaarStatistics* statistics)
 {
-    maar_statistics_clear(statistics);
+    clear_statistics(statistics);
     if (pool != NULL) {
-        maar_pool_add_statistics(pool, statistics);
+        add_pool(pool, statistics);
         statistics->allocationsMade = 0;
         return;
     }
@@ -107,7 +109,7 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
     for (pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {
         if (type == MAAR_MEMORY_TYPE_NONE || pool->type_index == type) {
-            maar_pool_add_statistics(pool, statistics);
+            add_pool(pool, statistics);
         }
     }
     if (type != MAAR_MEMORY_TYPE_NONE) {

@@ -4,7 +4,8 @@
  */
 #include "interop/cuda/cuda_internal.h"
 
-void maar_cuda_write_handle(maar_port_handle handle, union maar_cuda_os_handle* out)
+/* Writes a handle of the system in the form that CUDA reads. */
+static void write_handle(maar_port_handle handle, union maar_cuda_os_handle* out)
 {
     if (MAAR_PORT_HAS_FDS) {
         out->fd = (int)handle;
@@ -41,7 +42,7 @@ static VkResult import_cuda_block(struct maar_peer* peer, const char* call,
         .flags = import->dedicated ? (unsigned int)MAAR_CUDA_MEMORY_DEDICATED : 0u,
     };
     struct maar_cuda_memory* imported = NULL;
-    maar_cuda_write_handle(import->handle, &info.handle);
+    write_handle(import->handle, &info.handle);
     VkResult result = maar_cuda_report(cuda, call, "cuImportExternalMemory",
                                        cuda->driver.cuImportExternalMemory(&imported, &info),
                                        MAAR_CUDA_CALL_IMPORT);
@@ -90,7 +91,7 @@ static VkResult import_cuda_semaphore(struct maar_peer* peer, const char* call,
             timeline ? MAAR_CUDA_SEMAPHORE_TIMELINE_WIN32 : MAAR_CUDA_SEMAPHORE_OPAQUE_WIN32;
     }
     struct maar_cuda_semaphore* imported = NULL;
-    maar_cuda_write_handle(handle, &info.handle);
+    write_handle(handle, &info.handle);
     VkResult result = maar_cuda_report(cuda, call, "cuImportExternalSemaphore",
                                        cuda->driver.cuImportExternalSemaphore(&imported, &info),
                                        MAAR_CUDA_CALL_IMPORT);

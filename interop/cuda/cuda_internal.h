@@ -59,8 +59,6 @@ bool maar_cuda_attribute(MaarCuda cuda, enum maar_cuda_attribute attribute);
 /* ---- cuda_driver_table.c ---- */
 
 extern const struct maar_peer_driver maar_cuda_peer_driver;
-/* Writes a handle of the system in the form that CUDA reads. */
-void maar_cuda_write_handle(maar_port_handle handle, union maar_cuda_os_handle* out);
 
 /* ---- cuda_pages.c: CUDA's own virtual memory. Called between enter and leave; each function that
  * can fail reports, and leaves nothing on failure. ---- */

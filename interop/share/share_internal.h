@@ -15,10 +15,6 @@ VkExternalSemaphoreFeatureFlags
 maar_semaphore_sharing(MaarAllocator allocator, VkSemaphoreType type,
                        VkExternalSemaphoreHandleTypeFlagBits handle);
 
-/* Whether the extension for such handles is enabled. */
-bool maar_memory_handle_is_enabled(MaarAllocator allocator,
-                                   VkExternalMemoryHandleTypeFlagBits type);
-
 /* The public calls of similar names after their entry checks. They report under the name of `call`;
  * the output must not be NULL and must be empty. */
 VkResult maar_export_memory(MaarAllocator allocator, const char* call, const struct maar_slot* slot,

@@ -104,7 +104,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetSharingInfo(MaarAllocator allocator, MaarS
     return VK_SUCCESS;
 }
 
-bool maar_memory_handle_is_enabled(MaarAllocator allocator, VkExternalMemoryHandleTypeFlagBits type)
+/* Whether the extension for such handles is enabled. */
+static bool is_enabled(MaarAllocator allocator, VkExternalMemoryHandleTypeFlagBits type)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;
     switch (type) {
@@ -206,7 +207,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetSharingSupport(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (!maar_memory_handle_is_enabled(allocator, pQuery->handleType)) {
+    if (!is_enabled(allocator, pQuery->handleType)) {
         properties = (VkExternalMemoryProperties){0};
     }
     const VkExternalMemoryFeatureFlags exportable = VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT;

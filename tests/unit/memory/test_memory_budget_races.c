@@ -9,6 +9,7 @@
 #include "tests/rig/rig.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include "core/port_time.h"
 
@@ -39,7 +40,7 @@ static void meet(struct meeting* meeting)
     (void)atomic_fetch_add(&meeting->arrived, 1);
     uint64_t deadline = maar_deadline_ns(100 * MILLISECOND);
     while (atomic_load(&meeting->arrived) < PAIR && maar_time_left_ns(deadline) > 0) {
-        maar_thread_yield();
+        (void)sched_yield();
     }
 }
 

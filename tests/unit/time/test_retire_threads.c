@@ -9,6 +9,7 @@
 #include "tests/rig/rig.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include "core/memory/allocator_state.h"
 #include "core/port_time.h"
@@ -39,7 +40,7 @@ static bool await(const _Atomic bool* flag, uint64_t timeout_ns)
         if (maar_time_left_ns(deadline) == 0) {
             return false;
         }
-        maar_thread_yield();
+        (void)sched_yield();
     }
     return true;
 }
