@@ -106,12 +106,9 @@ void maar_retire_add_point(struct maar_retire_item* item, MaarPoint point)
 
 void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item)
 {
-    MAAR_DEBUG_ASSERT(!item->is_queued && item->at == 0);
+    MAAR_DEBUG_ASSERT(!item->is_queued && item->at == 0 && item->point_count > 0);
     maar_mutex_lock(&retire->lock);
     maar_atomic64_store(&retire->item_count, maar_atomic64_load(&retire->item_count) + 1);
-    if (item->point_count == 0) {
-        maar_retire_add_point(item, (MaarPoint){.value = 0});
-    }
     if (item->point_count > 1 && !maar_retire_next_point(retire, item) &&
         item->at == item->point_count) {
         --item->at;

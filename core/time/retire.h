@@ -119,7 +119,7 @@ void maar_retire_set_points(struct maar_retire_item* item, uint32_t point_count,
 void maar_retire_add_point(struct maar_retire_item* item, MaarPoint point);
 /* Frees an item that was never queued. */
 void maar_retire_discard(const struct maar_retire* retire, struct maar_retire_item* item);
-/* Queues an item, which the queue then owns. */
+/* Queues an item that has a point or more. The queue then owns the item. */
 void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item);
 
 /* Returns the first broken invariant, or NULL. Takes the lock and walks the queue. */

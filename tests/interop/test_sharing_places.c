@@ -314,9 +314,27 @@ static void pages_are_not_exported(void** state)
     rig_expect_message(rig, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED);
 }
 
+static void pool_without_the_handle_type_refuses_the_request(void** state)
+{
+    (void)state;
+    start_sharing();
+    const MaarPoolCreateInfo pool_info = {.sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pNext = &export_opaque;
+    how.pool = rig_create_pool(rig, &pool_info);
+    const MaarMemoryRequest request = rig_request(4096, 256, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &allocation),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_POOL_MISMATCH);
+    assert_true(allocation == VK_NULL_HANDLE);
+    maarDestroyPool(rig->allocator, how.pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        rig_unit_test(pool_without_the_handle_type_refuses_the_request),
         rig_unit_test(pool_that_names_its_types_twice_must_name_the_same),
         rig_unit_test(export_info_without_a_type_is_refused),
         rig_unit_test(failed_export_leaves_nothing_to_destroy),

@@ -160,6 +160,48 @@ static void plan_wrong_frames_are_refused(void** state)
             "cycle");
 }
 
+/* Each pass of the cycle waits for a pass of the other queue. */
+static void plan_cycles_across_queues_are_refused(void** state)
+{
+    (void)state;
+    struct frame frame;
+    fill_frame(&frame);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        frame.resources[i].useCount = 2;
+        frame.resources[i].pUses = frame.uses;
+    }
+    for (uint32_t p = 0; p < 8; ++p) {
+        frame.queues[p] = p % 2;
+    }
+    frame.info.passCount = 8;
+    frame.info.pPassQueues = frame.queues;
+    frame.info.dependencyCount = 2;
+    frame.dependencies[0] = (MaarPlanDependency){2, 5};
+    frame.dependencies[1] = (MaarPlanDependency){5, 0};
+    refuse_plan(&frame, "cycle that holds back pass 0");
+    frame.dependencies[1] = (MaarPlanDependency){5, 6};
+    MaarPlan plan = make(&frame.info);
+    check_right(&frame.info, plan);
+    maarDestroyPlan(plan);
+}
+
+/* Without passCount the passes are those that resources and dependencies name. */
+static void plan_counts_the_passes_of_dependencies(void** state)
+{
+    (void)state;
+    struct frame frame;
+    fill_frame(&frame);
+    frame.resources[0].flags = MAAR_PLAN_RESOURCE_NO_ALIASING_BIT;
+    frame.info.dependencyCount = 2;
+    frame.dependencies[0] = (MaarPlanDependency){3, 20};
+    frame.dependencies[1] = (MaarPlanDependency){1, 2};
+    MaarPlan plan = make(&frame.info);
+    check_right(&frame.info, plan);
+    maarDestroyPlan(plan);
+    frame.dependencies[1] = (MaarPlanDependency){20, 2};
+    refuse_plan(&frame, "pass 20 before pass 2");
+}
+
 static void plan_nulls_are_refused(void** state)
 {
     (void)state;
@@ -365,6 +407,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plan_wrong_resources_are_refused),
         cmocka_unit_test(plan_wrong_frames_are_refused),
+        cmocka_unit_test(plan_cycles_across_queues_are_refused),
+        cmocka_unit_test(plan_counts_the_passes_of_dependencies),
         cmocka_unit_test(plan_nulls_are_refused),
         cmocka_unit_test(plan_of_nothing_is_empty),
         cmocka_unit_test(plan_lists_come_in_two_calls),
