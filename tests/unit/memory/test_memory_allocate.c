@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "core/handle.h"
+
 static VkResult try_allocate(struct rig* rig, const MaarMemoryRequest* request,
                              const MaarAllocationCreateInfo* how, MaarAllocation* allocation)
 {
@@ -163,7 +165,7 @@ static void free_twice_is_reported_and_harmless(void** state)
     rig_expect_silence(rig);
     maarFreeMemory(rig->allocator, a);
     char handle[24];
-    (void)snprintf(handle, sizeof handle, "0x%llx", (unsigned long long)(uintptr_t)a);
+    (void)snprintf(handle, sizeof handle, "0x%llx", (unsigned long long)MAAR_TO_BITS(a));
     assert_true(rig_message_names(rig, "maarFreeMemory"));
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, handle);
     MaarAllocation b = rig_allocate(rig, 1000, NULL); /* takes the place, not the handle */
@@ -174,7 +176,7 @@ static void free_twice_is_reported_and_harmless(void** state)
     assert_true(rig_message_names(rig, "maarFreeMemories"));
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, handle);
     assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).allocationCount, 1);
-    maarFreeMemory(rig->allocator, (MaarAllocation)(uintptr_t)0x123456789ABCDEF0u);
+    maarFreeMemory(rig->allocator, MAAR_FROM_BITS(MaarAllocation, UINT64_C(0x123456789ABCDEF0)));
     rig_expect_message(rig, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
     maarFreeMemory(rig->allocator, b);
 }
