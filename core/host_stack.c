@@ -1,7 +1,6 @@
 /*
- * A stack consists of chunks of host memory. Each chunk is at least as large as all before it
- * together, up to a megabyte. If the stack has a limit, a chunk takes at most a sixteenth of it,
- * unless one array needs more.
+ * A stack consists of chunks of host memory. Without a limit, each chunk is at least as large as
+ * all earlier ones together, up to a megabyte.
  */
 #include "core/host_stack.h"
 
@@ -17,12 +16,13 @@ struct maar_stack_chunk {
     size_t padding; /* keeps the payload aligned to 16 */
 };
 
-/* Sizes of the first chunk and of the largest usual one, bytes. A frame of 60 resources takes one
- * chunk. LIMIT_SHARE: a usual chunk is at most this part of the limit. */
+/* In bytes: the size of the first chunk, and the largest size that a chunk gets unless one array
+ * needs more. A frame of 60 resources takes one chunk. LIMIT_SHARE: the size of a chunk is at most
+ * the limit divided by this, unless one array needs more. */
 enum { FIRST_CHUNK = 32 * 1024, LARGEST_CHUNK = 1024 * 1024, LIMIT_SHARE = 16 };
 
-/* Adds a chunk with room for that number of bytes: one of the usual size where the limit allows.
- * Returns NULL when there is no memory for it. */
+/* Adds a chunk that holds at least `bytes`. The chunk has the usual size if the limit allows it.
+ * Returns NULL when the limit is reached or host memory is short. */
 static struct maar_stack_chunk* add_chunk(struct maar_host_stack* stack, size_t bytes)
 {
     const size_t limit = stack->limit != 0 ? stack->limit : SIZE_MAX;

@@ -1,5 +1,5 @@
 /*
- * Checks of lock ranks in debug builds. Each thread has one bit for each rank.
+ * Checks lock ranks in builds with MAAR_HEAVY_CHECKS. Each thread has one bit for each rank.
  */
 #include "core/lock_rank.h"
 
@@ -31,7 +31,7 @@ void maar_lock_rank_expect_none(void)
 
 #else
 
-/* An empty translation unit is not C. */
+/* C does not allow an empty translation unit. */
 extern const char maar_lock_rank_off;
 const char maar_lock_rank_off = 0;
 

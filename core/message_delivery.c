@@ -1,5 +1,6 @@
 /*
- * The names of message identifiers, and the one place that calls a message callback.
+ * Names message identifiers, finds the first broken rule, and calls the message callback. No other
+ * file calls it.
  */
 #include "core/message_delivery.h"
 

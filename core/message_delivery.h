@@ -11,7 +11,8 @@
 #include "core/port_atomic.h"
 #include "maar/message.h"
 
-/* The callback of an object, and the state of the object. */
+/* The message callback of an allocator (or another object that reports), and whether it is
+ * poisoned. */
 struct maar_reporter {
     PFN_maarMessage message; /* may be NULL */
     void* user_data;
@@ -41,8 +42,8 @@ struct maar_rule {
  * the list. */
 struct maar_fault maar_find_fault(const struct maar_rule* rules);
 
-/* Calls the callback, if there is one. The text begins with the name of the function, unless
- * function is NULL. No lock may be held. */
+/* Calls the callback, if there is one. The caller's text must already begin with the name of the
+ * function, unless function is NULL. No lock may be held. */
 void maar_message_deliver(const struct maar_reporter* reporter, MaarMessageSeverity severity,
                           MaarMessageId id, const char* function, const char* text);
 /* Returns the name of an identifier, or "UNKNOWN" when the list does not contain it. */

@@ -36,7 +36,8 @@ void maar_port_handle_close(maar_port_handle handle)
     }
 }
 
-/* CompareObjectHandles came with Windows 10 and is not in every import library. */
+/* CompareObjectHandles is not available everywhere. So this function does not compare the objects:
+ * it takes any two open handles for the same. */
 bool maar_port_handle_is_same(maar_port_handle a, maar_port_handle b)
 {
     return maar_port_handle_is_open(a) && maar_port_handle_is_open(b);
@@ -65,7 +66,8 @@ bool maar_port_handle_is_open(maar_port_handle handle)
 
 maar_port_handle maar_port_handle_duplicate(maar_port_handle handle)
 {
-    /* Never 0, 1 or 2: there are programs, and drivers, to whom those mean something else. */
+    /* The copy is never 0, 1 or 2. Some programs and drivers take those for the standard
+     * streams. */
     const int copy = fcntl((int)handle, F_DUPFD_CLOEXEC, 3);
     return copy >= 0 ? copy : MAAR_PORT_NO_HANDLE;
 }

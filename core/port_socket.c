@@ -17,7 +17,7 @@
 bool maar_socket_is_usable(int fd, const char** what)
 {
     (void)fd;
-    *what = "not there on this system";
+    *what = "not supported on this system";
     return false;
 }
 
@@ -55,7 +55,8 @@ void maar_socket_describe(int error, char* text, size_t size)
 
 #include "core/port_time.h"
 
-/* Systems that lack these flags get the same by other means, or a signal on a dead socket. */
+/* Without MSG_CMSG_CLOEXEC, maar_port_handle_keep_private sets the flag. Without MSG_NOSIGNAL, a
+ * closed socket raises SIGPIPE. */
 #if defined(MSG_NOSIGNAL)
 #define SEND_FLAGS MSG_NOSIGNAL
 #else
@@ -69,11 +70,11 @@ void maar_socket_describe(int error, char* text, size_t size)
 
 #define NS_PER_MS ((uint64_t)1000000)
 
-/* Room for what comes beside the bytes. One handle is what is wanted; some more are taken to be
- * counted and closed, and credentials that the program may have asked its socket for. */
+/* Bytes for the control messages of one receive call. Maar needs one handle. The rest is for extra
+ * handles, which Maar counts and closes, and for credentials if the program has enabled them. */
 enum { CONTROL_SIZE = 512 };
 
-/* A handle of the sender's process, which Linux adds where the program has asked for it. */
+/* SCM_PIDFD: a handle that refers to the sender's process. Linux adds it if SO_PASSPIDFD is set. */
 enum { PIDFD_MESSAGE = 4 };
 
 union control_space {
@@ -123,7 +124,8 @@ void maar_socket_describe(int error, char* text, size_t size)
 #endif
 }
 
-/* Waits until the socket may be used so, or the deadline. 0, ETIMEDOUT or the error. */
+/* Waits until the socket is ready for the events, or until the deadline. Returns 0, ETIMEDOUT or
+ * another errno value. */
 static int await_socket(int fd, short events, uint64_t deadline_ns)
 {
     for (;;) {
@@ -188,8 +190,8 @@ enum maar_socket_outcome maar_socket_send(int fd, struct maar_socket_message* me
     return MAAR_SOCKET_DONE;
 }
 
-/* Takes the handles out of one control message, which ends before `end`: the first of all is kept,
- * the others closed. */
+/* Takes the handles out of one control message. end: the end of all control data. Keeps the first
+ * handle of the whole receive and closes all others. */
 static void take_handles(const struct cmsghdr* beside, const unsigned char* end,
                          struct maar_socket_message* message)
 {
@@ -232,14 +234,15 @@ static void take_control(struct msghdr* header, struct maar_socket_message* mess
     }
 }
 
-/* Drops what was kept. */
+/* Closes the received handle. */
 static void drop_handle(struct maar_socket_message* message)
 {
     maar_port_handle_close(message->handle);
     message->handle = MAAR_PORT_NO_HANDLE;
 }
 
-/* One read of what is there. 0, or the error; *ended: the other side will send no more. */
+/* Receives once, without waiting. Returns 0 or an errno value. Sets *ended if the other side will
+ * send no more. */
 static int receive_part(int fd, struct maar_socket_message* message, bool* ended)
 {
     union control_space control;
@@ -264,7 +267,7 @@ static int receive_part(int fd, struct maar_socket_message* message, bool* ended
     return 0;
 }
 
-/* Whether one more handle can be installed. */
+/* Returns whether the process can open one more handle. */
 static bool has_room_for_handle(int fd)
 {
     const maar_port_handle probe = maar_port_handle_duplicate(fd);
@@ -272,7 +275,7 @@ static bool has_room_for_handle(int fd)
     return probe != MAAR_PORT_NO_HANDLE;
 }
 
-/* What to make of a message whose bytes are all there. */
+/* Checks the handles of a message whose bytes have all come, and returns the outcome. */
 static enum maar_socket_outcome finish_receiving(int fd, struct maar_socket_message* message)
 {
     if (message->handle_count != 1 || message->lost_some) {
@@ -281,7 +284,8 @@ static enum maar_socket_outcome finish_receiving(int fd, struct maar_socket_mess
             message->handle_count == 0 && message->lost_some && !has_room_for_handle(fd);
         return full ? MAAR_SOCKET_FULL : MAAR_SOCKET_DONE;
     }
-    /* Where 0, 1 or 2 was free the system gave that, which others take for something else. */
+    /* The handle may be 0, 1 or 2 if one of those was free. Other code takes them for the standard
+     * streams. */
     if (message->handle <= STDERR_FILENO) {
         const maar_port_handle higher = maar_port_handle_duplicate(message->handle);
         drop_handle(message);

@@ -1,5 +1,5 @@
 /*
- * Mutexes and conditions: making them, and the ways to sleep and to wake up.
+ * Creates mutexes, conditions and gates, and implements sleeping and waking.
  */
 #include "core/port_thread.h"
 
@@ -45,7 +45,7 @@ void maar_condition_destroy(struct maar_condition* condition)
     (void)condition;
 }
 
-/* Milliseconds that are not less than a time; INFINITE for what no DWORD holds. */
+/* Rounds a time up to milliseconds. Returns INFINITE if a DWORD cannot contain the result. */
 static DWORD whole_milliseconds(uint64_t timeout_ns)
 {
     const uint64_t milliseconds = timeout_ns / 1000000 + (timeout_ns % 1000000 != 0 ? 1 : 0);
@@ -112,8 +112,8 @@ bool maar_gate_wait(struct maar_gate* gate, uint64_t timeout_ns)
 
 #else
 
-/* How often a lock that is held is looked at before going to sleep. What the locks guard takes some
- * 50 ns, a look about 20 ns, sleeping and waking some microseconds. */
+/* The number of times that a thread tries a held lock before it sleeps. A lock is usually held for
+ * about 50 ns. A try takes about 20 ns. Sleeping and waking takes some microseconds. */
 enum { SPIN_LOOKS = 64 };
 
 bool maar_mutex_init(struct maar_mutex* mutex, enum maar_lock_rank rank, bool enabled)
@@ -147,8 +147,8 @@ static void rest_a_moment(void)
 #endif
 }
 
-/* A thread that were cancelled asleep would leave the bed locked for ever; taking a lock is no
- * place for it to end. */
+/* Disables cancellation of this thread. A thread that is cancelled while it waits would leave `bed`
+ * locked for ever. */
 static int hold_cancellation(void)
 {
     int before = 0;
@@ -177,7 +177,8 @@ void maar_mutex_wait(struct maar_mutex* mutex)
     }
     const int cancel = hold_cancellation();
     (void)pthread_mutex_lock(&mutex->bed);
-    /* Whoever gets it here leaves a 2 behind: others may be asleep still. */
+    /* A thread that takes the mutex here sets the state to 2, because other threads may still
+     * sleep. */
     while (maar_atomic32_exchange(&mutex->state, 2) != 0) {
         (void)pthread_cond_wait(&mutex->alarm, &mutex->bed);
     }
@@ -192,7 +193,7 @@ void maar_mutex_wake(struct maar_mutex* mutex)
     (void)pthread_mutex_unlock(&mutex->bed);
 }
 
-/* The clock of deadlines: one that nobody sets, where conditions can have it. */
+/* The clock for deadlines. It is monotonic where condition variables support that. */
 #if defined(__APPLE__)
 #define ALARM_CLOCK CLOCK_REALTIME
 #else
@@ -245,7 +246,7 @@ void maar_condition_alarm(struct maar_condition* condition)
     release_cancellation(cancel);
 }
 
-/* Longer waits have no deadline: a year, which every time_t holds. */
+/* One year. A longer timeout has no deadline, so that time_t does not overflow. */
 #define LONGEST_TIMEOUT_NS ((uint64_t)31536000 * 1000000000u)
 
 static struct timespec deadline_after(uint64_t timeout_ns)
@@ -258,7 +259,7 @@ static struct timespec deadline_after(uint64_t timeout_ns)
     return time;
 }
 
-/* Sleeps until the next turn of a condition whose bed is held; false once the time has passed. */
+/* Sleeps until the condition is signalled. The caller holds `bed`. Returns false on a timeout. */
 static bool sleep_a_turn(struct maar_condition* condition, uint64_t timeout_ns)
 {
     const bool is_timed = timeout_ns < LONGEST_TIMEOUT_NS;
@@ -279,8 +280,8 @@ bool maar_condition_wait_for(struct maar_condition* condition, struct maar_mutex
         return true;
     }
     const int cancel = hold_cancellation();
-    /* Whoever changes something after the mutex is released sees the sleeper, and finds the bed
-     * locked until the sleeper lies in it. */
+    /* A thread that wakes the condition later sees sleeper_count above 0. It must lock `bed` first,
+     * so it cannot signal before this thread sleeps. */
     (void)maar_atomic32_add(&condition->sleeper_count, 1);
     (void)pthread_mutex_lock(&condition->bed);
     maar_mutex_unlock(mutex);

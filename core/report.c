@@ -14,7 +14,7 @@ enum { MESSAGE_SIZE = 560 };
         (uint32_t) MAAR_STRUCTURE_TYPE_##type, "MAAR_STRUCTURE_TYPE_" #type                        \
     }
 
-/* All of ours, and those of Vulkan's that callers fill. */
+/* All structure types of Maar, and the Vulkan types that Maar checks. */
 static const struct {
     uint32_t type;
     const char* name;
@@ -94,7 +94,7 @@ static const struct {
     MAAR_NAMED(SIMULATED_SHARING_INFO),
 };
 
-/* The name of a structure's type, or its number where it has none that is known. */
+/* The name of a structure type, or its number if the name is unknown. */
 struct structure_name {
     char text[64];
 };
@@ -111,7 +111,7 @@ static struct structure_name name_structure(int type)
     return name;
 }
 
-/* Ends a text, in UTF-8, before a last character that was cut in two. */
+/* Removes the last character of a UTF-8 text if some of its bytes are missing. */
 static void drop_cut_character(char* text)
 {
     const size_t length = strlen(text);
@@ -218,11 +218,11 @@ void maar_report_no_object(MaarAllocator allocator, const char* call, const char
                            VkResult result)
 {
     if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_DEVICE_LOST) {
-        return; /* the result says it all */
+        return; /* the VkResult explains the failure */
     }
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_OBJECT_NOT_CREATED, call,
-                "the driver does not make this %s: VkResult %d; it may be larger than the device "
-                "supports, whatever memory is free",
+                "the driver cannot create this %s (VkResult %d); it may exceed a limit of the "
+                "device; free memory does not matter",
                 what, (int)result);
 }
 

@@ -1,6 +1,6 @@
 /*
  * The public functions that allocate, describe and name allocations, and those that advance the
- * host timeline, run pending frees and wait for them. How allocations are freed: allocation_free.c.
+ * host timeline, run pending frees and wait for them. allocation_free.c frees allocations.
  */
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
@@ -71,7 +71,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, 
     }
     if (value < maar_atomic64_load(&allocator->retire.host_value)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_HOST_TIMELINE_DECREASED, __func__,
-                           "value is below the host timeline's present one");
+                           "value is below the present value of the host timeline");
     }
     maar_atomic64_max(&allocator->retire.host_value, value);
     return VK_SUCCESS;
@@ -123,10 +123,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
     pInfo->pName = slot->name;
     pInfo->pool = block->pool->handle;
     pInfo->kind = (MaarResourceKind)slot->kind;
-    pInfo->locationEpoch = 0; /* nothing has moved it */
+    pInfo->locationEpoch = 0; /* Maar does not move allocations yet */
     maar_mutex_unlock(&maar_block_arena(block)->lock);
-    /* The address is read without the arena's lock: it takes the map lock, which another thread may
-     * hold while it calls the driver. */
+    /* The address is read after the arena's lock is released, because maar_slot_address takes the
+     * map lock. Another thread may hold the map lock while it calls the driver. */
     pInfo->pMappedData = maar_slot_address(slot);
     return VK_SUCCESS;
 }

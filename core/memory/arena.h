@@ -1,6 +1,6 @@
 /*
  * Arenas of a pool: blocks, their placements and free slots under one lock. Placing and freeing
- * lock an arena for each operation. Which arena a thread uses: arena_set.h.
+ * lock an arena for each operation. arena_set.h chooses the arena of a thread.
  */
 #ifndef MAAR_CORE_MEMORY_ARENA_H
 #define MAAR_CORE_MEMORY_ARENA_H
@@ -28,17 +28,17 @@ struct maar_arena {
     VkDeviceSize stitched_pending_bytes; /* in whole pages */
     VkDeviceSize block_bytes;            /* without dedicated ones */
     VkDeviceSize dedicated_bytes;
-    uint64_t made_count;       /* allocations ever made in the arena */
-    maar_atomic64 live_bytes;  /* written under the lock, read without the lock */
-    VkDeviceSize live_high;    /* the most that the peak has seen; see peak.h */
-    VkDeviceSize live_floor;   /* this much is in the allocator's sum of floors */
-    VkDeviceSize live_ceiling; /* more live bytes than these raise the floor */
+    uint64_t made_count;      /* allocations ever made in the arena */
+    maar_atomic64 live_bytes; /* written under the lock, read without the lock */
+    /* the most live bytes that were compared with the peak; see peak.h */
+    VkDeviceSize live_high;
+    VkDeviceSize live_floor;   /* the arena's share of the allocator's live_floors; see peak.h */
+    VkDeviceSize live_ceiling; /* the floor is raised when live_bytes exceeds this */
     struct maar_block_index block_index;
-    uint64_t apart[16]; /* keeps data that other threads write off the arena's cache lines */
+    uint64_t apart[16]; /* padding: other threads' data never shares a cache line with the arena */
 };
 
-/* Locks and returns the arena that this thread allocates from, when threads have met in the pool or
- * meet now. */
+/* Called when the first arena cannot be used at once. Locks and returns this thread's arena. */
 struct maar_arena* maar_arena_enter_own(struct maar_pool* pool);
 
 /* The functions that follow are called under the arena's lock. */
@@ -49,19 +49,22 @@ VkResult maar_arena_reserve_list(struct maar_arena* arena);
 /* Adds a block to the list, in the order of ids, even when another thread added a later id
  * first. */
 void maar_arena_list(struct maar_arena* arena, struct maar_block* block);
-/* Takes an empty block off the list, unless the pool would then have too few. Returns whether it
- * did. counted: the pool's number of empty blocks no longer includes this block. */
+/* Removes an empty block from the list, unless the pool would then have fewer blocks than its
+ * minimum. Returns whether it did. counted: the caller has already reduced the pool's empty_count
+ * for this block. */
 bool maar_arena_try_unlist(struct maar_arena* arena, struct maar_block* block, bool counted);
-/* Updates the free index after a change of the block's placement. */
+/* Updates block_index after the largest free range of the block may have changed. */
 void maar_arena_note_room(struct maar_arena* arena, struct maar_block* block);
 /* Counts a block that has become empty, or that is no longer empty. */
 void maar_arena_count_empty(struct maar_block* block, bool empty);
-/* Puts a dedicated block, or the stand-in of a stitched allocation, at the head of its list. */
+/* Puts a dedicated block, or the stand-in of a stitched allocation, at the head of its list. A
+ * stand-in is a block that represents a stitched allocation; see block.h. */
 void maar_arena_link_dedicated(struct maar_arena* arena, struct maar_block* block);
-/* Takes such a block off its list, with its only allocation. */
+/* Removes such a block from its list, and subtracts its only allocation from the counts. */
 void maar_arena_unlink_dedicated(struct maar_arena* arena, struct maar_block* block);
 
-/* Whether a block contains no allocation and no thread returns to it. The arena's lock is held. */
+/* Returns whether a block has no allocation, live or pending, and is not pinned. The arena's lock
+ * is held. */
 static inline bool maar_block_is_idle(const struct maar_block* block)
 {
     return block->range_count == 0 && block->pin_count == 0;

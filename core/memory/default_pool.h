@@ -1,8 +1,8 @@
 /*
  * Default pools. Each memory type has one, or one for each kind of resource where an allocator
- * keeps kinds apart. Exportable memory has further ones, likewise for each set of handle types.
- * A pool is made when it is first needed. The allocator's list lock guards the pools. The caller
- * may hold no lock.
+ * keeps kinds apart. Each set of handle types for export has default pools of its own, made by the
+ * same rule. A pool is made when it is first needed. The allocator's list lock guards the list of
+ * pools. Entries of default_pools are atomic. The caller may hold no lock.
  */
 #ifndef MAAR_CORE_MEMORY_DEFAULT_POOL_H
 #define MAAR_CORE_MEMORY_DEFAULT_POOL_H
@@ -10,8 +10,8 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool.h"
 
-/* Makes the default pool of a type and kind, unless another thread has made it. number: the pool's
- * place among those of the type, from maar_default_pool_number. */
+/* Makes the default pool of a type and kind. If another thread was faster, *pool is that thread's
+ * pool. number: the index of the default pool of this memory type; see maar_default_pool_number. */
 VkResult maar_pool_default(MaarAllocator allocator, uint32_t type, MaarResourceKind kind,
                            uint32_t number, struct maar_pool** pool);
 /* Returns the default pool of a type, kind and set of handle types, and makes it when it is first

@@ -1,6 +1,6 @@
 /*
- * Memory that was made elsewhere and is imported. Imports of shared handles and of the host's
- * memory (interop) use it. No lock may be held.
+ * Memory that was made elsewhere and is imported. interop calls this file to import shared handles
+ * and the host's own memory. No lock may be held.
  */
 #ifndef MAAR_CORE_MEMORY_FOREIGN_MEMORY_H
 #define MAAR_CORE_MEMORY_FOREIGN_MEMORY_H
@@ -9,7 +9,7 @@
 
 #include "maar/allocator.h"
 
-/* The arguments of an import for vkAllocateMemory. */
+/* What vkAllocateMemory and the allocation need to know about memory that is imported. */
 struct maar_foreign_memory {
     const void* next; /* VkImportMemory...Info */
     VkExternalMemoryHandleTypeFlags types;

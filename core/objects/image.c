@@ -1,5 +1,6 @@
 /*
- * The public calls on whole images: create, allocate for, bind, destroy. object.h has their steps.
+ * The public calls on images that are not disjoint: create, allocate for, bind, destroy, and choose
+ * a memory type. object.h has their steps.
  */
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_check.h"
@@ -146,7 +147,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
     }
     if ((pImageInfo->flags & VK_IMAGE_CREATE_DISJOINT_BIT) != 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_DISJOINT_IMAGE, __func__,
-                           "pImageInfo is disjoint: its planes have types of their own");
+                           "pImageInfo is disjoint: each plane may need another memory type");
     }
     MaarMemoryRequest request;
     result = maar_image_info_request(allocator, pImageInfo, &request);

@@ -10,9 +10,9 @@
 #include "core/objects/buffer.h"
 #include "core/objects/slice_arena.h"
 
-/* The first buffer of a shelf, bytes; each further one is twice the last, up to the largest. 64
- * KiB holds 256 uniform buffers of 256 bytes; 4 MiB is the size from which a block has room to
- * spare. */
+/* Bytes. The planned size of a shelf's buffers begins with the first value. It doubles with each
+ * buffer up to the second value. A buffer is larger if a slice needs it. 64 KiB holds 256 uniform
+ * buffers of 256 bytes. */
 #define FIRST_SLICE_BUFFER ((VkDeviceSize)64 << 10)
 #define LARGEST_SLICE_BUFFER ((VkDeviceSize)4 << 20)
 
@@ -151,7 +151,8 @@ VkResult maar_slice_open_shelf(MaarAllocator allocator, struct maar_slice_arena*
     *shelf = maar_slice_find_shelf(arena, info);
     if (*shelf != NULL) {
         maar_mutex_unlock(&arena->lock);
-        maar_host_free(allocator->callbacks, fresh); /* another thread has made it */
+        /* another thread has opened the shelf meanwhile */
+        maar_host_free(allocator->callbacks, fresh);
         maar_mutex_lock(&arena->lock);
         return VK_SUCCESS;
     }

@@ -7,7 +7,7 @@
 
 #include "core/placement/placement_space.h"
 
-/* Return the upward runs, and the oldest and the newest node of a run. */
+/* Return the index of the older or the younger upward run, and of a run's oldest or newest node. */
 static inline uint32_t placement_linear_older(const struct maar_placement* placement)
 {
     return placement->older_run;

@@ -23,7 +23,7 @@ struct slot {
 };
 
 struct MaarPlanCache_T {
-    struct maar_mutex mutex; /* guards all below */
+    struct maar_mutex mutex; /* guards the contents of the slots, and the clock */
     struct slot* slots;
     uint32_t slot_count;
     uint64_t clock;

@@ -53,8 +53,8 @@ static VkResult build_intervals(const MaarPlanCreateInfo* info, struct maar_host
         const MaarPlanDependency* edge = &info->pDependencies[i];
         if (edge->before > edge->after) {
             return maar_plan_reject(info,
-                                    "maarCreatePlan: pDependencies[%u] puts pass %u before pass %u "
-                                    "of the same queue: a cycle",
+                                    "maarCreatePlan: pDependencies[%u] puts pass %u before pass "
+                                    "%u, but the queue runs them in the other order",
                                     i, edge->before, edge->after);
         }
     }
@@ -85,9 +85,10 @@ static VkResult build_intervals(const MaarPlanCreateInfo* info, struct maar_host
     return VK_SUCCESS;
 }
 
-/* Edges between passes as lists by their first pass: program order and dependencies. */
+/* For each pass, a list of the passes that must come after it: the next pass of its queue, and
+ * those that dependencies name. */
 struct pass_edges {
-    uint32_t* begin; /* per pass, and one more */
+    uint32_t* begin; /* list of pass p: after[begin[p]] to after[begin[p + 1] - 1] */
     uint32_t* after;
 };
 
@@ -101,9 +102,9 @@ static VkResult collect_pass_edges(const MaarPlanCreateInfo* info, struct maar_h
     if (next == NULL || edges->begin == NULL || edges->after == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    /* Finds the next pass of the same queue, from the last pass to the first. heads has the
-     * earliest pass seen so far of each queue. Queues are few and passes may be many, so a search
-     * through heads is cheap. */
+    /* Goes backward over the passes and finds for each pass the next one of its queue. heads has
+     * the earliest pass seen so far of each queue. Queues are few and passes may be many, so a
+     * search through heads is cheap. */
     uint32_t queue_count = 0;
     uint32_t* heads = maar_stack_grab(stack, pass_count, sizeof *heads);
     if (heads == NULL) {
@@ -166,11 +167,11 @@ static VkResult order_passes(const MaarPlanCreateInfo* info, struct maar_host_st
     }
     for (uint32_t p = 0; done < pass_count && p < pass_count; ++p) {
         if (waits[p] != 0) {
-            return maar_plan_reject(
-                info,
-                "maarCreatePlan: pDependencies has a cycle that holds back pass "
-                "%u",
-                p);
+            return maar_plan_reject(info,
+                                    "maarCreatePlan: pDependencies and the order of the queues "
+                                    "form a cycle; pass %u is "
+                                    "in it or waits for it",
+                                    p);
         }
     }
     return VK_SUCCESS;
@@ -210,7 +211,8 @@ static VkResult build_reach(const MaarPlanCreateInfo* info, struct maar_host_sta
     return VK_SUCCESS;
 }
 
-/* Marks the resources that come after resource i: all their uses lie in `common`. */
+/* Marks the resources that come after resource i. common: the passes that come after every use of
+ * i. All uses of a marked resource are in it. */
 static void fill_before_row(const struct maar_plan_graph* graph, uint32_t i, const uint64_t* common)
 {
     const MaarPlanResource* resources = graph->info->pResources;

@@ -84,8 +84,8 @@ return_space:
     return result;
 }
 
-/* Destroys the buffer first. Before that it is bound to its pages, which may go to others
- * afterwards. */
+/* Destroys the buffer first. The buffer stays bound to its pages until it is destroyed. Only then
+ * may others use the pages. */
 static void finish_sparse(MaarAllocator allocator, const struct maar_retire_item* item)
 {
     const struct maar_device* device = &allocator->device;

@@ -1,8 +1,8 @@
 /*
- * The retire queue: objects and memory that were freed "after" points in GPU time. Each item of the
- * queue has points, and an object, a range of bytes, or both. The item ends when all its points
- * have passed or the device is lost: an action ends the object, and the range action returns the
- * bytes. The rooms that own objects and ranges define both actions.
+ * The retire queue: objects and memory that may be destroyed only after some points have passed.
+ * Each item of the queue has points, and an object, a range of bytes, or both. The item ends when
+ * all its points have passed or the device is lost: an action ends the object, and the range action
+ * returns the bytes. The rooms that own objects and ranges define both actions.
  *
  * Internally synchronized. One lock guards the queue. It is never held while a semaphore is read,
  * bytes are returned or an action runs.
@@ -22,9 +22,9 @@
 /* Ends the object of an item. Runs once, on any thread, with no lock held. */
 typedef void (*maar_retire_action)(MaarAllocator allocator, const struct maar_retire_item* item);
 
-/* Returns the range of an item, in two steps with no lock held. The first step makes the bytes
- * available. It calls neither the driver nor the caller's code, so that threads that wait for the
- * bytes wait for neither. The first step writes the remaining work to the item's `rest` and
+/* Gives the range of an item back to its pool, in two steps. No lock is held. The first step makes
+ * the bytes available. This step calls no foreign code, so threads that wait for the bytes do not
+ * wait for foreign code. The first step writes the remaining work to the item's `rest` and
  * `rest_flags`. The second step does this work; it does not run when the flags are 0. */
 enum maar_retire_step { MAAR_RETIRE_RETURN_BYTES, MAAR_RETIRE_DO_REST };
 typedef void (*maar_retire_range_action)(MaarAllocator allocator, struct maar_retire_item* item,
@@ -40,60 +40,64 @@ struct maar_retire_pool {
 
 #define MAAR_RETIRE_NO_RANGE UINT32_MAX
 
-/* With one point, an item has 120 bytes where pointers have 64 bits: the C library has a fast path
- * up to that size. Only core/time uses the fields above `action`, except where a field says
- * otherwise. */
+/* An item is allocated with only the points that it needs. With one point it has 120 bytes on
+ * 64-bit systems, and malloc is fast up to that size. Only core/time uses the fields above
+ * `action`, except where a field says otherwise. Other rooms may also set pool and read
+ * point_count. */
 struct maar_retire_item {
-    struct maar_retire_item* parent; /* these three of the first of a group; see retire_tree.h */
+    /* these three are used only in the first item of a group; see retire_tree.h */
+    struct maar_retire_item* parent;
     struct maar_retire_item* left;
     struct maar_retire_item* right;
     struct maar_retire_item* next; /* in the ring of the group, or in a batch */
     struct maar_retire_item* previous;
     struct maar_retire_item* pool_next;
-    struct maar_retire_item** pool_link; /* what points here in the list of the pool */
+    /* the pointer in the pool's list that points to this item */
+    struct maar_retire_item** pool_link;
     void* rest[2]; /* what the first step of the range action leaves to the second */
-    uint8_t order; /* of the timeline of points[at] */
+    uint8_t order; /* number of the timeline of points[at]; see retire_order.c */
     uint8_t at;    /* the point that it waits for; those before have passed */
     uint8_t point_count;
     uint8_t is_queued : 1; /* set when the item is queued, and never cleared */
     uint8_t is_first : 1;
     uint8_t object_first : 1; /* set by its maker: the bytes go after the object, not before */
-    uint8_t rest_flags : 4;   /* of the range action's own, 0 at first */
+    uint8_t rest_flags : 4;   /* the range action sets them; 0 at first */
     uint32_t range;           /* for the range action; MAAR_RETIRE_NO_RANGE for none */
 
-    struct maar_retire_pool* pool; /* which waits for the item before it goes; NULL for none */
-    maar_retire_action action;     /* NULL: no object */
-    uint64_t object; /* for the action: a Vulkan handle, or a value of the action's own */
+    /* the pool is not destroyed before the item has ended; NULL: no pool */
+    struct maar_retire_pool* pool;
+    maar_retire_action action; /* NULL: no object */
+    uint64_t object;           /* a Vulkan handle, or any value that only the action understands */
     MaarPoint points[MAAR_MAX_POINTS + 1]; /* the caller's, and one of Maar's own */
 };
 
-/* The number of timelines that have an entry of their own while items wait for them. The first
- * entry is the host timeline. */
+/* The number of entries for timelines. More timelines than that share one number; see
+ * retire_order.c. The first entry is the host timeline. */
 enum { MAAR_RETIRE_TIMELINES = 32 };
 
 struct maar_retire_timeline {
     VkSemaphore semaphore;
     uint64_t item_count; /* 0: unused */
-    /* The group of the highest value, if that is known. */
+    /* an item of the group with the highest value; NULL if unknown */
     struct maar_retire_item* last;
 };
 
 struct maar_retire_batch;
 
 struct maar_retire {
-    MaarAllocator allocator; /* for actions and messages alone */
+    MaarAllocator allocator; /* used only for actions and messages */
     const struct maar_device* device;
     maar_retire_range_action range_action;
     maar_atomic64 host_value;          /* the host timeline */
     maar_atomic32 lost;                /* a semaphore said that the device is lost */
-    maar_atomic64 item_count;          /* queued or in hand */
-    maar_atomic64 returned_count;      /* batches whose bytes have been returned, ever */
+    maar_atomic64 item_count;          /* queued, or in a batch that a collector has taken out */
+    maar_atomic64 returned_count;      /* the number of batches whose bytes have been returned */
     struct maar_mutex lock;            /* guards what follows */
-    struct maar_condition finished;    /* a batch has returned its bytes, or is finished */
+    struct maar_condition finished;    /* changes when a batch has returned bytes or is finished */
     struct maar_retire_item* root;     /* all that is queued */
-    uint32_t recent;                   /* number of the timeline that was added to last */
-    struct maar_retire_batch* batches; /* in hand */
-    uint64_t batch_count;              /* ever */
+    uint32_t recent;                   /* number of the timeline of the item that was queued last */
+    struct maar_retire_batch* batches; /* taken out of the queue, not finished */
+    uint64_t batch_count;              /* batches so far; the next one's number */
     struct maar_retire_timeline timelines[MAAR_RETIRE_TIMELINES];
 };
 
@@ -125,7 +129,7 @@ void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item
 /* Returns the first broken invariant, or NULL. Takes the lock and walks the queue. */
 const char* maar_retire_check(struct maar_retire* retire);
 
-/* Returns whether nothing is queued or in hand; a hint while other threads work. */
+/* Returns whether the queue has no items. Another thread may change this at any time. */
 static inline bool maar_retire_is_empty(const struct maar_retire* retire)
 {
     return maar_atomic64_load(&retire->item_count) == 0;

@@ -1,5 +1,6 @@
 /*
- * The barriers and waits of frames and passes. A heap's making calls them.
+ * The barriers and waits of frames and passes. Creating or updating a transient heap calls these
+ * functions.
  */
 #ifndef MAAR_CORE_TRANSIENT_TRANSIENT_BARRIERS_H
 #define MAAR_CORE_TRANSIENT_TRANSIENT_BARRIERS_H

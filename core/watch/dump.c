@@ -1,7 +1,7 @@
 /*
- * maarWriteDump and Maar's own schema, maar-dump/1, which docs/dumps.md describes. The text is
- * written twice from one snapshot. The first time only counts its bytes, so that the second text
- * always fits.
+ * maarWriteDump and Maar's own schema, maar-dump/1, which docs/dumps.md describes. maarWriteDump
+ * first counts the bytes of the text. If the caller's buffer is large enough, a second pass writes
+ * the text from the same snapshot.
  */
 #include "core/memory/allocator_state.h"
 #include "core/watch/dump_fields.h"
@@ -255,7 +255,8 @@ static void write_maar(const struct maar_dump_snapshot* snapshot, struct maar_js
     maar_json_end_object(json);
 }
 
-/* Writes at most capacity bytes and returns the size of the whole text with its zero. */
+/* Writes at most capacity bytes. Returns the size of the whole text with its terminating zero byte,
+ * or 0 if the text is malformed. */
 static size_t write_snapshot(const struct maar_dump_snapshot* snapshot, MaarDumpFormat format,
                              char* out, size_t capacity)
 {

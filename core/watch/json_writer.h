@@ -2,7 +2,8 @@
  * Writes JSON text into a buffer, or only counts its bytes. Containers, keys and values are written
  * in order. A call out of order (a value without a key in an object, an end that does not fit,
  * nesting too deep) marks the text as malformed, and everything after it is dropped. A writer needs
- * no host memory, uses no locale and takes no lock. One thread uses it at a time.
+ * no host memory and takes no lock. Its text does not depend on the locale. One thread uses a
+ * writer at a time.
  */
 #ifndef MAAR_CORE_WATCH_JSON_WRITER_H
 #define MAAR_CORE_WATCH_JSON_WRITER_H
@@ -30,9 +31,9 @@ struct maar_json {
 
 /* Begins a text. */
 void maar_json_begin(struct maar_json* json, char* out, size_t capacity);
-/* Ends the text with a newline and a zero. Returns its size with the zero, or 0 when the text is
- * malformed or unfinished. At most capacity bytes were written: if the size is above the capacity,
- * the text is incomplete. */
+/* Ends the text with a newline and a terminating zero byte. Returns its size with the zero byte, or
+ * 0 if the text is malformed or unfinished. At most capacity bytes were written: if the size is
+ * above the capacity, the text is incomplete. */
 size_t maar_json_end(struct maar_json* json);
 
 /* Begin and end containers. is_inline: writes the container, and all containers in it, on one
@@ -63,7 +64,7 @@ void maar_json_real(struct maar_json* json, double number);
 void maar_json_bool(struct maar_json* json, bool truth);
 
 /* Turns a number that the C library printed into JSON: the decimal separator of the locale becomes
- * a point. Works in place, writes no zero, and returns the length. */
+ * a point. Works in place and returns the length. Does not write a terminating zero byte. */
 size_t maar_json_neutral_number(char* text);
 
 #endif

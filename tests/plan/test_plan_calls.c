@@ -149,7 +149,7 @@ static void plan_wrong_frames_are_refused(void** state)
     REFUSED((info->passCount = 8, info->dependencyCount = 1, edges[0] = (MaarPlanDependency){3, 3}),
             "pDependencies");
     REFUSED((info->passCount = 8, info->dependencyCount = 1, edges[0] = (MaarPlanDependency){4, 3}),
-            "cycle");
+            "other order");
     REFUSED((info->passCount = 8, info->pPassQueues = frame.queues, frame.queues[3] = 1),
             "useCount");
     REFUSED(info->previousIndexCount = 3, "pPreviousIndices");
@@ -157,7 +157,7 @@ static void plan_wrong_frames_are_refused(void** state)
     REFUSED(info->pPassQueues = frame.queues, "passCount");
     REFUSED((info->passCount = 8, info->dependencyCount = 2, edges[0] = (MaarPlanDependency){1, 2},
              edges[1] = (MaarPlanDependency){2, 1}),
-            "cycle");
+            "other order");
 }
 
 /* Each pass of the cycle waits for a pass of the other queue. */
@@ -178,7 +178,7 @@ static void plan_cycles_across_queues_are_refused(void** state)
     frame.info.dependencyCount = 2;
     frame.dependencies[0] = (MaarPlanDependency){2, 5};
     frame.dependencies[1] = (MaarPlanDependency){5, 0};
-    refuse_plan(&frame, "cycle that holds back pass 0");
+    refuse_plan(&frame, "form a cycle; pass 0 is in it");
     frame.dependencies[1] = (MaarPlanDependency){5, 6};
     MaarPlan plan = make(&frame.info);
     check_right(&frame.info, plan);
