@@ -210,7 +210,7 @@ static bool write_tiles(const struct texture_flight* flight, const char* folder)
     char text[512];
     memset(&svg, 0, sizeof(svg));
     support_svg_begin(&svg, width, top + large + 60.0, PAPER);
-    snprintf(text, sizeof(text), "What is there of a map of %u x %u texels", stream->texture,
+    snprintf(text, sizeof(text), "The part in memory of a map of %u x %u texels", stream->texture,
              stream->texture);
     write_text(&svg, 24.0, 36.0, 20.0, INK, "start", text);
     snprintf(text, sizeof(text),
