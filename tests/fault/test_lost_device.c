@@ -18,7 +18,7 @@ enum { KEPT = 4 };
 
 /* A program in mid-run: of everything some is alive and some is pending. */
 struct program {
-    struct rig rig;
+    struct rig* rig;
     struct fault_host host;
     VkSemaphore never; /* a timeline that never moves */
     MaarPool pool;
@@ -34,7 +34,7 @@ struct program {
 
 static void allocate(struct program* p, const MaarAllocationCreateInfo* how, MaarAllocation* memory)
 {
-    *memory = rig_allocate(&p->rig, 100 * KIB, how);
+    *memory = rig_allocate(p->rig, 100 * KIB, how);
 }
 
 static void open_program(struct program* p)
@@ -44,14 +44,15 @@ static void open_program(struct program* p)
     const VkImageCreateInfo image = rig_image_info(128, 128);
     const MaarPoolCreateInfo pool = {.memoryTypeIndex = 0, .blockSize = MIB};
     memset(p, 0, sizeof *p);
-    rig_open(&p->rig, &setup);
-    fault_host_init(&p->host, &p->rig.host_callbacks);
-    p->rig.create_info.pAllocationCallbacks = &p->host.callbacks;
-    fault_use_rubbish(&p->rig.create_info);
-    rig_make_allocator(&p->rig);
-    MaarAllocator allocator = p->rig.allocator;
-    p->never = rig_create_timeline(&p->rig, 0);
-    p->pool = rig_create_pool(&p->rig, &pool);
+    p->rig = rig_new();
+    rig_open(p->rig, &setup);
+    fault_host_init(&p->host, &p->rig->host_callbacks);
+    p->rig->create_info.pAllocationCallbacks = &p->host.callbacks;
+    fault_use_rubbish(&p->rig->create_info);
+    rig_make_allocator(p->rig);
+    MaarAllocator allocator = p->rig->allocator;
+    p->never = rig_create_timeline(p->rig, 0);
+    p->pool = rig_create_pool(p->rig, &pool);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
     for (uint32_t i = 0; i < KEPT; ++i) {
         allocate(p, &how, &p->memory[i]);
@@ -74,7 +75,7 @@ static void open_program(struct program* p)
             .memoryUsage = MAAR_MEMORY_USAGE_UPLOAD,
         };
         MaarSlice pending = VK_NULL_HANDLE;
-        MaarAllocation later = rig_allocate(&p->rig, 5000, NULL);
+        MaarAllocation later = rig_allocate(p->rig, 5000, NULL);
         assert_int_equal(maarCreateSlice(allocator, &slice, &p->slices[i]), VK_SUCCESS);
         assert_int_equal(maarCreateSlice(allocator, &slice, &pending), VK_SUCCESS);
         assert_int_equal(maarDestroySliceAfter(allocator, pending, 1, &point), VK_SUCCESS);
@@ -85,7 +86,7 @@ static void open_program(struct program* p)
 /* Ends all that is alive; nothing here may fail. */
 static void end_program(struct program* p)
 {
-    MaarAllocator allocator = p->rig.allocator;
+    MaarAllocator allocator = p->rig->allocator;
     maarFreeMemories(allocator, KEPT, p->memory);
     maarFreeMemory(allocator, p->mapped);
     maarFreeMemory(allocator, p->pooled);
@@ -94,16 +95,16 @@ static void end_program(struct program* p)
     for (uint32_t i = 0; i < KEPT; ++i) {
         maarDestroySlice(allocator, p->slices[i]);
     }
-    fault_expect_balance(&p->rig);
+    fault_expect_balance(p->rig);
 }
 
 static void close_program(struct program* p)
 {
-    assert_int_equal(p->rig.messages.counts[MAAR_MESSAGE_SEVERITY_FATAL], 0);
-    maarDestroyAllocator(p->rig.allocator);
-    p->rig.allocator = VK_NULL_HANDLE;
-    vkDestroySemaphore(p->rig.device, p->never, NULL);
-    rig_close(&p->rig);
+    assert_int_equal(p->rig->messages.counts[MAAR_MESSAGE_SEVERITY_FATAL], 0);
+    maarDestroyAllocator(p->rig->allocator);
+    p->rig->allocator = VK_NULL_HANDLE;
+    vkDestroySemaphore(p->rig->device, p->never, NULL);
+    rig_close(p->rig);
 }
 
 /* ---- a lost device ---- */
@@ -111,15 +112,15 @@ static void close_program(struct program* p)
 static void lose_device(struct program* p)
 {
     uint64_t value = 0;
-    rig_set_fault(&p->rig, "vkGetSemaphoreCounterValue", 1, 1, VK_ERROR_DEVICE_LOST);
-    assert_int_equal(vkGetSemaphoreCounterValue(p->rig.device, p->never, &value),
+    rig_set_fault(p->rig, "vkGetSemaphoreCounterValue", 1, 1, VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkGetSemaphoreCounterValue(p->rig->device, p->never, &value),
                      VK_ERROR_DEVICE_LOST);
-    rig_clear_faults(&p->rig);
+    rig_clear_faults(p->rig);
 }
 
 static void expect_nothing_pending(struct program* p)
 {
-    MaarStatistics statistics = rig_statistics(&p->rig, VK_NULL_HANDLE);
+    MaarStatistics statistics = rig_statistics(p->rig, VK_NULL_HANDLE);
     assert_int_equal(statistics.pendingCount, 0);
     assert_int_equal(statistics.pendingSliceCount, 0);
     assert_true(statistics.pendingBytes == 0 && statistics.pendingSliceBytes == 0);
@@ -132,7 +133,7 @@ static void lost_device_lets_everything_end(void** state)
     static struct program p;
     open_program(&p);
     lose_device(&p);
-    MaarAllocator allocator = p.rig.allocator;
+    MaarAllocator allocator = p.rig->allocator;
     const unsigned char byte = 7;
     unsigned char back = 0;
     void* data = NULL;
@@ -155,7 +156,7 @@ static void lost_device_lets_everything_end(void** state)
     end_program(&p);
     maarDestroyPool(allocator, p.pool);
     assert_int_equal(maarTrim(allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
-    fault_expect_empty(&p.rig);
+    fault_expect_empty(p.rig);
     close_program(&p);
 }
 
@@ -167,7 +168,7 @@ static void loss_met_by_any_call_gives_pending_back(void** state)
     enum { TRIM, WAIT, SHORTAGE, POOL, DESTROY, CALLS };
     for (uint32_t call = 0; call < CALLS; ++call) {
         open_program(&p);
-        MaarAllocator allocator = p.rig.allocator;
+        MaarAllocator allocator = p.rig->allocator;
         lose_device(&p);
         if (call == TRIM) {
             assert_int_equal(maarTrim(allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
@@ -178,11 +179,11 @@ static void loss_met_by_any_call_gives_pending_back(void** state)
         } else if (call == SHORTAGE) { /* the driver says it at once; a look gives back */
             MaarMemoryRequest request = rig_request(GIB, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
             MaarAllocation none = (MaarAllocation)(uintptr_t)1;
-            rig_set_fault(&p.rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_DEVICE_LOST);
+            rig_set_fault(p.rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_DEVICE_LOST);
             assert_int_equal(maarAllocateMemory(allocator, &request, NULL, &none),
                              VK_ERROR_DEVICE_LOST);
             assert_true(none == VK_NULL_HANDLE);
-            rig_clear_faults(&p.rig);
+            rig_clear_faults(p.rig);
             assert_int_equal(maarCollect(allocator, NULL), VK_ERROR_DEVICE_LOST);
             expect_nothing_pending(&p);
         } else if (call == POOL) {
@@ -217,12 +218,12 @@ static void loss_wakes_whoever_waits_for_ever(void** state)
     static struct program p;
     struct waiter waiters[3];
     open_program(&p);
-    const uint64_t before = rig_calls(&p.rig, "vkWaitSemaphores");
+    const uint64_t before = rig_calls(p.rig, "vkWaitSemaphores");
     for (uint32_t i = 0; i < 3; ++i) {
-        waiters[i] = (struct waiter){.allocator = p.rig.allocator, .result = VK_INCOMPLETE};
+        waiters[i] = (struct waiter){.allocator = p.rig->allocator, .result = VK_INCOMPLETE};
         assert_int_equal(pthread_create(&waiters[i].thread, NULL, wait_for_ever, &waiters[i]), 0);
     }
-    while (rig_calls(&p.rig, "vkWaitSemaphores") == before) { /* one at least is in the driver */
+    while (rig_calls(p.rig, "vkWaitSemaphores") == before) { /* one at least is in the driver */
     }
     lose_device(&p);
     for (uint32_t i = 0; i < 3; ++i) {
@@ -242,7 +243,7 @@ static void host_memory_gone_lets_everything_end(void** state)
     (void)state;
     static struct program p;
     open_program(&p);
-    MaarAllocator allocator = p.rig.allocator;
+    MaarAllocator allocator = p.rig->allocator;
     fault_host_arm(&p.host, 1, UINT64_MAX);
     /* What is there can be used ... */
     void* data = NULL;
@@ -250,9 +251,9 @@ static void host_memory_gone_lets_everything_end(void** state)
     memset(data, 3, 100 * KIB);
     assert_int_equal(maarFlushAllocation(allocator, p.memory[0], 0, VK_WHOLE_SIZE), VK_SUCCESS);
     maarUnmapMemory(allocator, p.memory[0]);
-    (void)rig_info(&p.rig, p.mapped);
-    (void)rig_budget(&p.rig, 0);
-    rig_check(&p.rig);
+    (void)rig_info(p.rig, p.mapped);
+    (void)rig_budget(p.rig, 0);
+    rig_check(p.rig);
     /* ... new things fail one after another, and cleanly ... */
     uint32_t failed = 0;
     for (uint32_t i = 0; i < 200; ++i) {
@@ -271,7 +272,7 @@ static void host_memory_gone_lets_everything_end(void** state)
     assert_int_equal(maarCreatePool(allocator, &info, &pool), VK_ERROR_OUT_OF_HOST_MEMORY);
     assert_null(pool);
     /* ... time goes on, and everything ends without a byte more. */
-    rig_signal(&p.rig, p.never, 1);
+    rig_signal(p.rig, p.never, 1);
     uint32_t freed = 0;
     assert_int_equal(maarCollect(allocator, &freed), VK_SUCCESS);
     assert_int_equal(freed, 2 * KEPT);
@@ -279,7 +280,7 @@ static void host_memory_gone_lets_everything_end(void** state)
     end_program(&p);
     maarDestroyPool(allocator, p.pool);
     assert_int_equal(maarTrim(allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
-    fault_expect_empty(&p.rig);
+    fault_expect_empty(p.rig);
     close_program(&p);
 }
 
@@ -290,11 +291,11 @@ static void mapping_refused_for_ever_is_survived(void** state)
     (void)state;
     static struct program p;
     open_program(&p);
-    MaarAllocator allocator = p.rig.allocator;
-    MaarStatistics before = rig_statistics(&p.rig, VK_NULL_HANDLE);
+    MaarAllocator allocator = p.rig->allocator;
+    MaarStatistics before = rig_statistics(p.rig, VK_NULL_HANDLE);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
     how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;
-    rig_set_fault(&p.rig, "vkMapMemory", 1, UINT64_MAX, VK_ERROR_MEMORY_MAP_FAILED);
+    rig_set_fault(p.rig, "vkMapMemory", 1, UINT64_MAX, VK_ERROR_MEMORY_MAP_FAILED);
     for (uint32_t i = 0; i < 20; ++i) {
         const VkBufferCreateInfo info = rig_buffer_info((i + 1) * 100 * KIB);
         VkBuffer buffer = (VkBuffer)(uintptr_t)1;
@@ -304,12 +305,12 @@ static void mapping_refused_for_ever_is_survived(void** state)
                          VK_ERROR_MEMORY_MAP_FAILED);
         assert_true(buffer == VK_NULL_HANDLE && none == VK_NULL_HANDLE);
     }
-    MaarStatistics after = rig_statistics(&p.rig, VK_NULL_HANDLE);
+    MaarStatistics after = rig_statistics(p.rig, VK_NULL_HANDLE);
     assert_int_equal(after.blockCount, before.blockCount);
     assert_int_equal(after.allocationCount, before.allocationCount);
     assert_true(maarGetMappedData(allocator, p.mapped) != NULL); /* what was mapped stays so */
-    rig_clear_faults(&p.rig);
-    rig_signal(&p.rig, p.never, 1);
+    rig_clear_faults(p.rig);
+    rig_signal(p.rig, p.never, 1);
     end_program(&p);
     close_program(&p);
 }
@@ -326,30 +327,30 @@ static void unheard_of_codes_are_passed_on(void** state)
     };
     static struct program p;
     open_program(&p);
-    MaarStatistics before = rig_statistics(&p.rig, VK_NULL_HANDLE);
+    MaarStatistics before = rig_statistics(p.rig, VK_NULL_HANDLE);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
     how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;
     for (uint32_t i = 0; i < 4; ++i) {
         const VkBufferCreateInfo info = rig_buffer_info(300 * MIB);
         VkBuffer buffer = (VkBuffer)(uintptr_t)1;
         MaarAllocation none = (MaarAllocation)(uintptr_t)1;
-        rig_set_fault(&p.rig, functions[i], 1, UINT64_MAX, FAULT_UNHEARD_OF);
-        assert_int_equal(maarCreateBuffer(p.rig.allocator, &info, &how, &buffer, &none),
+        rig_set_fault(p.rig, functions[i], 1, UINT64_MAX, FAULT_UNHEARD_OF);
+        assert_int_equal(maarCreateBuffer(p.rig->allocator, &info, &how, &buffer, &none),
                          FAULT_UNHEARD_OF);
         assert_true(buffer == VK_NULL_HANDLE && none == VK_NULL_HANDLE);
-        rig_clear_faults(&p.rig);
-        MaarStatistics after = rig_statistics(&p.rig, VK_NULL_HANDLE);
+        rig_clear_faults(p.rig);
+        MaarStatistics after = rig_statistics(p.rig, VK_NULL_HANDLE);
         assert_int_equal(after.blockCount, before.blockCount);
         assert_true(after.blockBytes == before.blockBytes);
-        rig_check(&p.rig);
+        rig_check(p.rig);
     }
-    rig_set_fault(&p.rig, "vkGetSemaphoreCounterValue", 1, UINT64_MAX, FAULT_UNHEARD_OF);
+    rig_set_fault(p.rig, "vkGetSemaphoreCounterValue", 1, UINT64_MAX, FAULT_UNHEARD_OF);
     uint32_t freed = 9;
-    assert_int_equal(maarCollect(p.rig.allocator, &freed), FAULT_UNHEARD_OF);
+    assert_int_equal(maarCollect(p.rig->allocator, &freed), FAULT_UNHEARD_OF);
     assert_int_equal(freed, 0);
-    assert_true(rig_statistics(&p.rig, VK_NULL_HANDLE).pendingCount == KEPT);
-    rig_clear_faults(&p.rig);
-    rig_signal(&p.rig, p.never, 1);
+    assert_true(rig_statistics(p.rig, VK_NULL_HANDLE).pendingCount == KEPT);
+    rig_clear_faults(p.rig);
+    rig_signal(p.rig, p.never, 1);
     end_program(&p);
     close_program(&p);
 }
@@ -357,12 +358,12 @@ static void unheard_of_codes_are_passed_on(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lost_device_lets_everything_end),
-        cmocka_unit_test(loss_met_by_any_call_gives_pending_back),
-        cmocka_unit_test(loss_wakes_whoever_waits_for_ever),
-        cmocka_unit_test(host_memory_gone_lets_everything_end),
-        cmocka_unit_test(mapping_refused_for_ever_is_survived),
-        cmocka_unit_test(unheard_of_codes_are_passed_on),
+        rig_unit_test(lost_device_lets_everything_end),
+        rig_unit_test(loss_met_by_any_call_gives_pending_back),
+        rig_unit_test(loss_wakes_whoever_waits_for_ever),
+        rig_unit_test(host_memory_gone_lets_everything_end),
+        rig_unit_test(mapping_refused_for_ever_is_survived),
+        rig_unit_test(unheard_of_codes_are_passed_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,28 +64,27 @@ static void driver_that_says_nothing_is_served(void** state)
  * asked, and no block is larger either; pages are as many as there is memory for. */
 static void expect_largest(const char* profile, VkDeviceSize largest)
 {
-    struct rig rig;
+    struct rig* const rig = rig_new();
     MaarAllocation memory = VK_NULL_HANDLE;
     const struct rig_setup setup = {.profile = rig_profile_file(profile), .paging = true};
-    rig_open(&rig, &setup);
-    rig.create_info.preferredBlockSize = 8 * GIB;
-    rig_make_allocator(&rig);
+    rig_open(rig, &setup);
+    rig->create_info.preferredBlockSize = 8 * GIB;
+    rig_make_allocator(rig);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
     how.dedicated = MAAR_DEDICATED_ALWAYS;
-    assert_int_equal(rig_try(&rig, largest + 1, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_TOO_LARGE_FOR_DEVICE,
-                              "maxMemoryAllocationSize");
-    assert_int_equal(rig_calls(&rig, "vkAllocateMemory"), 0);
-    assert_int_equal(rig_try(&rig, largest, &how, &memory), VK_SUCCESS);
-    assert_int_equal(rig_info(&rig, memory).blockSize, largest);
-    maarFreeMemory(rig.allocator, memory);
+    assert_int_equal(rig_try(rig, largest + 1, &how, &memory), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_TOO_LARGE_FOR_DEVICE, "maxMemoryAllocationSize");
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory"), 0);
+    assert_int_equal(rig_try(rig, largest, &how, &memory), VK_SUCCESS);
+    assert_int_equal(rig_info(rig, memory).blockSize, largest);
+    maarFreeMemory(rig->allocator, memory);
 
     how.dedicated = MAAR_DEDICATED_NEVER;
-    assert_int_equal(rig_try(&rig, largest / 2 + MIB, &how, &memory), VK_SUCCESS);
-    assert_true(rig_info(&rig, memory).blockSize <= largest);
-    maarFreeMemory(rig.allocator, memory);
-    fault_expect_balance(&rig);
-    rig_close(&rig);
+    assert_int_equal(rig_try(rig, largest / 2 + MIB, &how, &memory), VK_SUCCESS);
+    assert_true(rig_info(rig, memory).blockSize <= largest);
+    maarFreeMemory(rig->allocator, memory);
+    fault_expect_balance(rig);
+    rig_close(rig);
 }
 
 static void largest_allocation_is_never_passed(void** state)
@@ -115,31 +114,31 @@ static void request_above_the_heap_is_refused_unasked(void** state)
  * reported, and not at all for those who forbid it. */
 static void expect_one_heap(const char* profile)
 {
-    struct rig rig;
+    struct rig* const rig = rig_new();
     MaarAllocation held = VK_NULL_HANDLE;
     MaarAllocation more = VK_NULL_HANDLE;
-    open_odd(&rig, profile, false);
-    const VkPhysicalDeviceMemoryProperties* memory = memory_of(&rig);
+    open_odd(rig, profile, false);
+    const VkPhysicalDeviceMemoryProperties* memory = memory_of(rig);
     assert_int_equal(memory->memoryHeapCount, 1);
-    serve_everybody(&rig);
-    assert_int_equal(rig_try(&rig, 100 * MIB, NULL, &held), VK_SUCCESS);
-    rig_expect_silence(&rig);
+    serve_everybody(rig);
+    assert_int_equal(rig_try(rig, 100 * MIB, NULL, &held), VK_SUCCESS);
+    rig_expect_silence(rig);
     assert_int_equal(
-        maarSimulatedSetHeapBudget(rig.physical, 0, 150 * MIB, memory->memoryHeaps[0].size / 4),
+        maarSimulatedSetHeapBudget(rig->physical, 0, 150 * MIB, memory->memoryHeaps[0].size / 4),
         VK_SUCCESS);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.flags = MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
-    assert_int_equal(rig_try(&rig, 200 * MIB, &how, &more), VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    rig_expect_message(&rig, MAAR_MESSAGE_ID_BUDGET_REACHED);
-    assert_int_equal(rig.messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 0);
-    assert_int_equal(rig_try(&rig, 200 * MIB, NULL, &more), VK_SUCCESS);
-    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_OVER_BUDGET, "0");
-    assert_int_equal(rig_info(&rig, more).fallback, VK_FALSE);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 1);
-    maarFreeMemory(rig.allocator, more);
-    maarFreeMemory(rig.allocator, held);
-    fault_expect_balance(&rig);
-    rig_close(&rig);
+    assert_int_equal(rig_try(rig, 200 * MIB, &how, &more), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_BUDGET_REACHED);
+    assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 0);
+    assert_int_equal(rig_try(rig, 200 * MIB, NULL, &more), VK_SUCCESS);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OVER_BUDGET, "0");
+    assert_int_equal(rig_info(rig, more).fallback, VK_FALSE);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount, 1);
+    maarFreeMemory(rig->allocator, more);
+    maarFreeMemory(rig->allocator, held);
+    fault_expect_balance(rig);
+    rig_close(rig);
 }
 
 static void one_heap_for_all_is_kept_or_exceeded_and_reported(void** state)
@@ -184,12 +183,12 @@ static void readback_without_a_cached_type_is_served(void** state)
 static void expect_atoms(const char* profile, VkDeviceSize atom)
 {
     enum { COUNT = 40 };
-    struct rig rig;
+    struct rig* const rig = rig_new();
     MaarAllocation made[COUNT];
-    open_odd(&rig, profile, false);
+    open_odd(rig, profile, false);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
     how.requiredFlags = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
-    const VkPhysicalDeviceMemoryProperties* memory = memory_of(&rig);
+    const VkPhysicalDeviceMemoryProperties* memory = memory_of(rig);
     uint32_t incoherent = 0;
     for (uint32_t type = 0; type < memory->memoryTypeCount; ++type) {
         const VkMemoryPropertyFlags flags = memory->memoryTypes[type].propertyFlags;
@@ -200,23 +199,23 @@ static void expect_atoms(const char* profile, VkDeviceSize atom)
         }
         how.memoryTypeBits = 1u << type;
         how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;
-        const uint64_t flushes = rig_calls(&rig, "vkFlushMappedMemoryRanges");
+        const uint64_t flushes = rig_calls(rig, "vkFlushMappedMemoryRanges");
         for (uint32_t i = 0; i < COUNT; ++i) {
-            made[i] = rig_allocate(&rig, 1 + i * 3, &how);
-            const MaarAllocationInfo info = rig_info(&rig, made[i]);
+            made[i] = rig_allocate(rig, 1 + i * 3, &how);
+            const MaarAllocationInfo info = rig_info(rig, made[i]);
             assert_int_equal(info.offset % atom, 0);
             assert_int_equal(info.size % atom, 0);
             memset(info.pMappedData, (int)i, 1 + i * 3);
-            assert_int_equal(maarFlushAllocation(rig.allocator, made[i], i, 1), VK_SUCCESS);
-            assert_int_equal(maarInvalidateAllocation(rig.allocator, made[i], 0, VK_WHOLE_SIZE),
+            assert_int_equal(maarFlushAllocation(rig->allocator, made[i], i, 1), VK_SUCCESS);
+            assert_int_equal(maarInvalidateAllocation(rig->allocator, made[i], 0, VK_WHOLE_SIZE),
                              VK_SUCCESS);
         }
-        assert_int_equal(rig_calls(&rig, "vkFlushMappedMemoryRanges"), flushes + COUNT);
-        maarFreeMemories(rig.allocator, COUNT, made);
+        assert_int_equal(rig_calls(rig, "vkFlushMappedMemoryRanges"), flushes + COUNT);
+        maarFreeMemories(rig->allocator, COUNT, made);
         ++incoherent;
     }
     assert_true(incoherent > 0);
-    rig_close(&rig);
+    rig_close(rig);
 }
 
 static void atoms_of_incoherent_types_are_whole(void** state)
@@ -385,7 +384,7 @@ static void expect_granules(VkDeviceSize granularity)
 {
     enum { SLOTS = 60, ROUNDS = 600 };
     static MaarSimulatedProfile profile;
-    struct rig rig;
+    struct rig* const rig = rig_new();
     struct rig_random random = {.state = granularity};
     VkBuffer buffers[SLOTS] = {VK_NULL_HANDLE};
     VkImage images[SLOTS] = {VK_NULL_HANDLE};
@@ -393,37 +392,37 @@ static void expect_granules(VkDeviceSize granularity)
     profile = *rig_profile_discrete();
     profile.limits.bufferImageGranularity = granularity;
     const struct rig_setup setup = {.profile = &profile};
-    rig_start(&rig, &setup);
+    rig_start(rig, &setup);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.dedicated = MAAR_DEDICATED_NEVER;
     for (uint32_t round = 0; round < ROUNDS; ++round) {
         const uint32_t i = rig_below(&random, SLOTS);
         if (memory[i] != VK_NULL_HANDLE) {
-            maarDestroyBuffer(rig.allocator, buffers[i], VK_NULL_HANDLE);
-            maarDestroyImage(rig.allocator, images[i], VK_NULL_HANDLE);
-            maarFreeMemory(rig.allocator, memory[i]);
+            maarDestroyBuffer(rig->allocator, buffers[i], VK_NULL_HANDLE);
+            maarDestroyImage(rig->allocator, images[i], VK_NULL_HANDLE);
+            maarFreeMemory(rig->allocator, memory[i]);
             memory[i] = VK_NULL_HANDLE;
             buffers[i] = VK_NULL_HANDLE;
             images[i] = VK_NULL_HANDLE;
         } else if (rig_below(&random, 2) == 0) {
             const VkBufferCreateInfo info = rig_buffer_info(1 + rig_below(&random, 5000));
-            assert_int_equal(maarCreateBuffer(rig.allocator, &info, &how, &buffers[i], &memory[i]),
+            assert_int_equal(maarCreateBuffer(rig->allocator, &info, &how, &buffers[i], &memory[i]),
                              VK_SUCCESS);
         } else {
             const VkImageCreateInfo info =
                 rig_image_info(1 + rig_below(&random, 60), 1 + rig_below(&random, 60));
-            assert_int_equal(maarCreateImage(rig.allocator, &info, &how, &images[i], &memory[i]),
+            assert_int_equal(maarCreateImage(rig->allocator, &info, &how, &images[i], &memory[i]),
                              VK_SUCCESS);
         }
     }
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockCount, 1); /* they did meet */
-    fault_expect_balance(&rig);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockCount, 1); /* they did meet */
+    fault_expect_balance(rig);
     for (uint32_t i = 0; i < SLOTS; ++i) {
-        maarDestroyBuffer(rig.allocator, buffers[i], VK_NULL_HANDLE);
-        maarDestroyImage(rig.allocator, images[i], VK_NULL_HANDLE);
-        maarFreeMemory(rig.allocator, memory[i]);
+        maarDestroyBuffer(rig->allocator, buffers[i], VK_NULL_HANDLE);
+        maarDestroyImage(rig->allocator, images[i], VK_NULL_HANDLE);
+        maarFreeMemory(rig->allocator, memory[i]);
     }
-    rig_close(&rig);
+    rig_close(rig);
 }
 
 static void granules_of_every_size_hold_one_kind(void** state)
@@ -442,7 +441,7 @@ static void granules_of_every_size_hold_one_kind(void** state)
 static void expect_overallocation(VkMemoryOverallocationBehaviorAMD behavior)
 {
     enum { MOST = 40 };
-    struct rig rig;
+    struct rig* const rig = rig_new();
     MaarAllocation made[MOST];
     MaarAllocation none = VK_NULL_HANDLE;
     const struct rig_setup setup = {
@@ -450,30 +449,30 @@ static void expect_overallocation(VkMemoryOverallocationBehaviorAMD behavior)
         .overallocation = behavior,
     };
     const bool allowed = behavior == VK_MEMORY_OVERALLOCATION_BEHAVIOR_ALLOWED_AMD;
-    rig_start(&rig, &setup);
+    rig_start(rig, &setup);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
     uint32_t count = 0;
-    while (count < MOST && rig_try(&rig, GIB, &how, &made[count]) == VK_SUCCESS) {
+    while (count < MOST && rig_try(rig, GIB, &how, &made[count]) == VK_SUCCESS) {
         ++count;
     }
-    const VkDeviceSize heap = rig_budget(&rig, 1).size; /* a little below 24 GiB */
+    const VkDeviceSize heap = rig_budget(rig, 1).size; /* a little below 24 GiB */
     assert_int_equal(count, allowed ? MOST : heap / GIB);
     if (!allowed) {
-        rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY, "0");
+        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY, "0");
         how.flags = 0;
-        assert_int_equal(rig_try(&rig, GIB, &how, &none), VK_SUCCESS);
-        assert_int_equal(rig_info(&rig, none).fallback, VK_TRUE);
-        maarFreeMemory(rig.allocator, none);
+        assert_int_equal(rig_try(rig, GIB, &how, &none), VK_SUCCESS);
+        assert_int_equal(rig_info(rig, none).fallback, VK_TRUE);
+        maarFreeMemory(rig->allocator, none);
     } else {
-        assert_true(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount > 0);
+        assert_true(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount > 0);
     }
     how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT | MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
-    assert_int_equal(rig_try(&rig, GIB, &how, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    fault_expect_balance(&rig);
-    maarFreeMemories(rig.allocator, count, made);
-    fault_expect_empty(&rig);
-    rig_close(&rig);
+    assert_int_equal(rig_try(rig, GIB, &how, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    fault_expect_balance(rig);
+    maarFreeMemories(rig->allocator, count, made);
+    fault_expect_empty(rig);
+    rig_close(rig);
 }
 
 static void overallocation_is_used_last_where_it_is_allowed(void** state)
@@ -489,9 +488,9 @@ static void overallocation_is_used_last_where_it_is_allowed(void** state)
  * elsewhere, with the same calls. */
 static void expect_growth(const char* profile, uint32_t family, bool by_pages)
 {
-    struct rig rig;
-    open_odd(&rig, profile, true);
-    assert_int_equal(rig.recommendation.sparseQueueFamily, family);
+    struct rig* const rig = rig_new();
+    open_odd(rig, profile, true);
+    assert_int_equal(rig->recommendation.sparseQueueFamily, family);
     const VkBufferCreateInfo buffer_info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = 64 * MIB,
@@ -503,20 +502,20 @@ static void expect_growth(const char* profile, uint32_t family, bool by_pages)
     };
     MaarReservation reservation = VK_NULL_HANDLE;
     MaarReservationInfo known = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_INFO};
-    if (maarCreateReservation(rig.allocator, &info, &reservation) != VK_SUCCESS) {
-        fail_msg("%s: no reservation: \"%s\"", profile, rig.messages.last);
+    if (maarCreateReservation(rig->allocator, &info, &reservation) != VK_SUCCESS) {
+        fail_msg("%s: no reservation: \"%s\"", profile, rig->messages.last);
     }
     for (VkDeviceSize size = MIB; size <= 64 * MIB; size *= 2) {
         const MaarPageRange range = {.offset = 0, .size = size};
-        assert_int_equal(maarCommitPages(rig.allocator, reservation, 1, &range), VK_SUCCESS);
-        assert_int_equal(maarSubmitBinds(rig.allocator, 0, NULL, NULL), VK_SUCCESS);
+        assert_int_equal(maarCommitPages(rig->allocator, reservation, 1, &range), VK_SUCCESS);
+        assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
     }
-    assert_int_equal(maarGetReservationInfo(rig.allocator, reservation, &known), VK_SUCCESS);
+    assert_int_equal(maarGetReservationInfo(rig->allocator, reservation, &known), VK_SUCCESS);
     assert_true(known.committedSize >= 64 * MIB);
     assert_int_equal(known.sparse == VK_TRUE, by_pages);
-    assert_int_equal(rig_calls(&rig, "vkQueueBindSparse") > 0, by_pages);
-    maarDestroyReservation(rig.allocator, reservation);
-    rig_close(&rig);
+    assert_int_equal(rig_calls(rig, "vkQueueBindSparse") > 0, by_pages);
+    maarDestroyReservation(rig->allocator, reservation);
+    rig_close(rig);
 }
 
 static void queues_bind_wherever_they_are(void** state)
@@ -551,20 +550,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(driver_that_says_nothing_is_served),
-        cmocka_unit_test(largest_allocation_is_never_passed),
+        rig_unit_test(largest_allocation_is_never_passed),
         rig_unit_test(request_above_the_heap_is_refused_unasked),
-        cmocka_unit_test(one_heap_for_all_is_kept_or_exceeded_and_reported),
+        rig_unit_test(one_heap_for_all_is_kept_or_exceeded_and_reported),
         rig_unit_test(readback_without_a_cached_type_is_served),
-        cmocka_unit_test(atoms_of_incoherent_types_are_whole),
+        rig_unit_test(atoms_of_incoherent_types_are_whole),
         rig_unit_test(atom_of_coherent_memory_does_not_matter),
         rig_unit_test(duplicate_types_are_survived),
         rig_unit_test(useless_types_are_passed_over),
         rig_unit_test(coherent_amd_types_are_no_way_out),
         rig_unit_test(lazy_memory_refused_is_replaced),
         rig_unit_test(demanded_dedicated_memory_goes_elsewhere),
-        cmocka_unit_test(granules_of_every_size_hold_one_kind),
-        cmocka_unit_test(overallocation_is_used_last_where_it_is_allowed),
-        cmocka_unit_test(queues_bind_wherever_they_are),
+        rig_unit_test(granules_of_every_size_hold_one_kind),
+        rig_unit_test(overallocation_is_used_last_where_it_is_allowed),
+        rig_unit_test(queues_bind_wherever_they_are),
         rig_unit_test(device_without_timelines_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

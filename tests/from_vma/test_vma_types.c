@@ -185,16 +185,16 @@ static void check_promises(const struct translation* translation, const char* pr
 static void compare_profile(const char* profile, uint32_t index)
 {
     const struct rig_setup setup = {.profile = rig_profile_file(profile)};
-    struct rig rig;
+    struct rig* const rig = rig_new();
     VkPhysicalDeviceMemoryProperties memory;
     uint32_t theirs = 0;
     uint32_t ours = 0;
     char their_text[64];
     char our_text[64];
-    rig_start(&rig, &setup);
-    vkGetPhysicalDeviceMemoryProperties(rig.physical, &memory);
-    VmaAllocator vma = open_vma(&rig);
-    choose_both(&rig, vma, &translations[index], &theirs, &ours);
+    rig_start(rig, &setup);
+    vkGetPhysicalDeviceMemoryProperties(rig->physical, &memory);
+    VmaAllocator vma = open_vma(rig);
+    choose_both(rig, vma, &translations[index], &theirs, &ours);
     if (ours == theirs) {
         ++tally[index].same;
     } else {
@@ -208,7 +208,7 @@ static void compare_profile(const char* profile, uint32_t index)
                     spell_type(&memory, ours, our_text, sizeof our_text));
     }
     vmaDestroyAllocator(vma);
-    rig_close(&rig);
+    rig_close(rig);
 }
 
 /* The whole of it, as the document has it. */
@@ -261,7 +261,7 @@ static void choices_differ_where_the_document_says(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(choices_differ_where_the_document_says),
+        rig_unit_test(choices_differ_where_the_document_says),
     };
     return cmocka_run_group_tests(tests, list_profiles, NULL);
 }

@@ -53,7 +53,7 @@ note_barriers(VkCommandBuffer commands, VkPipelineStageFlags before, VkPipelineS
 enum { BUFFERS = 8, IMAGES = 7 };
 
 struct desk {
-    struct rig rig;
+    struct rig* rig;
     MaarQueue queue;
     uint32_t lock_count;
     uint32_t unlock_count;
@@ -85,12 +85,12 @@ static void make_objects(struct desk* desk)
     const VkImageCreateInfo image = rig_image_info(16, 16);
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     for (uint32_t i = 0; i < BUFFERS; ++i) {
-        assert_int_equal(maarCreateBuffer(desk->rig.allocator, &buffer, &how, &desk->buffers[i],
+        assert_int_equal(maarCreateBuffer(desk->rig->allocator, &buffer, &how, &desk->buffers[i],
                                           &desk->buffer_memory[i]),
                          VK_SUCCESS);
     }
     for (uint32_t i = 0; i < IMAGES; ++i) {
-        assert_int_equal(maarCreateImage(desk->rig.allocator, &image, &how, &desk->images[i],
+        assert_int_equal(maarCreateImage(desk->rig->allocator, &image, &how, &desk->images[i],
                                          &desk->image_memory[i]),
                          VK_SUCCESS);
     }
@@ -102,7 +102,7 @@ static void begin_desk_commands(struct desk* desk)
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .queueFamilyIndex = desk->queue.familyIndex,
     };
-    assert_int_equal(vkCreateCommandPool(desk->rig.device, &pool, NULL, &desk->pool), VK_SUCCESS);
+    assert_int_equal(vkCreateCommandPool(desk->rig->device, &pool, NULL, &desk->pool), VK_SUCCESS);
     const VkCommandBufferAllocateInfo allocate = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
         .commandPool = desk->pool,
@@ -110,7 +110,7 @@ static void begin_desk_commands(struct desk* desk)
         .commandBufferCount = 1,
     };
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    assert_int_equal(vkAllocateCommandBuffers(desk->rig.device, &allocate, &desk->commands),
+    assert_int_equal(vkAllocateCommandBuffers(desk->rig->device, &allocate, &desk->commands),
                      VK_SUCCESS);
     assert_int_equal(vkBeginCommandBuffer(desk->commands, &begin), VK_SUCCESS);
 }
@@ -119,38 +119,39 @@ static void open_desk(struct desk* desk, const struct rig_setup* setup)
 {
     memset(desk, 0, sizeof *desk);
     memset(&spy, 0, sizeof spy);
-    rig_open(&desk->rig, setup);
+    desk->rig = rig_new();
+    rig_open(desk->rig, setup);
     desk->queue = (MaarQueue){
-        .familyIndex = desk->rig.recommendation.mainQueueFamily,
-        .queue = desk->rig.queue,
+        .familyIndex = desk->rig->recommendation.mainQueueFamily,
+        .queue = desk->rig->queue,
         .pfnLock = note_lock,
         .pfnUnlock = note_unlock,
         .pUserData = desk,
     };
-    desk->rig.create_info.queueCount = 1;
-    desk->rig.create_info.pQueues = &desk->queue;
-    rig_make_allocator(&desk->rig);
-    spy.next = desk->rig.allocator->device.vkCmdPipelineBarrier;
-    desk->rig.allocator->device.vkCmdPipelineBarrier = note_barriers;
+    desk->rig->create_info.queueCount = 1;
+    desk->rig->create_info.pQueues = &desk->queue;
+    rig_make_allocator(desk->rig);
+    spy.next = desk->rig->allocator->device.vkCmdPipelineBarrier;
+    desk->rig->allocator->device.vkCmdPipelineBarrier = note_barriers;
     make_objects(desk);
     begin_desk_commands(desk);
 }
 
 static void empty_desk(struct desk* desk)
 {
-    vkDestroyCommandPool(desk->rig.device, desk->pool, NULL);
+    vkDestroyCommandPool(desk->rig->device, desk->pool, NULL);
     for (uint32_t i = 0; i < BUFFERS; ++i) {
-        maarDestroyBuffer(desk->rig.allocator, desk->buffers[i], desk->buffer_memory[i]);
+        maarDestroyBuffer(desk->rig->allocator, desk->buffers[i], desk->buffer_memory[i]);
     }
     for (uint32_t i = 0; i < IMAGES; ++i) {
-        maarDestroyImage(desk->rig.allocator, desk->images[i], desk->image_memory[i]);
+        maarDestroyImage(desk->rig->allocator, desk->images[i], desk->image_memory[i]);
     }
 }
 
 static void close_desk(struct desk* desk)
 {
     empty_desk(desk);
-    rig_close(&desk->rig);
+    rig_close(desk->rig);
 }
 
 /* Buffers and images in turn, each with stages and accesses of its own; the first of each with
@@ -248,13 +249,13 @@ static void release_gives_every_resource_to_the_external_family(void** state)
     MaarHandoffResource resources[BUFFERS + IMAGES];
     open_desk(&desk, NULL);
     describe_all(&desk, resources);
-    assert_int_equal(maarCmdRelease(desk.rig.allocator, desk.commands, desk.queue.familyIndex,
+    assert_int_equal(maarCmdRelease(desk.rig->allocator, desk.commands, desk.queue.familyIndex,
                                     MAAR_HANDOFF_PEER_EXTERNAL, BUFFERS + IMAGES, resources),
                      VK_SUCCESS);
     expect_buffers(&desk, true, VK_QUEUE_FAMILY_EXTERNAL);
     expect_images(&desk, true, VK_QUEUE_FAMILY_EXTERNAL);
     expect_stages(true);
-    rig_expect_silence(&desk.rig);
+    rig_expect_silence(desk.rig);
     close_desk(&desk);
 }
 
@@ -265,7 +266,7 @@ static void acquire_takes_every_resource_from_the_external_family(void** state)
     MaarHandoffResource resources[BUFFERS + IMAGES];
     open_desk(&desk, NULL);
     describe_all(&desk, resources);
-    assert_int_equal(maarCmdAcquire(desk.rig.allocator, desk.commands, desk.queue.familyIndex,
+    assert_int_equal(maarCmdAcquire(desk.rig->allocator, desk.commands, desk.queue.familyIndex,
                                     MAAR_HANDOFF_PEER_EXTERNAL, BUFFERS + IMAGES, resources),
                      VK_SUCCESS);
     expect_buffers(&desk, false, VK_QUEUE_FAMILY_EXTERNAL);
@@ -280,10 +281,10 @@ static void foreign_peer_needs_its_extension(void** state)
     static struct desk desk;
     open_desk(&desk, NULL);
     const MaarHandoffResource resource = {.buffer = desk.buffers[0]};
-    assert_int_equal(maarCmdRelease(desk.rig.allocator, desk.commands, desk.queue.familyIndex,
+    assert_int_equal(maarCmdRelease(desk.rig->allocator, desk.commands, desk.queue.familyIndex,
                                     MAAR_HANDOFF_PEER_FOREIGN, 1, &resource),
                      VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
                               "VK_EXT_queue_family_foreign");
     assert_int_equal(spy.calls, 0);
     close_desk(&desk);
@@ -303,7 +304,7 @@ static void foreign_peer_has_a_family_of_its_own(void** state)
     open_desk(&desk, &(struct rig_setup){.profile = &profile});
     MaarHandoffResource resources[BUFFERS + IMAGES];
     describe_all(&desk, resources);
-    assert_int_equal(maarCmdAcquire(desk.rig.allocator, desk.commands, desk.queue.familyIndex,
+    assert_int_equal(maarCmdAcquire(desk.rig->allocator, desk.commands, desk.queue.familyIndex,
                                     MAAR_HANDOFF_PEER_FOREIGN, BUFFERS + IMAGES, resources),
                      VK_SUCCESS);
     expect_buffers(&desk, false, VK_QUEUE_FAMILY_FOREIGN_EXT);
@@ -318,10 +319,10 @@ static void concurrent_object_names_no_family_of_its_own(void** state)
     open_desk(&desk, NULL);
     const MaarHandoffResource resource = {.buffer = desk.buffers[0],
                                           .sharingMode = VK_SHARING_MODE_CONCURRENT};
-    assert_int_equal(maarCmdRelease(desk.rig.allocator, desk.commands, desk.queue.familyIndex,
+    assert_int_equal(maarCmdRelease(desk.rig->allocator, desk.commands, desk.queue.familyIndex,
                                     MAAR_HANDOFF_PEER_EXTERNAL, 1, &resource),
                      VK_SUCCESS);
-    assert_int_equal(maarCmdAcquire(desk.rig.allocator, desk.commands, desk.queue.familyIndex,
+    assert_int_equal(maarCmdAcquire(desk.rig->allocator, desk.commands, desk.queue.familyIndex,
                                     MAAR_HANDOFF_PEER_EXTERNAL, 1, &resource),
                      VK_SUCCESS);
     assert_int_equal(spy.buffers[0].srcQueueFamilyIndex, VK_QUEUE_FAMILY_IGNORED);
@@ -336,11 +337,11 @@ static void no_resources_record_nothing(void** state)
     (void)state;
     static struct desk desk;
     open_desk(&desk, NULL);
-    assert_int_equal(maarCmdRelease(desk.rig.allocator, desk.commands, desk.queue.familyIndex,
+    assert_int_equal(maarCmdRelease(desk.rig->allocator, desk.commands, desk.queue.familyIndex,
                                     MAAR_HANDOFF_PEER_EXTERNAL, 0, NULL),
                      VK_SUCCESS);
     assert_int_equal(spy.calls, 0);
-    rig_expect_silence(&desk.rig);
+    rig_expect_silence(desk.rig);
     close_desk(&desk);
 }
 
@@ -350,10 +351,10 @@ static void refuse_recording(struct desk* desk, MaarHandoffPeer peer, uint32_t c
                              const MaarHandoffResource* resources, MaarMessageId id,
                              const char* culprit)
 {
-    assert_int_equal(maarCmdRelease(desk->rig.allocator, desk->commands, desk->queue.familyIndex,
+    assert_int_equal(maarCmdRelease(desk->rig->allocator, desk->commands, desk->queue.familyIndex,
                                     peer, count, resources),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(&desk->rig, id, culprit);
+    rig_expect_message_naming(desk->rig, id, culprit);
     assert_int_equal(spy.calls, 0);
 }
 
@@ -379,14 +380,14 @@ static void misuse_of_recording_records_nothing(void** state)
                      "peer");
     refuse_recording(&desk, MAAR_HANDOFF_PEER_EXTERNAL, 1, NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
                      "pResources");
-    assert_int_equal(maarCmdAcquire(desk.rig.allocator, VK_NULL_HANDLE, desk.queue.familyIndex,
+    assert_int_equal(maarCmdAcquire(desk.rig->allocator, VK_NULL_HANDLE, desk.queue.familyIndex,
                                     MAAR_HANDOFF_PEER_EXTERNAL, 1, resources),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_NULL_HANDLE, "commandBuffer");
-    assert_int_equal(maarCmdAcquire(desk.rig.allocator, desk.commands, 99,
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_NULL_HANDLE, "commandBuffer");
+    assert_int_equal(maarCmdAcquire(desk.rig->allocator, desk.commands, 99,
                                     MAAR_HANDOFF_PEER_EXTERNAL, 1, resources),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "familyIndex");
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "familyIndex");
     assert_int_equal(maarCmdAcquire(NULL, desk.commands, 0, MAAR_HANDOFF_PEER_EXTERNAL, 0, NULL),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     close_desk(&desk);
@@ -395,9 +396,9 @@ static void misuse_of_recording_records_nothing(void** state)
 static void refuse_submission(struct desk* desk, const MaarHandoffInfo* info, MaarMessageId id,
                               const char* culprit)
 {
-    assert_int_equal(maarSubmitHandoff(desk->rig.allocator, info), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(&desk->rig, id, culprit);
-    assert_int_equal(rig_calls(&desk->rig, "vkQueueSubmit"), 0);
+    assert_int_equal(maarSubmitHandoff(desk->rig->allocator, info), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(desk->rig, id, culprit);
+    assert_int_equal(rig_calls(desk->rig, "vkQueueSubmit"), 0);
 }
 
 static void misuse_of_submission_submits_nothing(void** state)
@@ -440,8 +441,8 @@ static void submission_without_timelines_says_so(void** state)
     open_desk(&desk,
               &(struct rig_setup){.off = RIG_OFF_TIMELINE, .api_version = VK_API_VERSION_1_1});
     const MaarHandoffInfo info = {.sType = MAAR_STRUCTURE_TYPE_HANDOFF_INFO};
-    assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &info), VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "timelineSemaphore");
+    assert_int_equal(maarSubmitHandoff(desk.rig->allocator, &info), VK_ERROR_FEATURE_NOT_PRESENT);
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "timelineSemaphore");
     close_desk(&desk);
 }
 
@@ -466,28 +467,29 @@ static void submissions_signal_and_use_their_command_buffer_again(void** state)
     (void)state;
     static struct desk desk;
     open_desk(&desk, NULL);
-    const VkSemaphore timeline = rig_create_timeline(&desk.rig, 0);
+    const VkSemaphore timeline = rig_create_timeline(desk.rig, 0);
     const MaarHandoffResource resource = {.buffer = desk.buffers[0]};
-    const uint64_t pools = rig_calls(&desk.rig, "vkCreateCommandPool");
+    const uint64_t pools = rig_calls(desk.rig, "vkCreateCommandPool");
     for (uint64_t i = 1; i <= 100; ++i) {
         const MaarPoint wait = {timeline, i - 1};
         const MaarPoint signal = {timeline, i};
         MaarHandoffInfo info = handoff(&resource, &wait, &signal);
         info.direction =
             i % 2 == 0 ? MAAR_HANDOFF_DIRECTION_ACQUIRE : MAAR_HANDOFF_DIRECTION_RELEASE;
-        assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &info), VK_SUCCESS);
+        assert_int_equal(maarSubmitHandoff(desk.rig->allocator, &info), VK_SUCCESS);
         spy.calls = 0;
         spy.buffer_count = 0;
         uint64_t value = 0;
-        assert_int_equal(vkGetSemaphoreCounterValue(desk.rig.device, timeline, &value), VK_SUCCESS);
+        assert_int_equal(vkGetSemaphoreCounterValue(desk.rig->device, timeline, &value),
+                         VK_SUCCESS);
         assert_int_equal(value, i);
     }
-    assert_int_equal(rig_calls(&desk.rig, "vkCreateCommandPool") - pools, 1);
-    assert_int_equal(rig_calls(&desk.rig, "vkQueueSubmit"), 100);
+    assert_int_equal(rig_calls(desk.rig, "vkCreateCommandPool") - pools, 1);
+    assert_int_equal(rig_calls(desk.rig, "vkQueueSubmit"), 100);
     assert_int_equal(desk.lock_count, 100);
     assert_int_equal(desk.unlock_count, 100);
-    rig_expect_silence(&desk.rig);
-    vkDestroySemaphore(desk.rig.device, timeline, NULL);
+    rig_expect_silence(desk.rig);
+    vkDestroySemaphore(desk.rig->device, timeline, NULL);
     close_desk(&desk);
 }
 
@@ -498,14 +500,14 @@ static void submissions_on_their_way_keep_their_command_buffers(void** state)
     open_desk(&desk, NULL);
     const MaarHandoffResource resource = {.buffer = desk.buffers[0]};
     const MaarHandoffInfo info = handoff(&resource, NULL, NULL);
-    const uint64_t pools = rig_calls(&desk.rig, "vkCreateCommandPool");
+    const uint64_t pools = rig_calls(desk.rig, "vkCreateCommandPool");
     for (uint32_t round = 0; round < 2; ++round) {
-        maarSimulatedSetFlags(desk.rig.physical, MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT);
+        maarSimulatedSetFlags(desk.rig->physical, MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT);
         for (uint32_t i = 0; i < 5; ++i) {
-            assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &info), VK_SUCCESS);
+            assert_int_equal(maarSubmitHandoff(desk.rig->allocator, &info), VK_SUCCESS);
         }
-        assert_int_equal(rig_calls(&desk.rig, "vkCreateCommandPool") - pools, 5);
-        maarSimulatedSetFlags(desk.rig.physical, 0);
+        assert_int_equal(rig_calls(desk.rig, "vkCreateCommandPool") - pools, 5);
+        maarSimulatedSetFlags(desk.rig->physical, 0);
     }
     close_desk(&desk);
 }
@@ -517,16 +519,16 @@ static void binary_semaphores_need_no_value(void** state)
     open_desk(&desk, NULL);
     const VkSemaphoreCreateInfo create = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
     MaarPoint binary = {.value = 0};
-    assert_int_equal(vkCreateSemaphore(desk.rig.device, &create, NULL, &binary.semaphore),
+    assert_int_equal(vkCreateSemaphore(desk.rig->device, &create, NULL, &binary.semaphore),
                      VK_SUCCESS);
     const MaarHandoffResource resource = {.buffer = desk.buffers[0]};
     for (uint32_t i = 0; i < 3; ++i) {
         const MaarHandoffInfo give = handoff(&resource, NULL, &binary);
         const MaarHandoffInfo take = handoff(&resource, &binary, NULL);
-        assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &give), VK_SUCCESS);
-        assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &take), VK_SUCCESS);
+        assert_int_equal(maarSubmitHandoff(desk.rig->allocator, &give), VK_SUCCESS);
+        assert_int_equal(maarSubmitHandoff(desk.rig->allocator, &take), VK_SUCCESS);
     }
-    vkDestroySemaphore(desk.rig.device, binary.semaphore, NULL);
+    vkDestroySemaphore(desk.rig->device, binary.semaphore, NULL);
     close_desk(&desk);
 }
 
@@ -545,12 +547,12 @@ static void failing_call_undoes_the_submission(void** state)
         const MaarHandoffInfo info = handoff(&resource, NULL, NULL);
         for (uint32_t round = 0; round < 2; ++round) {
             const bool again = round == 1 && i < 3; /* is not called */
-            rig_set_fault(&desk.rig, functions[i], 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-            assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &info),
+            rig_set_fault(desk.rig, functions[i], 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+            assert_int_equal(maarSubmitHandoff(desk.rig->allocator, &info),
                              again ? VK_SUCCESS : VK_ERROR_OUT_OF_DEVICE_MEMORY);
-            rig_clear_faults(&desk.rig);
+            rig_clear_faults(desk.rig);
             assert_int_equal(desk.lock_count, desk.unlock_count);
-            assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &info), VK_SUCCESS);
+            assert_int_equal(maarSubmitHandoff(desk.rig->allocator, &info), VK_SUCCESS);
         }
         close_desk(&desk);
     }
@@ -567,9 +569,9 @@ static void failing_host_memory_undoes_the_submission(void** state)
     VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
     for (uint64_t nth = 1; result != VK_SUCCESS; ++nth) {
         assert_true(nth < 50);
-        atomic_store(&desk.rig.host.fail_at, atomic_load(&desk.rig.host.calls) + nth);
-        result = maarSubmitHandoff(desk.rig.allocator, &info);
-        atomic_store(&desk.rig.host.fail_at, 0);
+        atomic_store(&desk.rig->host.fail_at, atomic_load(&desk.rig->host.calls) + nth);
+        result = maarSubmitHandoff(desk.rig->allocator, &info);
+        atomic_store(&desk.rig->host.fail_at, 0);
         failures += result == VK_ERROR_OUT_OF_HOST_MEMORY ? 1 : 0;
         assert_true(result == VK_SUCCESS || result == VK_ERROR_OUT_OF_HOST_MEMORY);
     }
@@ -586,10 +588,10 @@ static void lost_device_is_remembered(void** state)
         open_desk(&desk, NULL);
         const MaarHandoffResource resource = {.buffer = desk.buffers[0]};
         const MaarHandoffInfo info = handoff(&resource, NULL, NULL);
-        assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &info), VK_SUCCESS);
-        rig_set_fault(&desk.rig, functions[i], 1, 1, VK_ERROR_DEVICE_LOST);
-        assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &info), VK_ERROR_DEVICE_LOST);
-        assert_int_equal(maar_atomic32_load(&desk.rig.allocator->retire.lost), 1);
+        assert_int_equal(maarSubmitHandoff(desk.rig->allocator, &info), VK_SUCCESS);
+        rig_set_fault(desk.rig, functions[i], 1, 1, VK_ERROR_DEVICE_LOST);
+        assert_int_equal(maarSubmitHandoff(desk.rig->allocator, &info), VK_ERROR_DEVICE_LOST);
+        assert_int_equal(maar_atomic32_load(&desk.rig->allocator->retire.lost), 1);
         close_desk(&desk);
     }
 }
@@ -601,16 +603,16 @@ static void handoff_that_cannot_be_waited_for_is_reported(void** state)
     open_desk(&desk, NULL);
     const MaarHandoffResource resource = {.buffer = desk.buffers[0]};
     const MaarHandoffInfo info = handoff(&resource, NULL, NULL);
-    assert_int_equal(maarSubmitHandoff(desk.rig.allocator, &info), VK_SUCCESS);
-    rig_forget_messages(&desk.rig);
-    rig_set_fault(&desk.rig, "vkWaitSemaphores", 1, 100, VK_ERROR_OUT_OF_HOST_MEMORY);
-    assert_int_equal(vkDeviceWaitIdle(desk.rig.device), VK_SUCCESS);
+    assert_int_equal(maarSubmitHandoff(desk.rig->allocator, &info), VK_SUCCESS);
+    rig_forget_messages(desk.rig);
+    rig_set_fault(desk.rig, "vkWaitSemaphores", 1, 100, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(vkDeviceWaitIdle(desk.rig->device), VK_SUCCESS);
     empty_desk(&desk);
-    maarDestroyAllocator(desk.rig.allocator);
-    desk.rig.allocator = VK_NULL_HANDLE;
-    rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE);
-    rig_clear_faults(&desk.rig);
-    rig_close(&desk.rig);
+    maarDestroyAllocator(desk.rig->allocator);
+    desk.rig->allocator = VK_NULL_HANDLE;
+    rig_expect_message(desk.rig, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE);
+    rig_clear_faults(desk.rig);
+    rig_close(desk.rig);
 }
 
 /* ---- threads ---- */
@@ -656,25 +658,25 @@ static void* hand_off_and_on(void* data)
 static void threads_hand_off_at_once(void** state)
 {
     (void)state;
-    static struct rig rig;
-    rig_open(&rig, NULL);
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
     const MaarQueue queue = {
-        .familyIndex = rig.recommendation.mainQueueFamily,
-        .queue = rig.queue,
+        .familyIndex = rig->recommendation.mainQueueFamily,
+        .queue = rig->queue,
         .pfnLock = take_queue,
         .pfnUnlock = leave_queue,
     };
-    rig.create_info.queueCount = 1;
-    rig.create_info.pQueues = &queue;
-    rig_make_allocator(&rig);
+    rig->create_info.queueCount = 1;
+    rig->create_info.pQueues = &queue;
+    rig_make_allocator(rig);
     struct handoff_worker workers[WORKERS];
     MaarAllocation memory[WORKERS];
     const VkBufferCreateInfo buffer = rig_buffer_info(4096);
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     for (uint32_t i = 0; i < WORKERS; ++i) {
-        workers[i] = (struct handoff_worker){.allocator = rig.allocator};
+        workers[i] = (struct handoff_worker){.allocator = rig->allocator};
         assert_int_equal(
-            maarCreateBuffer(rig.allocator, &buffer, &how, &workers[i].buffer, &memory[i]),
+            maarCreateBuffer(rig->allocator, &buffer, &how, &workers[i].buffer, &memory[i]),
             VK_SUCCESS);
     }
     for (uint32_t i = 0; i < WORKERS; ++i) {
@@ -684,34 +686,33 @@ static void threads_hand_off_at_once(void** state)
         assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
         assert_int_equal(workers[i].errors, 0);
     }
-    assert_int_equal(rig_calls(&rig, "vkQueueSubmit"), WORKERS * ROUNDS);
-    assert_true(rig_calls(&rig, "vkCreateCommandPool") <= WORKERS);
+    assert_int_equal(rig_calls(rig, "vkQueueSubmit"), WORKERS * ROUNDS);
+    assert_true(rig_calls(rig, "vkCreateCommandPool") <= WORKERS);
     for (uint32_t i = 0; i < WORKERS; ++i) {
-        maarDestroyBuffer(rig.allocator, workers[i].buffer, memory[i]);
+        maarDestroyBuffer(rig->allocator, workers[i].buffer, memory[i]);
     }
-    rig_close(&rig);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(release_gives_every_resource_to_the_external_family),
-        cmocka_unit_test(acquire_takes_every_resource_from_the_external_family),
-        cmocka_unit_test(foreign_peer_needs_its_extension),
-        cmocka_unit_test(foreign_peer_has_a_family_of_its_own),
-        cmocka_unit_test(concurrent_object_names_no_family_of_its_own),
-        cmocka_unit_test(no_resources_record_nothing),
-        cmocka_unit_test(misuse_of_recording_records_nothing),
-        cmocka_unit_test(misuse_of_submission_submits_nothing),
-        cmocka_unit_test(submission_without_timelines_says_so),
-        cmocka_unit_test(submissions_signal_and_use_their_command_buffer_again),
-        cmocka_unit_test(submissions_on_their_way_keep_their_command_buffers),
-        cmocka_unit_test(binary_semaphores_need_no_value),
-        cmocka_unit_test(failing_call_undoes_the_submission),
-        cmocka_unit_test(failing_host_memory_undoes_the_submission),
-        cmocka_unit_test(lost_device_is_remembered),
-        cmocka_unit_test(handoff_that_cannot_be_waited_for_is_reported),
-        cmocka_unit_test(threads_hand_off_at_once),
+        rig_unit_test(release_gives_every_resource_to_the_external_family),
+        rig_unit_test(acquire_takes_every_resource_from_the_external_family),
+        rig_unit_test(foreign_peer_needs_its_extension),
+        rig_unit_test(foreign_peer_has_a_family_of_its_own),
+        rig_unit_test(concurrent_object_names_no_family_of_its_own),
+        rig_unit_test(no_resources_record_nothing),
+        rig_unit_test(misuse_of_recording_records_nothing),
+        rig_unit_test(misuse_of_submission_submits_nothing),
+        rig_unit_test(submission_without_timelines_says_so),
+        rig_unit_test(submissions_signal_and_use_their_command_buffer_again),
+        rig_unit_test(submissions_on_their_way_keep_their_command_buffers),
+        rig_unit_test(binary_semaphores_need_no_value),
+        rig_unit_test(failing_call_undoes_the_submission),
+        rig_unit_test(failing_host_memory_undoes_the_submission),
+        rig_unit_test(lost_device_is_remembered),
+        rig_unit_test(handoff_that_cannot_be_waited_for_is_reported),
+        rig_unit_test(threads_hand_off_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

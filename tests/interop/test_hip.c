@@ -10,7 +10,7 @@
 #include "interop/hip/hip_internal.h"
 
 struct hip_desk {
-    struct rig rig;
+    struct rig* rig;
     MaarQueue queue;
     struct maar_hip_runtime runtime; /* the FAKE one */
     const struct fake_control* fake;
@@ -31,15 +31,16 @@ static void hip_desk_open(struct hip_desk* desk, MaarSimulatedFlags flags)
     const struct rig_setup setup = {.flags = flags, .sharing = rig_sharing_everything()};
     memset(desk, 0, sizeof *desk);
     desk->fake = fake_load_hip(MAAR_FAKE_HIP, &desk->runtime);
-    rig_open(&desk->rig, &setup);
+    desk->rig = rig_new();
+    rig_open(desk->rig, &setup);
     desk->queue = (MaarQueue){
-        .familyIndex = desk->rig.recommendation.mainQueueFamily,
-        .queue = desk->rig.queue,
+        .familyIndex = desk->rig->recommendation.mainQueueFamily,
+        .queue = desk->rig->queue,
     };
-    desk->rig.create_info.queueCount = 1;
-    desk->rig.create_info.pQueues = &desk->queue;
-    rig_make_allocator(&desk->rig);
-    struct maar_device_facts* facts = &desk->rig.allocator->device.facts;
+    desk->rig->create_info.queueCount = 1;
+    desk->rig->create_info.pQueues = &desk->queue;
+    rig_make_allocator(desk->rig);
+    struct maar_device_facts* facts = &desk->rig->allocator->device.facts;
     facts->pci_address_known = true;
     facts->pci_domain = 0;
     facts->pci_bus = 0x2A;
@@ -53,15 +54,15 @@ static void hip_desk_start(struct hip_desk* desk, MaarSimulatedFlags flags)
     const MaarHipCreateInfo info = hip_desk_info();
     hip_desk_open(desk, flags);
     /* The FAKE runtime takes memory of the device whose UUID it has. */
-    desk->fake->set_uuid(0, desk->rig.allocator->device.facts.device_uuid);
-    assert_int_equal(maarCreateHip(desk->rig.allocator, &info, &desk->hip), VK_SUCCESS);
+    desk->fake->set_uuid(0, desk->rig->allocator->device.facts.device_uuid);
+    assert_int_equal(maarCreateHip(desk->rig->allocator, &info, &desk->hip), VK_SUCCESS);
 }
 
 static void hip_desk_close(struct hip_desk* desk)
 {
     maarDestroyHip(desk->hip);
     fake_expect_clean_end(desk->fake);
-    rig_close(&desk->rig);
+    rig_close(desk->rig);
     fake_expect_clean_end(desk->fake);
     desk->fake->reset();
 }
@@ -85,7 +86,7 @@ static void hip_device_is_found_by_its_address(void** state)
     desk.fake->set_pci_address(0, "0000:2A:02.0");
     desk.fake->set_pci_address(1, "0001:2a:01.0");
     desk.fake->set_pci_address(2, "0000:2A:01.0"); /* either case */
-    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip), VK_SUCCESS);
+    assert_int_equal(maarCreateHip(desk.rig->allocator, &info, &desk.hip), VK_SUCCESS);
     const MaarHipInfo found = hip_desk_hip_info(&desk);
     assert_int_equal(found.deviceOrdinal, 2);
     assert_non_null(strstr(found.deviceName, "FAKE"));
@@ -103,10 +104,10 @@ static void hip_device_elsewhere_is_refused_and_both_are_named(void** state)
     hip_desk_open(&desk, 0);
     for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; ++i) {
         desk.fake->set_pci_address(0, addresses[i]);
-        assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip),
+        assert_int_equal(maarCreateHip(desk.rig->allocator, &info, &desk.hip),
                          VK_ERROR_INCOMPATIBLE_DRIVER);
-        assert_non_null(strstr(desk.rig.messages.last, addresses[i]));
-        rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH, "0000:2a:01.0");
+        assert_non_null(strstr(desk.rig->messages.last, addresses[i]));
+        rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH, "0000:2a:01.0");
     }
     hip_desk_close(&desk);
 }
@@ -117,25 +118,25 @@ static void hip_device_without_an_address_is_found_by_uuid_or_ordinal(void** sta
     MaarHipCreateInfo info = hip_desk_info();
     (void)state;
     hip_desk_open(&desk, 0);
-    struct maar_device_facts* facts = &desk.rig.allocator->device.facts;
+    struct maar_device_facts* facts = &desk.rig->allocator->device.facts;
     facts->pci_address_known = false;
     desk.fake->set_device_count(2);
-    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip),
+    assert_int_equal(maarCreateHip(desk.rig->allocator, &info, &desk.hip),
                      VK_ERROR_INCOMPATIBLE_DRIVER);
-    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH,
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH,
                               "deviceOrdinalPlusOne");
     desk.fake->set_uuid(1, facts->device_uuid);
-    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip), VK_SUCCESS);
+    assert_int_equal(maarCreateHip(desk.rig->allocator, &info, &desk.hip), VK_SUCCESS);
     assert_int_equal(hip_desk_hip_info(&desk).deviceOrdinal, 1);
     maarDestroyHip(desk.hip);
     info.deviceOrdinalPlusOne = 1;
-    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip), VK_SUCCESS);
+    assert_int_equal(maarCreateHip(desk.rig->allocator, &info, &desk.hip), VK_SUCCESS);
     assert_int_equal(hip_desk_hip_info(&desk).deviceOrdinal, 0);
     maarDestroyHip(desk.hip);
     info.deviceOrdinalPlusOne = 3;
-    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip),
+    assert_int_equal(maarCreateHip(desk.rig->allocator, &info, &desk.hip),
                      VK_ERROR_INCOMPATIBLE_DRIVER);
-    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH,
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH,
                               "deviceOrdinalPlusOne");
     hip_desk_close(&desk);
 }
@@ -147,18 +148,18 @@ static void hip_runtime_that_is_not_there_or_old_is_reported(void** state)
     (void)state;
     hip_desk_open(&desk, 0);
     info.pLibraryPath = "/nowhere/libamdhip64.so";
-    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip),
+    assert_int_equal(maarCreateHip(desk.rig->allocator, &info, &desk.hip),
                      VK_ERROR_INITIALIZATION_FAILED);
-    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_MISSING, "/nowhere/libamdhip64.so");
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_PEER_MISSING, "/nowhere/libamdhip64.so");
     info.pLibraryPath = "libc.so.6";
-    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip),
+    assert_int_equal(maarCreateHip(desk.rig->allocator, &info, &desk.hip),
                      VK_ERROR_INCOMPATIBLE_DRIVER);
-    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_MISSING, "hipInit");
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_PEER_MISSING, "hipInit");
     info.pLibraryPath = MAAR_FAKE_HIP;
     desk.fake->set_fault("hipInit", 1, 1, MAAR_HIP_NO_DEVICE);
-    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip),
+    assert_int_equal(maarCreateHip(desk.rig->allocator, &info, &desk.hip),
                      VK_ERROR_INITIALIZATION_FAILED);
-    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_CALL_FAILED, "hipInit");
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_PEER_CALL_FAILED, "hipInit");
     hip_desk_close(&desk);
 }
 
@@ -172,20 +173,20 @@ static void hip_block_is_imported_once(void** state)
     (void)state;
     hip_desk_start(&desk, 0);
     for (int i = 0; i < 2; ++i) {
-        memory[i] = rig_create_shared_buffer(&desk.rig, 4096, &buffers[i]);
+        memory[i] = rig_create_shared_buffer(desk.rig, 4096, &buffers[i]);
         MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
         assert_int_equal(maarGetHipMemory(desk.hip, memory[i], &seen), VK_SUCCESS);
         assert_ptr_equal(seen.pDevice,
-                         (uint8_t*)seen.pBlock + rig_info(&desk.rig, memory[i]).offset);
-        memset(maarGetMappedData(desk.rig.allocator, memory[i]), 0x30 + i, 4096);
+                         (uint8_t*)seen.pBlock + rig_info(desk.rig, memory[i]).offset);
+        memset(maarGetMappedData(desk.rig->allocator, memory[i]), 0x30 + i, 4096);
         assert_int_equal(((const uint8_t*)seen.pDevice)[4095], 0x30 + i);
     }
     assert_int_equal(desk.fake->calls("hipImportExternalMemory"), 1);
     assert_int_equal(hip_desk_hip_info(&desk).importedBlockCount, 1);
     for (int i = 0; i < 2; ++i) {
-        maarDestroyBuffer(desk.rig.allocator, buffers[i], memory[i]);
+        maarDestroyBuffer(desk.rig->allocator, buffers[i], memory[i]);
     }
-    (void)maarTrim(desk.rig.allocator, VK_NULL_HANDLE, NULL);
+    (void)maarTrim(desk.rig->allocator, VK_NULL_HANDLE, NULL);
     assert_int_equal(hip_desk_hip_info(&desk).importedBlockCount, 0);
     hip_desk_close(&desk);
 }
@@ -207,17 +208,17 @@ static void hip_import_that_fails_leaves_nothing(void** state)
     VkBuffer buffer;
     (void)state;
     hip_desk_start(&desk, 0);
-    const MaarAllocation memory = rig_create_shared_buffer(&desk.rig, 4096, &buffer);
+    const MaarAllocation memory = rig_create_shared_buffer(desk.rig, 4096, &buffer);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
         desk.fake->set_fault(cases[i].function, 1, 1, cases[i].error);
         assert_int_equal(maarGetHipMemory(desk.hip, memory, &seen), cases[i].result);
         assert_null(seen.pDevice);
-        rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_CALL_FAILED, cases[i].function);
+        rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_PEER_CALL_FAILED, cases[i].function);
         assert_int_equal(desk.fake->live(FAKE_KIND_MEMORY), 0);
         assert_int_equal(hip_desk_hip_info(&desk).importedBlockCount, 0);
     }
-    maarDestroyBuffer(desk.rig.allocator, buffer, memory);
+    maarDestroyBuffer(desk.rig->allocator, buffer, memory);
     hip_desk_close(&desk);
 }
 
@@ -230,15 +231,15 @@ static void hip_device_of_the_caller_is_put_back(void** state)
     (void)state;
     hip_desk_open(&desk, 0);
     desk.fake->set_device_count(2);
-    desk.fake->set_uuid(1, desk.rig.allocator->device.facts.device_uuid);
+    desk.fake->set_uuid(1, desk.rig->allocator->device.facts.device_uuid);
     info.deviceOrdinalPlusOne = 2;
-    assert_int_equal(maarCreateHip(desk.rig.allocator, &info, &desk.hip), VK_SUCCESS);
-    const MaarAllocation memory = rig_create_shared_buffer(&desk.rig, 4096, &buffer);
+    assert_int_equal(maarCreateHip(desk.rig->allocator, &info, &desk.hip), VK_SUCCESS);
+    const MaarAllocation memory = rig_create_shared_buffer(desk.rig, 4096, &buffer);
     MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
     assert_int_equal(maarGetHipMemory(desk.hip, memory, &seen), VK_SUCCESS);
     assert_int_equal(desk.runtime.hipGetDevice(&current), MAAR_HIP_SUCCESS);
     assert_int_equal(current, 0);
-    maarDestroyBuffer(desk.rig.allocator, buffer, memory);
+    maarDestroyBuffer(desk.rig->allocator, buffer, memory);
     hip_desk_close(&desk);
 }
 
@@ -253,7 +254,7 @@ static void hip_hands_over_and_back_through_the_host(void** state)
     VkSemaphore semaphore = VK_NULL_HANDLE;
     (void)state;
     hip_desk_start(&desk, MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT);
-    const MaarAllocation memory = rig_create_shared_buffer(&desk.rig, 4096, &buffer);
+    const MaarAllocation memory = rig_create_shared_buffer(desk.rig, 4096, &buffer);
     MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
     assert_int_equal(maarGetHipMemory(desk.hip, memory, &seen), VK_SUCCESS);
     assert_int_equal(maarCreateHipTimeline(desk.hip, 0, &timeline), VK_SUCCESS);
@@ -281,16 +282,16 @@ static void hip_hands_over_and_back_through_the_host(void** state)
             .pSemaphores = &semaphore,
             .pValues = &handoff.value,
         };
-        assert_int_equal(vkWaitSemaphores(desk.rig.device, &wait, UINT64_MAX), VK_SUCCESS);
-        assert_int_equal(((const uint8_t*)maarGetMappedData(desk.rig.allocator, memory))[4095],
+        assert_int_equal(vkWaitSemaphores(desk.rig->device, &wait, UINT64_MAX), VK_SUCCESS);
+        assert_int_equal(((const uint8_t*)maarGetMappedData(desk.rig->allocator, memory))[4095],
                          round);
     }
     /* One that is still on its way when the timeline goes. */
     assert_int_equal(maarHipSignal(desk.hip, timeline, 1000, stream), VK_SUCCESS);
     maarDestroyHipTimeline(desk.hip, timeline);
     assert_int_equal(desk.runtime.hipStreamDestroy(stream), MAAR_HIP_SUCCESS);
-    maarDestroyBuffer(desk.rig.allocator, buffer, memory);
-    rig_expect_silence(&desk.rig);
+    maarDestroyBuffer(desk.rig->allocator, buffer, memory);
+    rig_expect_silence(desk.rig);
     hip_desk_close(&desk);
 }
 
@@ -302,10 +303,10 @@ static void hip_signal_that_fails_may_be_tried_again(void** state)
     hip_desk_start(&desk, 0);
     assert_int_equal(maarCreateHipTimeline(desk.hip, 5, &timeline), VK_SUCCESS);
     assert_int_equal(maarHipSignal(desk.hip, timeline, 5, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_HANDOFF_VALUE, "value");
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_HANDOFF_VALUE, "value");
     desk.fake->set_fault("hipLaunchHostFunc", 1, 1, MAAR_HIP_INVALID_VALUE);
     assert_int_equal(maarHipSignal(desk.hip, timeline, 6, NULL), VK_ERROR_UNKNOWN);
-    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_CALL_FAILED, "hipLaunchHostFunc");
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_PEER_CALL_FAILED, "hipLaunchHostFunc");
     assert_int_equal(maarHipSignal(desk.hip, timeline, 6, NULL), VK_SUCCESS);
     assert_int_equal(maarHipWait(desk.hip, timeline, 6, NULL), VK_SUCCESS);
     maarDestroyHipTimeline(desk.hip, timeline);
@@ -345,13 +346,13 @@ static void expect_timeline_refused(struct hip_desk* desk, uint64_t bits, MaarMe
     for (uint32_t i = 0; i < HIP_TIMELINE_CALLS; ++i) {
         assert_int_equal(call_with_timeline(desk->hip, timeline, i),
                          VK_ERROR_VALIDATION_FAILED_EXT);
-        rig_expect_message_naming(&desk->rig, id, "timeline");
+        rig_expect_message_naming(desk->rig, id, "timeline");
     }
     maarDestroyHipTimeline(desk->hip, timeline);
     if (bits == 0) {
-        rig_expect_silence(&desk->rig);
+        rig_expect_silence(desk->rig);
     } else {
-        rig_expect_message_naming(&desk->rig, id, "timeline");
+        rig_expect_message_naming(desk->rig, id, "timeline");
     }
 }
 
@@ -367,7 +368,7 @@ static void expect_foreign_timeline(struct hip_desk* desk, MaarAllocator allocat
     assert_int_equal(call_with_timeline(other, timeline, 0), VK_SUCCESS);
     maarDestroyHipTimeline(other, timeline);
     maarDestroyHip(other);
-    rig_expect_silence(&desk->rig);
+    rig_expect_silence(desk->rig);
 }
 
 static void timeline_handles_are_checked_by_every_call(void** state)
@@ -378,10 +379,10 @@ static void timeline_handles_are_checked_by_every_call(void** state)
     MaarHipTimeline second = VK_NULL_HANDLE;
     (void)state;
     hip_desk_start(&desk, 0);
-    assert_int_equal(maarCreateAllocator(&desk.rig.create_info, &stranger), VK_SUCCESS);
-    stranger->device.facts = desk.rig.allocator->device.facts; /* with the PCI address */
+    assert_int_equal(maarCreateAllocator(&desk.rig->create_info, &stranger), VK_SUCCESS);
+    stranger->device.facts = desk.rig->allocator->device.facts; /* with the PCI address */
     expect_timeline_refused(&desk, 0, MAAR_MESSAGE_ID_NULL_HANDLE);
-    expect_foreign_timeline(&desk, desk.rig.allocator);
+    expect_foreign_timeline(&desk, desk.rig->allocator);
     expect_foreign_timeline(&desk, stranger);
 
     assert_int_equal(maarCreateHipTimeline(desk.hip, 0, &first), VK_SUCCESS);
@@ -399,23 +400,23 @@ static void timeline_handles_are_checked_by_every_call(void** state)
     assert_int_equal(call_with_timeline(desk.hip, second, 0), VK_SUCCESS);
     maarDestroyHipTimeline(desk.hip, second);
     maarDestroyAllocator(stranger);
-    rig_expect_silence(&desk.rig);
+    rig_expect_silence(desk.rig);
     hip_desk_close(&desk);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hip_device_is_found_by_its_address),
-        cmocka_unit_test(hip_device_elsewhere_is_refused_and_both_are_named),
-        cmocka_unit_test(hip_device_without_an_address_is_found_by_uuid_or_ordinal),
-        cmocka_unit_test(hip_runtime_that_is_not_there_or_old_is_reported),
-        cmocka_unit_test(hip_block_is_imported_once),
-        cmocka_unit_test(hip_import_that_fails_leaves_nothing),
-        cmocka_unit_test(hip_device_of_the_caller_is_put_back),
-        cmocka_unit_test(hip_hands_over_and_back_through_the_host),
-        cmocka_unit_test(hip_signal_that_fails_may_be_tried_again),
-        cmocka_unit_test(timeline_handles_are_checked_by_every_call),
+        rig_unit_test(hip_device_is_found_by_its_address),
+        rig_unit_test(hip_device_elsewhere_is_refused_and_both_are_named),
+        rig_unit_test(hip_device_without_an_address_is_found_by_uuid_or_ordinal),
+        rig_unit_test(hip_runtime_that_is_not_there_or_old_is_reported),
+        rig_unit_test(hip_block_is_imported_once),
+        rig_unit_test(hip_import_that_fails_leaves_nothing),
+        rig_unit_test(hip_device_of_the_caller_is_put_back),
+        rig_unit_test(hip_hands_over_and_back_through_the_host),
+        rig_unit_test(hip_signal_that_fails_may_be_tried_again),
+        rig_unit_test(timeline_handles_are_checked_by_every_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,7 +125,7 @@ static int load_table(void** state)
 /* ---- one profile, as a program meets it ---- */
 
 struct subject {
-    struct rig rig;
+    struct rig* rig;
     const char* name;
     VkPhysicalDeviceMemoryProperties memory;
     VkDeviceSize largest; /* device-local heap */
@@ -169,8 +169,9 @@ static void open_subject(struct subject* subject, const char* name)
 {
     const struct rig_setup setup = {.profile = rig_profile_file(name)};
     subject->name = name;
-    rig_start(&subject->rig, &setup);
-    vkGetPhysicalDeviceMemoryProperties(subject->rig.physical, &subject->memory);
+    subject->rig = rig_new();
+    rig_start(subject->rig, &setup);
+    vkGetPhysicalDeviceMemoryProperties(subject->rig->physical, &subject->memory);
     subject->largest = 0;
     for (uint32_t i = 0; i < subject->memory.memoryHeapCount; ++i) {
         const VkMemoryHeap* heap = &subject->memory.memoryHeaps[i];
@@ -178,9 +179,9 @@ static void open_subject(struct subject* subject, const char* name)
             subject->largest = heap->size;
         }
     }
-    subject->buffer_bits = ask_buffer(&subject->rig);
-    subject->image_bits = ask_image(&subject->rig, false);
-    subject->transient_bits = ask_image(&subject->rig, true);
+    subject->buffer_bits = ask_buffer(subject->rig);
+    subject->image_bits = ask_image(subject->rig, false);
+    subject->transient_bits = ask_image(subject->rig, true);
 }
 
 static VkMemoryPropertyFlags flags_of(const struct subject* subject, uint32_t type)
@@ -198,7 +199,7 @@ static MaarMemoryTypeChoice choose(struct subject* subject, uint32_t bits, MaarM
 {
     const MaarAllocationCreateInfo how = rig_how(usage);
     MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
-    VkResult result = maarChooseMemoryType(subject->rig.allocator, bits, &how, &choice);
+    VkResult result = maarChooseMemoryType(subject->rig->allocator, bits, &how, &choice);
     if (result != VK_SUCCESS) {
         fail_msg("%s: no type for usage %u among bits 0x%x", subject->name, (unsigned)usage,
                  (unsigned)bits);
@@ -289,7 +290,7 @@ static uint32_t compare_row(const struct expected_row* row)
             }
         }
     }
-    rig_close(&subject.rig);
+    rig_close(subject.rig);
     return wrong;
 }
 
@@ -461,8 +462,8 @@ static void choices_follow_the_rules_on_every_profile(void** state)
                 check_candidates(&subject, bits[j], usages[k]);
             }
         }
-        rig_expect_silence(&subject.rig);
-        rig_close(&subject.rig);
+        rig_expect_silence(subject.rig);
+        rig_close(subject.rig);
     }
 }
 
@@ -470,7 +471,7 @@ static void choices_follow_the_rules_on_every_profile(void** state)
 
 static void check_buffer(struct subject* subject, const struct expected_row* row, uint32_t usage)
 {
-    struct rig* rig = &subject->rig;
+    struct rig* rig = subject->rig;
     const VkBufferCreateInfo info = rig_buffer_info(65536);
     const MaarAllocationCreateInfo how = rig_how(usages[usage]);
     VkBuffer buffer = VK_NULL_HANDLE;
@@ -498,7 +499,7 @@ static void check_buffer(struct subject* subject, const struct expected_row* row
 
 static void check_image(struct subject* subject, const struct expected_row* row, uint32_t usage)
 {
-    struct rig* rig = &subject->rig;
+    struct rig* rig = subject->rig;
     const VkImageCreateInfo info = subject_image(usages[usage] == MAAR_MEMORY_USAGE_TRANSIENT);
     const MaarAllocationCreateInfo how = rig_how(usages[usage]);
     VkImage image = VK_NULL_HANDLE;
@@ -525,8 +526,8 @@ static void resources_land_where_the_table_says(void** state)
         }
         check_image(&subject, &rows[i], 0);
         check_image(&subject, &rows[i], USAGE_COUNT - 1);
-        rig_check(&subject.rig);
-        rig_close(&subject.rig);
+        rig_check(subject.rig);
+        rig_close(subject.rig);
     }
 }
 
@@ -679,10 +680,10 @@ static void table_has_a_row_for_every_profile(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_has_a_row_for_every_profile),
-        cmocka_unit_test(choices_are_those_of_the_table),
-        cmocka_unit_test(choices_follow_the_rules_on_every_profile),
-        cmocka_unit_test(resources_land_where_the_table_says),
+        rig_unit_test(table_has_a_row_for_every_profile),
+        rig_unit_test(choices_are_those_of_the_table),
+        rig_unit_test(choices_follow_the_rules_on_every_profile),
+        rig_unit_test(resources_land_where_the_table_says),
         rig_unit_test(coherent_types_without_their_feature_are_refused),
         rig_unit_test(coherent_types_with_their_feature_come_when_asked_for),
         rig_unit_test(lazy_types_are_for_transient_resources_or_on_request),

@@ -88,25 +88,24 @@ static void promise_1_live_allocations_never_overlap(void** state)
     (void)state;
     for (uint32_t i = 0; i < PROFILE_COUNT; ++i) {
         const struct rig_setup setup = {.profile = rig_profile_file(promise_profiles[i])};
-        struct rig rig;
-        rig_start(&rig, &setup);
-        fill_crowd(&rig, 100 + i);
-        (void)rig_statistics(&rig, VK_NULL_HANDLE); /* live + pending + padding + free = bytes */
-        rig_check(&rig);
+        struct rig* const rig = rig_begin(&setup);
+        fill_crowd(rig, 100 + i);
+        (void)rig_statistics(rig, VK_NULL_HANDLE); /* live + pending + padding + free = bytes */
+        rig_check(rig);
         for (uint32_t a = 0; a < CROWD; ++a) {
             for (uint32_t b = 0; b < a; ++b) {
                 if (crowd.memory[a] == VK_NULL_HANDLE || crowd.memory[b] == VK_NULL_HANDLE) {
                     continue;
                 }
-                MaarAllocationInfo x = rig_info(&rig, crowd.memory[a]);
-                MaarAllocationInfo y = rig_info(&rig, crowd.memory[b]);
+                MaarAllocationInfo x = rig_info(rig, crowd.memory[a]);
+                MaarAllocationInfo y = rig_info(rig, crowd.memory[b]);
                 assert_true(x.memory != y.memory || x.offset + x.size <= y.offset ||
                             y.offset + y.size <= x.offset);
             }
         }
-        assert_int_equal(rig_counters(&rig).violations[MAAR_SIMULATED_VIOLATION_OVERLAP], 0);
-        empty_crowd(&rig);
-        rig_close(&rig);
+        assert_int_equal(rig_counters(rig).violations[MAAR_SIMULATED_VIOLATION_OVERLAP], 0);
+        empty_crowd(rig);
+        rig_close(rig);
     }
 }
 
@@ -120,15 +119,15 @@ static void promise_2_kinds_never_share_a_granule(void** state)
         profile.requirements.imageAlignment = 256; /* so that only the granularity keeps apart */
         profile.requirements.smallImageAlignment = 256;
         const struct rig_setup setup = {.profile = &profile};
-        struct rig rig;
-        rig_open(&rig, &setup);
-        rig.create_info.strategy = (MaarPlacementStrategy)strategy;
-        rig_make_allocator(&rig);
-        fill_crowd(&rig, 200);
-        rig_check(&rig);
-        assert_int_equal(rig_counters(&rig).violations[MAAR_SIMULATED_VIOLATION_GRANULARITY], 0);
-        empty_crowd(&rig);
-        rig_close(&rig);
+        struct rig* const rig = rig_new();
+        rig_open(rig, &setup);
+        rig->create_info.strategy = (MaarPlacementStrategy)strategy;
+        rig_make_allocator(rig);
+        fill_crowd(rig, 200);
+        rig_check(rig);
+        assert_int_equal(rig_counters(rig).violations[MAAR_SIMULATED_VIOLATION_GRANULARITY], 0);
+        empty_crowd(rig);
+        rig_close(rig);
     }
 }
 
@@ -547,12 +546,11 @@ static void promise_8_same_calls_same_places(void** state)
     for (uint32_t i = 0; i < PROFILE_COUNT; ++i) {
         for (uint32_t run = 0; run < 2; ++run) {
             const struct rig_setup setup = {.profile = rig_profile_file(promise_profiles[i])};
-            struct rig rig;
-            rig_start(&rig, &setup);
-            fill_crowd(&rig, 300 + i);
-            remember_places(&rig, places[run]);
-            empty_crowd(&rig);
-            rig_close(&rig);
+            struct rig* const rig = rig_begin(&setup);
+            fill_crowd(rig, 300 + i);
+            remember_places(rig, places[run]);
+            empty_crowd(rig);
+            rig_close(rig);
         }
         for (uint32_t k = 0; k < CROWD; ++k) {
             assert_true(places[0][k].blockId == places[1][k].blockId);
@@ -621,8 +619,8 @@ static void promise_9_broken_invariant_poisons(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(promise_1_live_allocations_never_overlap),
-        cmocka_unit_test(promise_2_kinds_never_share_a_granule),
+        rig_unit_test(promise_1_live_allocations_never_overlap),
+        rig_unit_test(promise_2_kinds_never_share_a_granule),
         rig_unit_test(promise_2_unknown_kinds_share_with_nobody),
         rig_unit_test(promise_3_a_failing_call_changes_nothing),
         rig_unit_test(promise_4_atoms_are_whole_and_unshared),
@@ -630,7 +628,7 @@ int main(void)
         rig_unit_test(promise_5_budgets_bind_under_the_flag),
         rig_unit_test(promise_6_handles_have_one_owner),
         rig_unit_test(promise_7_no_lock_across_foreign_code),
-        cmocka_unit_test(promise_8_same_calls_same_places),
+        rig_unit_test(promise_8_same_calls_same_places),
         rig_unit_test(promise_9_host_memory_is_the_programs),
         rig_unit_test(promise_9_broken_invariant_poisons),
     };

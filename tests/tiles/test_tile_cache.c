@@ -31,7 +31,7 @@ struct waiting {
 };
 
 struct play {
-    struct rig rig;
+    struct rig* rig;
     const struct shape* shape;
     MaarSparseImage image;
     MaarTileCache cache;
@@ -77,9 +77,10 @@ static void start_play(const struct shape* shape, uint64_t seed)
     memset(&play, 0, sizeof play);
     play.shape = shape;
     play.random.state = seed;
-    tile_device_start(&play.rig, &shape->device, NULL, MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
-    play.image = tile_create_image(&play.rig, shape->format, shape->extent, shape->layers);
-    const MaarSparseImageInfo image = tile_image(&play.rig, play.image);
+    play.rig = rig_new();
+    tile_device_start(play.rig, &shape->device, NULL, MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
+    play.image = tile_create_image(play.rig, shape->format, shape->extent, shape->layers);
+    const MaarSparseImageInfo image = tile_image(play.rig, play.image);
     play.page = image.pageSize;
     MaarTileCacheCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_CREATE_INFO,
@@ -89,14 +90,14 @@ static void start_play(const struct shape* shape, uint64_t seed)
         .pinnedLevelCount = shape->pinned_levels,
     };
     /* The message says how much is always there. */
-    assert_int_equal(maarCreateTileCache(play.rig.allocator, &info, &play.cache),
+    assert_int_equal(maarCreateTileCache(play.rig->allocator, &info, &play.cache),
                      VK_ERROR_OUT_OF_POOL_MEMORY);
-    play.pinned_size = rig_message_number(&play.rig, 1);
-    rig_expect_message(&play.rig, MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL);
+    play.pinned_size = rig_message_number(play.rig, 1);
+    rig_expect_message(play.rig, MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL);
     info.budget = play.pinned_size + shape->room * play.page;
     info.stagingSize = shape->slots * play.page;
-    assert_int_equal(maarCreateTileCache(play.rig.allocator, &info, &play.cache), VK_SUCCESS);
-    const MaarTileCacheInfo made = tile_cache(&play.rig, play.cache);
+    assert_int_equal(maarCreateTileCache(play.rig->allocator, &info, &play.cache), VK_SUCCESS);
+    const MaarTileCacheInfo made = tile_cache(play.rig, play.cache);
     assert_int_equal(made.pinnedSize, play.pinned_size);
     assert_int_equal(made.committedSize, play.pinned_size);
     start_model(&made, &image);
@@ -106,18 +107,18 @@ static void start_play(const struct shape* shape, uint64_t seed)
                   made.slotCount);
     const VkCommandPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-        .queueFamilyIndex = play.rig.recommendation.mainQueueFamily,
+        .queueFamilyIndex = play.rig->recommendation.mainQueueFamily,
     };
-    assert_int_equal(vkCreateCommandPool(play.rig.device, &pool, NULL, &play.pool), VK_SUCCESS);
+    assert_int_equal(vkCreateCommandPool(play.rig->device, &pool, NULL, &play.pool), VK_SUCCESS);
 }
 
 static void end_play(void)
 {
-    maarDestroyTileCache(play.rig.allocator, play.cache);
-    assert_int_equal(maarAdvanceHostTimeline(play.rig.allocator, UINT64_MAX), VK_SUCCESS);
-    maarDestroySparseImage(play.rig.allocator, play.image);
-    vkDestroyCommandPool(play.rig.device, play.pool, NULL);
-    rig_close(&play.rig);
+    maarDestroyTileCache(play.rig->allocator, play.cache);
+    assert_int_equal(maarAdvanceHostTimeline(play.rig->allocator, UINT64_MAX), VK_SUCCESS);
+    maarDestroySparseImage(play.rig->allocator, play.image);
+    vkDestroyCommandPool(play.rig->device, play.pool, NULL);
+    rig_close(play.rig);
 }
 
 /* ---- a frame ---- */
@@ -192,7 +193,7 @@ static void update(void)
             ++i;
         }
     }
-    assert_int_equal(maarUpdateTileCache(play.rig.allocator, play.cache, &update, &count, uploads),
+    assert_int_equal(maarUpdateTileCache(play.rig->allocator, play.cache, &update, &count, uploads),
                      VK_SUCCESS);
     assert_int_equal(
         cache_model_update(&play.model, play.request_count, play.requests, most, started), count);
@@ -224,7 +225,7 @@ static void record(const MaarPoint* binds)
     for (uint32_t i = 0; i < play.waiting_count;) {
         struct waiting* w = &play.waiting[i];
         if (w->value == 0 && rig_below(&play.random, 50) == 0) {
-            assert_int_equal(maarCancelTileUploads(play.rig.allocator, play.cache, 1, &w->upload),
+            assert_int_equal(maarCancelTileUploads(play.rig->allocator, play.cache, 1, &w->upload),
                              VK_SUCCESS);
             cache_model_cancel(&play.model, w->tile);
             *w = play.waiting[--play.waiting_count];
@@ -236,9 +237,9 @@ static void record(const MaarPoint* binds)
         }
         ++i;
     }
-    assert_int_equal(vkAllocateCommandBuffers(play.rig.device, &allocate, &commands), VK_SUCCESS);
+    assert_int_equal(vkAllocateCommandBuffers(play.rig->device, &allocate, &commands), VK_SUCCESS);
     assert_int_equal(vkBeginCommandBuffer(commands, &begin), VK_SUCCESS);
-    assert_int_equal(maarRecordTileUploads(play.rig.allocator, play.cache, commands, count, ready),
+    assert_int_equal(maarRecordTileUploads(play.rig->allocator, play.cache, commands, count, ready),
                      VK_SUCCESS);
     assert_int_equal(vkEndCommandBuffer(commands), VK_SUCCESS);
     const MaarPoint point = {.value = value};
@@ -258,11 +259,11 @@ static void record(const MaarPoint* binds)
             .commandBufferCount = 1,
             .pCommandBuffers = &commands,
         };
-        assert_int_equal(vkQueueSubmit(play.rig.queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+        assert_int_equal(vkQueueSubmit(play.rig->queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
     }
-    assert_int_equal(maarEndTileUploads(play.rig.allocator, play.cache, abandon ? NULL : &point),
+    assert_int_equal(maarEndTileUploads(play.rig->allocator, play.cache, abandon ? NULL : &point),
                      VK_SUCCESS);
-    vkFreeCommandBuffers(play.rig.device, play.pool, 1, &commands);
+    vkFreeCommandBuffers(play.rig->device, play.pool, 1, &commands);
 }
 
 static void expect_same_tiles(void)
@@ -271,13 +272,13 @@ static void expect_same_tiles(void)
     static uint8_t levels[MODEL_TILES];
     uint32_t loaded_layer = UINT32_MAX;
     uint32_t loaded_level = UINT32_MAX;
-    const uint32_t tail = tile_image(&play.rig, play.image).tailFirstLevel;
+    const uint32_t tail = tile_image(play.rig, play.image).tailFirstLevel;
     uint32_t number = 0;
     for (uint32_t i = 0; i < play.model.count; ++i) {
         const struct model_tile* t = &play.model.all[i];
         if (t->layer != loaded_layer || t->level != loaded_level) {
             uint32_t count = MODEL_TILES;
-            assert_int_equal(maarGetTileResidency(play.rig.allocator, play.image, t->level,
+            assert_int_equal(maarGetTileResidency(play.rig->allocator, play.image, t->level,
                                                   t->layer, &count, there),
                              VK_SUCCESS);
             loaded_layer = t->layer;
@@ -285,7 +286,7 @@ static void expect_same_tiles(void)
             number = 0;
             if (t->level == 0) {
                 count = MODEL_TILES;
-                assert_int_equal(maarGetTileCacheLevels(play.rig.allocator, play.cache, t->layer,
+                assert_int_equal(maarGetTileCacheLevels(play.rig->allocator, play.cache, t->layer,
                                                         &count, levels),
                                  VK_SUCCESS);
                 assert_int_equal(count, play.model.tiles[0][0] * play.model.tiles[0][1] *
@@ -302,7 +303,7 @@ static void expect_same_tiles(void)
 
 static void expect_same_counts(bool shrinking)
 {
-    const MaarTileCacheInfo info = tile_cache(&play.rig, play.cache);
+    const MaarTileCacheInfo info = tile_cache(play.rig, play.cache);
     const struct cache_model* m = &play.model;
     uint32_t visible[MODEL_LEVELS] = {0};
     for (uint32_t i = 0; i < m->count; ++i) {
@@ -315,7 +316,7 @@ static void expect_same_counts(bool shrinking)
     assert_int_equal(info.usedSlotCount, m->used);
     assert_int_equal(info.uploadCount, play.uploads_seen);
     assert_memory_equal(info.visibleTileCounts, visible, sizeof visible);
-    assert_int_equal(info.committedSize, tile_image(&play.rig, play.image).committedSize);
+    assert_int_equal(info.committedSize, tile_image(play.rig, play.image).committedSize);
     if (!shrinking) {
         assert_true(info.committedSize <= info.budget);
     }
@@ -333,22 +334,22 @@ static void run(const struct shape* shape, uint32_t updates, bool change_budget)
         }
         look_around();
         update();
-        shrinking = change_budget && tile_cache(&play.rig, play.cache).committedSize >
+        shrinking = change_budget && tile_cache(play.rig, play.cache).committedSize >
                                          play.pinned_size + play.model.room * play.page;
-        assert_int_equal(maarSubmitBinds(play.rig.allocator, 0, NULL, &binds), VK_SUCCESS);
-        const MaarSimulatedCounters counters = rig_counters(&play.rig);
-        const MaarTileCacheInfo info = tile_cache(&play.rig, play.cache);
+        assert_int_equal(maarSubmitBinds(play.rig->allocator, 0, NULL, &binds), VK_SUCCESS);
+        const MaarSimulatedCounters counters = rig_counters(play.rig);
+        const MaarTileCacheInfo info = tile_cache(play.rig, play.cache);
         assert_int_equal(counters.sparseBoundBytes, info.committedSize);
         peak = counters.sparseBoundBytes > peak ? counters.sparseBoundBytes : peak;
         record(&binds);
         play.host += rig_below(&play.random, 3);
-        assert_int_equal(maarAdvanceHostTimeline(play.rig.allocator, play.host), VK_SUCCESS);
+        assert_int_equal(maarAdvanceHostTimeline(play.rig->allocator, play.host), VK_SUCCESS);
         expect_same_counts(shrinking);
         if (i % 16 == 0) {
             expect_same_tiles();
         }
     }
-    const MaarTileCacheInfo info = tile_cache(&play.rig, play.cache);
+    const MaarTileCacheInfo info = tile_cache(play.rig, play.cache);
     print_message("%llu hits, %llu misses, %llu uploads, %llu evictions; bound at most %llu of "
                   "%llu bytes\n",
                   (unsigned long long)info.hitCount, (unsigned long long)info.missCount,
@@ -427,10 +428,10 @@ static void cache_with_a_changing_budget_does_as_the_naive_one(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cache_of_one_layer_does_as_the_naive_one),
-        cmocka_unit_test(cache_without_a_tail_does_as_the_naive_one),
-        cmocka_unit_test(cache_of_a_volume_does_as_the_naive_one),
-        cmocka_unit_test(cache_with_a_changing_budget_does_as_the_naive_one),
+        rig_unit_test(cache_of_one_layer_does_as_the_naive_one),
+        rig_unit_test(cache_without_a_tail_does_as_the_naive_one),
+        rig_unit_test(cache_of_a_volume_does_as_the_naive_one),
+        rig_unit_test(cache_with_a_changing_budget_does_as_the_naive_one),
     };
     return cmocka_run_group_tests_name("tile_cache", tests, NULL, NULL);
 }

@@ -103,10 +103,9 @@ static void features_in_use_are_not_reported(void** state)
         for (uint32_t off = 0; off < 2; ++off) {
             const struct rig_setup setup = {.api_version = versions[i],
                                             .off = off != 0 ? RIG_OFF_ALL : 0};
-            struct rig rig;
-            rig_start(&rig, &setup);
-            rig_expect_silence(&rig);
-            rig_close(&rig);
+            struct rig* const rig = rig_begin(&setup);
+            rig_expect_silence(rig);
+            rig_close(rig);
         }
     }
 }
@@ -204,7 +203,7 @@ int main(void)
         rig_unit_test(recommendation_serves_a_program_of_1_1),
         rig_unit_test(capabilities_work_for_a_program_of_1_1),
         rig_unit_test(features_in_vain_are_reported),
-        cmocka_unit_test(features_in_use_are_not_reported),
+        rig_unit_test(features_in_use_are_not_reported),
         rig_unit_test(families_are_no_more_than_the_driver_has),
         rig_unit_test(timelines_need_each_of_their_functions),
         rig_unit_test(limits_beyond_all_bounds_are_survived),

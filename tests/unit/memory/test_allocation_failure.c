@@ -363,23 +363,22 @@ static VkBool32 VKAPI_PTR lift_the_fault(void* user, const MaarOutOfMemoryInfo* 
 static void observer_that_makes_room_spares_the_message(void** state)
 {
     (void)state;
-    static struct rig rig;
+    struct rig* const rig = rig_new();
     MaarAllocation memory = VK_NULL_HANDLE;
-    rig_open(&rig, NULL);
-    rig.create_info.pfnOutOfMemory = lift_the_fault;
-    rig.create_info.pOutOfMemoryUserData = &rig;
-    rig_make_allocator(&rig);
-    rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(rig_try(&rig, GIB, NULL, &memory), VK_SUCCESS);
-    rig_expect_silence(&rig);
-    maarFreeMemory(rig.allocator, memory);
-    rig_close(&rig);
+    rig_open(rig, NULL);
+    rig->create_info.pfnOutOfMemory = lift_the_fault;
+    rig->create_info.pOutOfMemoryUserData = rig;
+    rig_make_allocator(rig);
+    rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(rig, GIB, NULL, &memory), VK_SUCCESS);
+    rig_expect_silence(rig);
+    maarFreeMemory(rig->allocator, memory);
 }
 
 /* ---- a callback that calls, although it must not: no lock is held ---- */
 
 struct listener {
-    struct rig rig;
+    struct rig* rig;
     uint32_t heard;
     MaarAllocation held;
 };
@@ -387,14 +386,14 @@ struct listener {
 static void VKAPI_PTR act_on_message(void* user, const MaarMessage* report)
 {
     struct listener* listener = user;
-    MaarAllocator allocator = listener->rig.allocator;
+    MaarAllocator allocator = listener->rig->allocator;
     MaarAllocation small = VK_NULL_HANDLE;
     assert_int_equal(report->severity, MAAR_MESSAGE_SEVERITY_WARNING);
     assert_int_equal(report->id, MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY);
     ++listener->heard;
-    rig_check(&listener->rig);
-    (void)rig_statistics(&listener->rig, VK_NULL_HANDLE);
-    assert_int_equal(rig_try(&listener->rig, 100, NULL, &small), VK_SUCCESS);
+    rig_check(listener->rig);
+    (void)rig_statistics(listener->rig, VK_NULL_HANDLE);
+    assert_int_equal(rig_try(listener->rig, 100, NULL, &small), VK_SUCCESS);
     maarFreeMemory(allocator, small);
     maarFreeMemory(allocator, listener->held);
     listener->held = VK_NULL_HANDLE;
@@ -406,17 +405,18 @@ static void listener_that_calls_all_the_same_is_survived(void** state)
     (void)state;
     static struct listener listener;
     MaarAllocation none = VK_NULL_HANDLE;
-    rig_open(&listener.rig, NULL);
-    listener.rig.create_info.pfnMessage = act_on_message;
-    listener.rig.create_info.pMessageUserData = &listener;
-    rig_make_allocator(&listener.rig);
-    listener.held = rig_allocate(&listener.rig, MIB, NULL);
-    rig_set_fault(&listener.rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(rig_try(&listener.rig, GIB, NULL, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    listener.rig = rig_new();
+    rig_open(listener.rig, NULL);
+    listener.rig->create_info.pfnMessage = act_on_message;
+    listener.rig->create_info.pMessageUserData = &listener;
+    rig_make_allocator(listener.rig);
+    listener.held = rig_allocate(listener.rig, MIB, NULL);
+    rig_set_fault(listener.rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_try(listener.rig, GIB, NULL, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
     assert_int_equal(listener.heard, 1);
     assert_true(listener.held == VK_NULL_HANDLE);
-    rig_clear_faults(&listener.rig);
-    rig_close(&listener.rig);
+    rig_clear_faults(listener.rig);
+    rig_close(listener.rig);
 }
 
 /* No text is cut within a character: of two bytes, behind 0 and behind 1 byte. */
@@ -424,29 +424,29 @@ static void text_that_is_cut_ends_with_a_whole_character(void** state)
 {
     (void)state;
     for (uint32_t shift = 0; shift < 2; ++shift) {
-        struct rig rig;
+        struct rig* const rig = rig_new();
         char name[1200];
-        rig_start(&rig, NULL);
+        rig_start(rig, NULL);
         memset(name, 'x', shift);
         for (uint32_t i = shift; i + 2 < sizeof name; i += 2) {
             memcpy(name + i, "\xC3\xA9\0", 3);
         }
         MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
         const MaarPoolCreateInfo info = {.blockSize = MIB, .maxBlockCount = 1, .pName = name};
-        how.pool = rig_create_pool(&rig, &info);
+        how.pool = rig_create_pool(rig, &info);
         how.pName = name;
         MaarAllocation made[2];
-        assert_int_equal(rig_try(&rig, MIB, &how, &made[0]), VK_SUCCESS);
-        assert_int_equal(rig_try(&rig, MIB, &how, &made[1]), VK_ERROR_OUT_OF_POOL_MEMORY);
-        assert_null(strstr(rig.messages.last, "\xC3\""));
-        assert_non_null(strstr(rig.messages.last, "\xC3\xA9\""));
-        rig_expect_message(&rig, MAAR_MESSAGE_ID_POOL_FULL);
-        maarFreeMemory(rig.allocator, made[0]);
-        maarDestroyAllocator(rig.allocator); /* reports the pool's whole name, as far as it goes */
-        rig.allocator = VK_NULL_HANDLE;
-        assert_int_equal((uint8_t)rig.messages.last[strlen(rig.messages.last) - 1], 0xA9);
-        rig_expect_message(&rig, MAAR_MESSAGE_ID_LEAK);
-        rig_close(&rig);
+        assert_int_equal(rig_try(rig, MIB, &how, &made[0]), VK_SUCCESS);
+        assert_int_equal(rig_try(rig, MIB, &how, &made[1]), VK_ERROR_OUT_OF_POOL_MEMORY);
+        assert_null(strstr(rig->messages.last, "\xC3\""));
+        assert_non_null(strstr(rig->messages.last, "\xC3\xA9\""));
+        rig_expect_message(rig, MAAR_MESSAGE_ID_POOL_FULL);
+        maarFreeMemory(rig->allocator, made[0]);
+        maarDestroyAllocator(rig->allocator); /* reports the pool's whole name, as far as it goes */
+        rig->allocator = VK_NULL_HANDLE;
+        assert_int_equal((uint8_t)rig->messages.last[strlen(rig->messages.last) - 1], 0xA9);
+        rig_expect_message(rig, MAAR_MESSAGE_ID_LEAK);
+        rig_close(rig);
     }
 }
 
@@ -470,9 +470,9 @@ int main(void)
         rig_unit_test(failures_in_a_row_are_reported_less_and_less),
         rig_unit_test(failure_of_another_kind_is_reported_at_once),
         rig_unit_test(request_that_is_met_in_the_end_is_no_failure),
-        cmocka_unit_test(observer_that_makes_room_spares_the_message),
-        cmocka_unit_test(listener_that_calls_all_the_same_is_survived),
-        cmocka_unit_test(text_that_is_cut_ends_with_a_whole_character),
+        rig_unit_test(observer_that_makes_room_spares_the_message),
+        rig_unit_test(listener_that_calls_all_the_same_is_survived),
+        rig_unit_test(text_that_is_cut_ends_with_a_whole_character),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

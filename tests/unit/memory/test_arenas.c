@@ -23,7 +23,7 @@ struct hand {
 };
 
 struct scene {
-    struct rig rig;
+    struct rig* rig;
     MaarPool pool;
     _Atomic int meeting, in_driver;
     struct hand hands[2];
@@ -43,12 +43,12 @@ static void allocate(struct hand* hand)
     how.pool = scene->pool;
     how.dedicated = MAAR_DEDICATED_NEVER;
     const MaarMemoryRequest request = rig_request(hand->size, 16, 2, MAAR_RESOURCE_KIND_LINEAR);
-    hand->result = maarAllocateMemory(scene->rig.allocator, &request, &how, &hand->memory);
+    hand->result = maarAllocateMemory(scene->rig->allocator, &request, &how, &hand->memory);
 }
 
 static void release(struct hand* hand)
 {
-    maarFreeMemory(hand->scene->rig.allocator, hand->memory);
+    maarFreeMemory(hand->scene->rig->allocator, hand->memory);
     hand->memory = VK_NULL_HANDLE;
 }
 
@@ -112,10 +112,11 @@ static struct scene* open_scene(MaarPoolCreateInfo info)
     static struct scene scenes[4];
     static int number = 0;
     struct scene* scene = &scenes[number++];
-    rig_start(&scene->rig, NULL);
+    scene->rig = rig_new();
+    rig_start(scene->rig, NULL);
     info.sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO;
     info.memoryTypeIndex = 1;
-    scene->pool = rig_create_pool(&scene->rig, &info);
+    scene->pool = rig_create_pool(scene->rig, &info);
     atomic_store(&scene->meeting, 1);
     for (int i = 0; i < 2; ++i) {
         struct hand* hand = &scene->hands[i];
@@ -125,14 +126,15 @@ static struct scene* open_scene(MaarPoolCreateInfo info)
         pthread_create(&hand->thread, NULL, serve, hand);
         begin(hand, meet);
     }
-    while (maar_atomic32_load(&scene->rig.allocator->threads.count) < 2 ||
-           maar_atomic32_load(&maar_pool_of(scene->rig.allocator, scene->pool)->arenas.count) < 2) {
+    while (maar_atomic32_load(&scene->rig->allocator->threads.count) < 2 ||
+           maar_atomic32_load(&maar_pool_of(scene->rig->allocator, scene->pool)->arenas.count) <
+               2) {
         nap(1);
     }
     atomic_store(&scene->meeting, 0);
     finish(&scene->hands[0]);
     finish(&scene->hands[1]);
-    assert_int_equal(maarTrim(scene->rig.allocator, scene->pool, NULL), VK_SUCCESS);
+    assert_int_equal(maarTrim(scene->rig->allocator, scene->pool, NULL), VK_SUCCESS);
     return scene;
 }
 
@@ -145,10 +147,10 @@ static void close_scene(struct scene* scene)
         pthread_cond_broadcast(&hand->bell);
         pthread_mutex_unlock(&hand->lock);
         pthread_join(hand->thread, NULL);
-        maarFreeMemory(scene->rig.allocator, hand->memory);
+        maarFreeMemory(scene->rig->allocator, hand->memory);
     }
-    maarDestroyPool(scene->rig.allocator, scene->pool);
-    rig_close(&scene->rig);
+    maarDestroyPool(scene->rig->allocator, scene->pool);
+    rig_close(scene->rig);
 }
 
 /* "in order of their numbers within each pool" */
@@ -170,13 +172,13 @@ static void blocks_are_listed_in_order(void** state)
         blocks[i] = (MaarBlockInfo){.sType = MAAR_STRUCTURE_TYPE_BLOCK_INFO};
     }
     uint32_t count = 8;
-    assert_int_equal(maarEnumerateBlocks(scene->rig.allocator, scene->pool, &count, blocks),
+    assert_int_equal(maarEnumerateBlocks(scene->rig->allocator, scene->pool, &count, blocks),
                      VK_SUCCESS);
     assert_int_equal(count, 4);
     for (uint32_t i = 1; i < count; ++i) {
         assert_true(blocks[i].blockId > blocks[i - 1].blockId);
     }
-    maarFreeMemories(scene->rig.allocator, 4, memories);
+    maarFreeMemories(scene->rig->allocator, 4, memories);
     close_scene(scene);
 }
 
@@ -192,14 +194,15 @@ static void one_empty_block_is_kept_of_several_arenas(void** state)
         assign(&scene->hands[i], allocate);
         assert_int_equal(scene->hands[i].result, VK_SUCCESS);
         MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
-        assert_int_equal(maarGetAllocationInfo(scene->rig.allocator, scene->hands[i].memory, &info),
-                         VK_SUCCESS);
+        assert_int_equal(
+            maarGetAllocationInfo(scene->rig->allocator, scene->hands[i].memory, &info),
+            VK_SUCCESS);
         least[i] = info.blockSize;
     }
     assert_true(least[1] > least[0]);
     assign(&scene->hands[0], release);
     assign(&scene->hands[1], release);
-    const MaarStatistics left = rig_statistics(&scene->rig, scene->pool);
+    const MaarStatistics left = rig_statistics(scene->rig, scene->pool);
     assert_int_equal(left.blockCount, 1);
     assert_true(left.blockBytes == least[0] || left.blockBytes == least[1]);
     close_scene(scene);
@@ -230,7 +233,7 @@ static void an_empty_block_is_kept(void** state)
         finish(&scene->hands[0]);
         finish(&scene->hands[1]);
         none +=
-            maar_atomic32_load(&maar_pool_of(scene->rig.allocator, scene->pool)->block_count) == 0
+            maar_atomic32_load(&maar_pool_of(scene->rig->allocator, scene->pool)->block_count) == 0
                 ? 1
                 : 0;
     }
@@ -255,21 +258,21 @@ static void first_blocks_are_never_released(void** state)
     scene->hands[0].size = MIB;
     scene->hands[1].size = MIB;
     assign(&scene->hands[0], allocate);
-    assert_int_equal(rig_statistics(&scene->rig, scene->pool).blockCount, 1);
-    rig_set_fault(&scene->rig, "vkAllocateMemory", 1, 1000, VK_ERROR_OUT_OF_HOST_MEMORY);
-    scene->rig.call = slow_failure;
-    scene->rig.call_data = scene;
+    assert_int_equal(rig_statistics(scene->rig, scene->pool).blockCount, 1);
+    rig_set_fault(scene->rig, "vkAllocateMemory", 1, 1000, VK_ERROR_OUT_OF_HOST_MEMORY);
+    scene->rig->call = slow_failure;
+    scene->rig->call_data = scene;
     begin(&scene->hands[1], allocate);
     while (!atomic_load(&scene->in_driver)) {
         nap(1);
     }
     assign(&scene->hands[0], release);
     VkDeviceSize released = 0;
-    assert_int_equal(maarTrim(scene->rig.allocator, scene->pool, &released), VK_SUCCESS);
+    assert_int_equal(maarTrim(scene->rig->allocator, scene->pool, &released), VK_SUCCESS);
     finish(&scene->hands[1]);
-    scene->rig.call = NULL;
-    rig_clear_faults(&scene->rig);
-    const uint32_t left = rig_statistics(&scene->rig, scene->pool).blockCount;
+    scene->rig->call = NULL;
+    rig_clear_faults(scene->rig);
+    const uint32_t left = rig_statistics(scene->rig, scene->pool).blockCount;
     assert_int_equal(left, 1);
     close_scene(scene);
 }
@@ -277,10 +280,10 @@ static void first_blocks_are_never_released(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_are_listed_in_order),
-        cmocka_unit_test(one_empty_block_is_kept_of_several_arenas),
-        cmocka_unit_test(an_empty_block_is_kept),
-        cmocka_unit_test(first_blocks_are_never_released),
+        rig_unit_test(blocks_are_listed_in_order),
+        rig_unit_test(one_empty_block_is_kept_of_several_arenas),
+        rig_unit_test(an_empty_block_is_kept),
+        rig_unit_test(first_blocks_are_never_released),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include <time.h>
 
 struct scene {
-    struct rig rig;
+    struct rig* rig;
     MaarPool pool;
     _Atomic int meeting, in_driver, slow, done;
     VkResult results[2];
@@ -39,7 +39,7 @@ static MaarAllocation allocate(struct scene* scene, VkResult* result)
     how.pool = scene->pool;
     const MaarMemoryRequest request = rig_request(4096, 16, 2, MAAR_RESOURCE_KIND_LINEAR);
     MaarAllocation memory = VK_NULL_HANDLE;
-    *result = maarAllocateMemory(scene->rig.allocator, &request, &how, &memory);
+    *result = maarAllocateMemory(scene->rig->allocator, &request, &how, &memory);
     return memory;
 }
 
@@ -56,7 +56,7 @@ static void* act(void* argument)
     /* Until the threads have met, and have an arena each. */
     while (atomic_load(&scene->meeting)) {
         MaarAllocation memory = allocate(scene, &result);
-        maarFreeMemory(scene->rig.allocator, memory);
+        maarFreeMemory(scene->rig->allocator, memory);
     }
     (void)atomic_fetch_add(&scene->done, 1);
     while (actor->number == 0 ? !atomic_load(&scene->slow) : !atomic_load(&scene->in_driver)) {
@@ -71,12 +71,13 @@ static void run(bool limited)
     static struct scene scene;
     static const VkDeviceSize limits[3] = {0, 65536, 0};
     memset(&scene, 0, sizeof scene);
-    rig_open(&scene.rig, NULL);
+    scene.rig = rig_new();
+    rig_open(scene.rig, NULL);
     if (limited) {
-        scene.rig.create_info.heapSizeLimitCount = 3;
-        scene.rig.create_info.pHeapSizeLimits = limits;
+        scene.rig->create_info.heapSizeLimitCount = 3;
+        scene.rig->create_info.pHeapSizeLimits = limits;
     }
-    rig_make_allocator(&scene.rig);
+    rig_make_allocator(scene.rig);
     const MaarPoolCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
         .memoryTypeIndex = 1,
@@ -86,19 +87,19 @@ static void run(bool limited)
     if (limited) {
         MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
         how.memoryTypeBits = 2;
-        maarFreeMemory(scene.rig.allocator, rig_allocate(&scene.rig, 4096, &how));
+        maarFreeMemory(scene.rig->allocator, rig_allocate(scene.rig, 4096, &how));
     } else {
-        scene.pool = rig_create_pool(&scene.rig, &info);
+        scene.pool = rig_create_pool(scene.rig, &info);
     }
     struct maar_pool* pool =
-        limited ? scene.rig.allocator->pools : maar_pool_of(scene.rig.allocator, scene.pool);
+        limited ? scene.rig->allocator->pools : maar_pool_of(scene.rig->allocator, scene.pool);
     atomic_store(&scene.meeting, 1);
     pthread_t threads[2];
     struct actor actors[2] = {{&scene, 0}, {&scene, 1}};
     for (int i = 0; i < 2; ++i) {
         pthread_create(&threads[i], NULL, act, &actors[i]);
     }
-    while (maar_atomic32_load(&scene.rig.allocator->threads.count) < 2 ||
+    while (maar_atomic32_load(&scene.rig->allocator->threads.count) < 2 ||
            maar_atomic32_load(&pool->arenas.count) < 2) {
         nap(1);
     }
@@ -106,19 +107,19 @@ static void run(bool limited)
     while (atomic_load(&scene.done) < 2) {
         nap(1);
     }
-    assert_int_equal(maarTrim(scene.rig.allocator, scene.pool, NULL), VK_SUCCESS);
-    assert_int_equal(rig_statistics(&scene.rig, scene.pool).blockCount, 0);
-    scene.rig.call = on_call;
-    scene.rig.call_data = &scene;
+    assert_int_equal(maarTrim(scene.rig->allocator, scene.pool, NULL), VK_SUCCESS);
+    assert_int_equal(rig_statistics(scene.rig, scene.pool).blockCount, 0);
+    scene.rig->call = on_call;
+    scene.rig->call_data = &scene;
     atomic_store(&scene.slow, 1);
     for (int i = 0; i < 2; ++i) {
         pthread_join(threads[i], NULL);
     }
     assert_int_equal(scene.results[0], VK_SUCCESS);
     assert_int_equal(scene.results[1], VK_SUCCESS);
-    maarFreeMemories(scene.rig.allocator, 2, scene.memories);
-    maarDestroyPool(scene.rig.allocator, scene.pool);
-    rig_close(&scene.rig);
+    maarFreeMemories(scene.rig->allocator, 2, scene.memories);
+    maarDestroyPool(scene.rig->allocator, scene.pool);
+    rig_close(scene.rig);
 }
 
 /* The only block lies in an arena that somebody holds just now, and has room. */
@@ -127,15 +128,16 @@ static void others_wait_for_a_arena_in_use(void** state)
     (void)state;
     static struct scene scene;
     memset(&scene, 0, sizeof scene);
-    rig_start(&scene.rig, NULL);
+    scene.rig = rig_new();
+    rig_start(scene.rig, NULL);
     const MaarPoolCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
         .memoryTypeIndex = 1,
         .blockSize = MIB,
         .maxBlockCount = 1,
     };
-    scene.pool = rig_create_pool(&scene.rig, &info);
-    struct maar_pool* pool = maar_pool_of(scene.rig.allocator, scene.pool);
+    scene.pool = rig_create_pool(scene.rig, &info);
+    struct maar_pool* pool = maar_pool_of(scene.rig->allocator, scene.pool);
     VkResult result = VK_NOT_READY;
     MaarAllocation first = allocate(&scene, &result);
     assert_int_equal(result, VK_SUCCESS);
@@ -158,10 +160,10 @@ static void others_wait_for_a_arena_in_use(void** state)
         pthread_join(threads[i], NULL);
         assert_int_equal(scene.results[i], VK_SUCCESS);
     }
-    maarFreeMemories(scene.rig.allocator, 2, scene.memories);
-    maarFreeMemory(scene.rig.allocator, first);
-    maarDestroyPool(scene.rig.allocator, scene.pool);
-    rig_close(&scene.rig);
+    maarFreeMemories(scene.rig->allocator, 2, scene.memories);
+    maarFreeMemory(scene.rig->allocator, first);
+    maarDestroyPool(scene.rig->allocator, scene.pool);
+    rig_close(scene.rig);
 }
 
 /* ---- what a wait costs ---- */
@@ -200,16 +202,17 @@ static void nobody_spins_while_a_thread_sleeps_in_the_driver(void** state)
     (void)state;
     static struct scene scene;
     memset(&scene, 0, sizeof scene);
-    rig_start(&scene.rig, NULL);
+    scene.rig = rig_new();
+    rig_start(scene.rig, NULL);
     const MaarPoolCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
         .memoryTypeIndex = 1,
         .blockSize = MIB,
         .maxBlockCount = 1,
     };
-    scene.pool = rig_create_pool(&scene.rig, &info);
-    scene.rig.call = on_call;
-    scene.rig.call_data = &scene;
+    scene.pool = rig_create_pool(scene.rig, &info);
+    scene.rig->call = on_call;
+    scene.rig->call_data = &scene;
     atomic_store(&scene.slow, 1);
     pthread_t threads[SLEEPERS];
     struct sleeper sleepers[SLEEPERS];
@@ -224,11 +227,11 @@ static void nobody_spins_while_a_thread_sleeps_in_the_driver(void** state)
         pthread_join(threads[i], NULL);
         assert_int_equal(sleepers[i].result, VK_SUCCESS);
         assert_true(sleepers[i].processor_ns < 50 * 1000000u);
-        maarFreeMemory(scene.rig.allocator, sleepers[i].memory);
+        maarFreeMemory(scene.rig->allocator, sleepers[i].memory);
     }
-    maarFreeMemory(scene.rig.allocator, first);
-    maarDestroyPool(scene.rig.allocator, scene.pool);
-    rig_close(&scene.rig);
+    maarFreeMemory(scene.rig->allocator, first);
+    maarDestroyPool(scene.rig->allocator, scene.pool);
+    rig_close(scene.rig);
 }
 
 static void others_wait_for_the_last_block(void** state)
@@ -246,10 +249,10 @@ static void others_wait_for_the_last_room_of_a_heap(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(others_wait_for_a_arena_in_use),
-        cmocka_unit_test(others_wait_for_the_last_block),
-        cmocka_unit_test(others_wait_for_the_last_room_of_a_heap),
-        cmocka_unit_test(nobody_spins_while_a_thread_sleeps_in_the_driver),
+        rig_unit_test(others_wait_for_a_arena_in_use),
+        rig_unit_test(others_wait_for_the_last_block),
+        rig_unit_test(others_wait_for_the_last_room_of_a_heap),
+        rig_unit_test(nobody_spins_while_a_thread_sleeps_in_the_driver),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

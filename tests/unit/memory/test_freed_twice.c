@@ -12,7 +12,7 @@
 enum { ROUNDS = 20000, LOOKS = 2000 };
 
 struct duel {
-    struct rig rig;
+    struct rig* rig;
     MaarAllocation memory[ROUNDS];
     VkBuffer buffers[ROUNDS];
     MaarSlice slices[ROUNDS];
@@ -46,28 +46,29 @@ static void expect_each_reported_once(struct duel* duel, void (*end)(struct duel
     for (uint32_t i = 0; i < 2; ++i) {
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     }
-    assert_int_equal(duel->rig.messages.counts[MAAR_MESSAGE_SEVERITY_ERROR], ROUNDS);
-    assert_int_equal(duel->rig.messages.total, ROUNDS);
+    assert_int_equal(duel->rig->messages.counts[MAAR_MESSAGE_SEVERITY_ERROR], ROUNDS);
+    assert_int_equal(duel->rig->messages.total, ROUNDS);
 }
 
 static struct duel* begin_duel(void)
 {
     struct duel* duel = calloc(1, sizeof *duel);
     assert_non_null(duel);
-    rig_start(&duel->rig, NULL);
+    duel->rig = rig_new();
+    rig_start(duel->rig, NULL);
     return duel;
 }
 
 static void end_duel(struct duel* duel)
 {
-    rig_forget_messages(&duel->rig);
-    rig_close(&duel->rig);
+    rig_forget_messages(duel->rig);
+    rig_close(duel->rig);
     free(duel);
 }
 
 static void end_memory(struct duel* duel, uint32_t round)
 {
-    maarFreeMemory(duel->rig.allocator, duel->memory[round]);
+    maarFreeMemory(duel->rig->allocator, duel->memory[round]);
 }
 
 static void memory_freed_by_two_is_reported_to_one(void** state)
@@ -75,7 +76,7 @@ static void memory_freed_by_two_is_reported_to_one(void** state)
     (void)state;
     struct duel* duel = begin_duel();
     for (uint32_t i = 0; i < ROUNDS; ++i) {
-        duel->memory[i] = rig_allocate(&duel->rig, 64, NULL);
+        duel->memory[i] = rig_allocate(duel->rig, 64, NULL);
     }
     expect_each_reported_once(duel, end_memory);
     end_duel(duel);
@@ -83,7 +84,7 @@ static void memory_freed_by_two_is_reported_to_one(void** state)
 
 static void end_buffer(struct duel* duel, uint32_t round)
 {
-    maarDestroyBuffer(duel->rig.allocator, duel->buffers[round], duel->memory[round]);
+    maarDestroyBuffer(duel->rig->allocator, duel->buffers[round], duel->memory[round]);
 }
 
 static void buffer_destroyed_by_two_is_reported_to_one(void** state)
@@ -92,9 +93,9 @@ static void buffer_destroyed_by_two_is_reported_to_one(void** state)
     struct duel* duel = begin_duel();
     const VkBufferCreateInfo info = rig_buffer_info(64);
     for (uint32_t i = 0; i < ROUNDS; ++i) {
-        assert_int_equal(
-            maarCreateBuffer(duel->rig.allocator, &info, NULL, &duel->buffers[i], &duel->memory[i]),
-            VK_SUCCESS);
+        assert_int_equal(maarCreateBuffer(duel->rig->allocator, &info, NULL, &duel->buffers[i],
+                                          &duel->memory[i]),
+                         VK_SUCCESS);
     }
     expect_each_reported_once(duel, end_buffer);
     end_duel(duel);
@@ -102,7 +103,7 @@ static void buffer_destroyed_by_two_is_reported_to_one(void** state)
 
 static void end_slice(struct duel* duel, uint32_t round)
 {
-    maarDestroySlice(duel->rig.allocator, duel->slices[round]);
+    maarDestroySlice(duel->rig->allocator, duel->slices[round]);
 }
 
 static void slice_destroyed_by_two_is_reported_to_one(void** state)
@@ -115,7 +116,8 @@ static void slice_destroyed_by_two_is_reported_to_one(void** state)
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT,
     };
     for (uint32_t i = 0; i < ROUNDS; ++i) {
-        assert_int_equal(maarCreateSlice(duel->rig.allocator, &info, &duel->slices[i]), VK_SUCCESS);
+        assert_int_equal(maarCreateSlice(duel->rig->allocator, &info, &duel->slices[i]),
+                         VK_SUCCESS);
     }
     expect_each_reported_once(duel, end_slice);
     end_duel(duel);
@@ -124,9 +126,9 @@ static void slice_destroyed_by_two_is_reported_to_one(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_freed_by_two_is_reported_to_one),
-        cmocka_unit_test(buffer_destroyed_by_two_is_reported_to_one),
-        cmocka_unit_test(slice_destroyed_by_two_is_reported_to_one),
+        rig_unit_test(memory_freed_by_two_is_reported_to_one),
+        rig_unit_test(buffer_destroyed_by_two_is_reported_to_one),
+        rig_unit_test(slice_destroyed_by_two_is_reported_to_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -118,11 +118,11 @@ static void race_for_a_budget(MaarDedicated dedicated, bool within)
         .pfnReallocation = refuse_to_reallocate,
         .pfnFree = free_plainly,
     };
-    struct rig rig;
-    rig_open(&rig, NULL);
-    rig.create_info.pAllocationCallbacks = &callbacks;
-    rig_make_allocator(&rig);
-    assert_int_equal(maarSimulatedSetHeapBudget(rig.physical, 0, 100 * MIB, 0), VK_SUCCESS);
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    rig->create_info.pAllocationCallbacks = &callbacks;
+    rig_make_allocator(rig);
+    assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, 0, 100 * MIB, 0), VK_SUCCESS);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.dedicated = dedicated;
     how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
@@ -130,14 +130,14 @@ static void race_for_a_budget(MaarDedicated dedicated, bool within)
     /* The slots are there afterwards, and no header of a block is left to be used again. */
     MaarAllocationCreateInfo alone = how;
     alone.dedicated = MAAR_DEDICATED_ALWAYS;
-    const MaarAllocation first = rig_allocate(&rig, 1000, &alone);
+    const MaarAllocation first = rig_allocate(rig, 1000, &alone);
 
     struct asker askers[PAIR];
     atomic_store(&host_meeting.arrived, 0);
     atomic_store(&host_meeting.armed, true);
-    rig.call = disarm_on_allocation;
-    ask_together(askers, &rig, 60 * MIB, &how);
-    rig.call = NULL;
+    rig->call = disarm_on_allocation;
+    ask_together(askers, rig, 60 * MIB, &how);
+    rig->call = NULL;
     uint32_t served = 0;
     for (uint32_t i = 0; i < PAIR; ++i) {
         served += askers[i].result == VK_SUCCESS;
@@ -146,18 +146,18 @@ static void race_for_a_budget(MaarDedicated dedicated, bool within)
         assert_int_equal(askers[i].allocation != VK_NULL_HANDLE, askers[i].result == VK_SUCCESS);
     }
     assert_int_equal(served, within ? 1 : 2);
-    assert_int_equal(rig_counters(&rig).heapPeak[0] <= 100 * MIB, within);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, within ? 0 : 1);
-    rig_check(&rig);
+    assert_int_equal(rig_counters(rig).heapPeak[0] <= 100 * MIB, within);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount, within ? 0 : 1);
+    rig_check(rig);
     if (within) {
-        rig_expect_message(&rig, MAAR_MESSAGE_ID_BUDGET_REACHED);
+        rig_expect_message(rig, MAAR_MESSAGE_ID_BUDGET_REACHED);
     } else {
-        rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_OVER_BUDGET, "0");
+        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OVER_BUDGET, "0");
     }
-    maarFreeMemory(rig.allocator, askers[0].allocation);
-    maarFreeMemory(rig.allocator, askers[1].allocation);
-    maarFreeMemory(rig.allocator, first);
-    rig_close(&rig);
+    maarFreeMemory(rig->allocator, askers[0].allocation);
+    maarFreeMemory(rig->allocator, askers[1].allocation);
+    maarFreeMemory(rig->allocator, first);
+    rig_close(rig);
 }
 
 static void two_never_share_the_same_room(void** state)
@@ -244,28 +244,28 @@ static void VKAPI_PTR linger_in_allocation(void* user, uint32_t type, VkDeviceMe
 /* Both find no room, one makes a block: the other one is served from it. */
 static void share_one_block(uint32_t max_block_count)
 {
-    struct rig rig;
-    rig_open(&rig, NULL);
-    rig.create_info.pfnDeviceAllocate = linger_in_allocation;
-    rig_make_allocator(&rig);
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    rig->create_info.pfnDeviceAllocate = linger_in_allocation;
+    rig_make_allocator(rig);
     const MaarPoolCreateInfo info = {.blockSize = MIB, .maxBlockCount = max_block_count};
-    MaarPool pool = rig_create_pool(&rig, &info);
+    MaarPool pool = rig_create_pool(rig, &info);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.pool = pool;
     struct asker askers[PAIR];
     atomic_store(&driver_meeting.arrived, 0);
     atomic_store(&driver_meeting.armed, true);
-    ask_together(askers, &rig, 256, &how);
+    ask_together(askers, rig, 256, &how);
     atomic_store(&driver_meeting.armed, false);
     assert_int_equal(askers[0].result, VK_SUCCESS);
     assert_int_equal(askers[1].result, VK_SUCCESS);
-    assert_int_equal(rig_statistics(&rig, pool).blockCount, 1);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).failureCount, 0);
-    rig_check(&rig);
-    maarFreeMemory(rig.allocator, askers[0].allocation);
-    maarFreeMemory(rig.allocator, askers[1].allocation);
-    maarDestroyPool(rig.allocator, pool);
-    rig_close(&rig);
+    assert_int_equal(rig_statistics(rig, pool).blockCount, 1);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).failureCount, 0);
+    rig_check(rig);
+    maarFreeMemory(rig->allocator, askers[0].allocation);
+    maarFreeMemory(rig->allocator, askers[1].allocation);
+    maarDestroyPool(rig->allocator, pool);
+    rig_close(rig);
 }
 
 static void last_block_serves_both(void** state)
@@ -305,11 +305,11 @@ static void refused_block_is_waited_for_once(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_never_share_the_same_room),
-        cmocka_unit_test(room_lost_to_another_is_exceeded_as_a_last_resort),
+        rig_unit_test(two_never_share_the_same_room),
+        rig_unit_test(room_lost_to_another_is_exceeded_as_a_last_resort),
         rig_unit_test(crowd_stays_within_the_budget),
-        cmocka_unit_test(last_block_serves_both),
-        cmocka_unit_test(small_misses_share_a_block),
+        rig_unit_test(last_block_serves_both),
+        rig_unit_test(small_misses_share_a_block),
         rig_unit_test(refused_block_is_waited_for_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

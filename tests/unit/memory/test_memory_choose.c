@@ -138,23 +138,23 @@ static void protected_types_are_never_chosen_unasked(void** state)
     profile.types[0].flags |= VK_MEMORY_PROPERTY_PROTECTED_BIT;
     const struct rig_setup setup = {.profile = &profile};
     for (int enabled = 0; enabled < 2; ++enabled) {
-        struct rig rig;
-        rig_open(&rig, &setup);
+        struct rig* const rig = rig_new();
+        rig_open(rig, &setup);
         VkPhysicalDeviceProtectedMemoryFeatures feature = {
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROTECTED_MEMORY_FEATURES,
-            .pNext = rig.recommendation.pFeatures,
+            .pNext = rig->recommendation.pFeatures,
             .protectedMemory = enabled != 0 ? VK_TRUE : VK_FALSE,
         };
-        rig.create_info.pEnabledFeatures = &feature;
-        rig_make_allocator(&rig);
+        rig->create_info.pEnabledFeatures = &feature;
+        rig_make_allocator(rig);
         MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
-        assert_int_equal(best(&rig, &how), 3);
+        assert_int_equal(best(rig, &how), 3);
         how.requiredFlags = VK_MEMORY_PROPERTY_PROTECTED_BIT;
         MaarMemoryTypeChoice choice;
-        assert_int_equal(choose(&rig, UINT32_MAX, &how, &choice),
+        assert_int_equal(choose(rig, UINT32_MAX, &how, &choice),
                          enabled != 0 ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT);
         assert_int_equal(choice.memoryTypeIndex, enabled != 0 ? 0 : MAAR_MEMORY_TYPE_NONE);
-        rig_close(&rig);
+        rig_close(rig);
     }
 }
 
@@ -190,11 +190,10 @@ static void a_heap_above_a_sixteenth_is_no_window(void** state)
         profile.types[0].flags |=
             VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
         const struct rig_setup setup = {.profile = &profile};
-        struct rig rig;
-        rig_start(&rig, &setup);
+        struct rig* const rig = rig_begin(&setup);
         const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
-        assert_int_equal(best(&rig, &how), window != 0 ? 0 : 3);
-        rig_close(&rig);
+        assert_int_equal(best(rig, &how), window != 0 ? 0 : 3);
+        rig_close(rig);
     }
 }
 
@@ -270,9 +269,9 @@ int main(void)
         rig_unit_test(flags_and_types_overrule_the_usage),
         rig_unit_test(none_serves_is_an_error),
         rig_unit_test(coherent_amd_types_are_never_chosen_unasked),
-        cmocka_unit_test(protected_types_are_never_chosen_unasked),
+        rig_unit_test(protected_types_are_never_chosen_unasked),
         rig_unit_test(candidates_are_the_order_of_fallback),
-        cmocka_unit_test(a_heap_above_a_sixteenth_is_no_window),
+        rig_unit_test(a_heap_above_a_sixteenth_is_no_window),
         rig_unit_test(ties_go_to_the_larger_heap),
         rig_unit_test(faulty_requests_are_reported),
         rig_unit_test(protected_types_are_never_chosen_for_another_oddity),

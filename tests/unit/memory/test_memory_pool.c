@@ -121,29 +121,28 @@ static void handles_of_another_allocator_are_noticed(void** state)
 {
     (void)state;
     struct rig* const rig = rig_new();
-    struct rig other;
+    struct rig* const other = rig_new();
     rig_start(rig, NULL);
-    rig_start(&other, NULL);
+    rig_start(other, NULL);
     const MaarPoolCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
         .memoryTypeIndex = 1,
     };
     MaarPool own = rig_create_pool(rig, &info);
-    MaarPool foreign = rig_create_pool(&other, &info);
+    MaarPool foreign = rig_create_pool(other, &info);
     expect_pool_id(rig, foreign, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
     MaarAllocation memory = rig_allocate(rig, 4096, &how);
-    MaarAllocation strange = rig_allocate(&other, 4096, &how);
+    MaarAllocation strange = rig_allocate(other, 4096, &how);
     MaarAllocationInfo of = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
     assert_true(memory != strange);
     assert_int_equal(maarGetAllocationInfo(rig->allocator, strange, &of),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     assert_int_equal(rig->messages.last_id, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
     maarFreeMemory(rig->allocator, memory);
-    maarFreeMemory(other.allocator, strange);
+    maarFreeMemory(other->allocator, strange);
     maarDestroyPool(rig->allocator, own);
-    maarDestroyPool(other.allocator, foreign);
-    rig_close(&other);
+    maarDestroyPool(other->allocator, foreign);
 }
 
 static void pool_every_strategy_places_and_frees(void** state)
@@ -553,19 +552,18 @@ static void priority_of_blocks_follows_the_extensions(void** state)
     };
     for (size_t i = 0; i < 3; ++i) {
         const struct rig_setup setup = {.off = rows[i].off};
-        struct rig rig;
-        rig_start(&rig, &setup);
+        struct rig* const rig = rig_begin(&setup);
         const MaarPoolCreateInfo info = {
             .blockSize = MIB,
             .minBlockCount = 2,
             .priority = 0.75F,
         };
-        MaarPool pool = rig_create_pool(&rig, &info);
-        uint64_t calls = rig_calls(&rig, "vkSetDeviceMemoryPriorityEXT");
-        assert_int_equal(maarSetPoolPriority(rig.allocator, pool, 0.25F), rows[i].result);
-        assert_int_equal(rig_calls(&rig, "vkSetDeviceMemoryPriorityEXT") - calls, rows[i].calls);
-        maarDestroyPool(rig.allocator, pool);
-        rig_close(&rig);
+        MaarPool pool = rig_create_pool(rig, &info);
+        uint64_t calls = rig_calls(rig, "vkSetDeviceMemoryPriorityEXT");
+        assert_int_equal(maarSetPoolPriority(rig->allocator, pool, 0.25F), rows[i].result);
+        assert_int_equal(rig_calls(rig, "vkSetDeviceMemoryPriorityEXT") - calls, rows[i].calls);
+        maarDestroyPool(rig->allocator, pool);
+        rig_close(rig);
     }
 }
 
@@ -618,7 +616,7 @@ int main(void)
         rig_unit_test(pool_dedicated_only_on_demand),
         rig_unit_test(pool_destroyed_with_live_ones_reports_leaks),
         rig_unit_test(pool_destroyed_with_pending_ones_ends_them),
-        cmocka_unit_test(priority_of_blocks_follows_the_extensions),
+        rig_unit_test(priority_of_blocks_follows_the_extensions),
         rig_unit_test(priority_misuse_is_reported),
         rig_unit_test(pool_block_counts_survive_host_failures),
         rig_unit_test(pool_block_counts_may_be_equal),

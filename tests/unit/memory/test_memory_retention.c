@@ -53,18 +53,18 @@ static void start_with(struct rig* rig, VkDeviceSize preferred, VkDeviceSize ret
 static VkDeviceSize kept_of_two(VkDeviceSize retained, bool small_first)
 {
     const MaarAllocationCreateInfo how = plain(0, MAAR_DEDICATED_NEVER);
-    struct rig rig;
-    start_with(&rig, 256 * MIB, retained);
-    MaarAllocation small = take(&rig, 0, 1000, &how);
-    MaarAllocation large = take(&rig, 0, 200 * MIB, &how);
-    assert_int_equal(rig_info(&rig, small).blockSize, SMALL_BLOCK);
-    assert_int_equal(rig_info(&rig, large).blockSize, LARGE_BLOCK);
-    maarFreeMemory(rig.allocator, small_first ? small : large);
-    maarFreeMemory(rig.allocator, small_first ? large : small);
-    MaarStatistics statistics = rig_statistics(&rig, VK_NULL_HANDLE);
+    struct rig* const rig = rig_new();
+    start_with(rig, 256 * MIB, retained);
+    MaarAllocation small = take(rig, 0, 1000, &how);
+    MaarAllocation large = take(rig, 0, 200 * MIB, &how);
+    assert_int_equal(rig_info(rig, small).blockSize, SMALL_BLOCK);
+    assert_int_equal(rig_info(rig, large).blockSize, LARGE_BLOCK);
+    maarFreeMemory(rig->allocator, small_first ? small : large);
+    maarFreeMemory(rig->allocator, small_first ? large : small);
+    MaarStatistics statistics = rig_statistics(rig, VK_NULL_HANDLE);
     assert_true(statistics.freeBytes == statistics.blockBytes);
-    rig_check(&rig);
-    rig_close(&rig);
+    rig_check(rig);
+    rig_close(rig);
     return statistics.blockBytes;
 }
 
@@ -195,16 +195,16 @@ static void empty_blocks_go_before_a_budget_is_exceeded(void** state)
     const MaarAllocationCreateInfo alone = plain(0, MAAR_DEDICATED_ALWAYS);
     const MaarAllocationCreateInfo* const rows[] = {&within, &alone};
     for (uint32_t i = 0; i < 2; ++i) {
-        struct rig rig;
-        start_with(&rig, 40 * MIB, 0);
-        set_budget_of_0(&rig, 64 * MIB);
-        maarFreeMemory(rig.allocator, take(&rig, 0, 40 * MIB, &placed));
-        MaarAllocation other = take(&rig, 0, 50 * MIB, rows[i]);
-        assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 0);
-        assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).blockBytes, 50 * MIB);
-        rig_expect_silence(&rig);
-        maarFreeMemory(rig.allocator, other);
-        rig_close(&rig);
+        struct rig* const rig = rig_new();
+        start_with(rig, 40 * MIB, 0);
+        set_budget_of_0(rig, 64 * MIB);
+        maarFreeMemory(rig->allocator, take(rig, 0, 40 * MIB, &placed));
+        MaarAllocation other = take(rig, 0, 50 * MIB, rows[i]);
+        assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount, 0);
+        assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockBytes, 50 * MIB);
+        rig_expect_silence(rig);
+        maarFreeMemory(rig->allocator, other);
+        rig_close(rig);
     }
 }
 
@@ -270,19 +270,18 @@ static void first_blocks_over_budget_are_reported(void** state)
 static uint64_t calls_in_vain(VkDeviceSize size, uint32_t types, MaarDedicated dedicated)
 {
     MaarAllocationCreateInfo how = plain(0, dedicated);
-    struct rig rig;
-    rig_start(&rig, NULL);
+    struct rig* const rig = rig_begin(NULL);
     how.flags = 0;
-    rig_set_fault(&rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     const MaarMemoryRequest request = rig_request(size, 16, types, MAAR_RESOURCE_KIND_LINEAR);
     MaarAllocation none = VK_NULL_HANDLE;
-    assert_int_equal(maarAllocateMemory(rig.allocator, &request, &how, &none),
+    assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &none),
                      VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    uint64_t calls = rig_calls(&rig, "vkAllocateMemory");
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).overBudgetCount, 0);
-    rig_clear_faults(&rig);
-    rig_expect_message(&rig, MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY);
-    rig_close(&rig);
+    uint64_t calls = rig_calls(rig, "vkAllocateMemory");
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).overBudgetCount, 0);
+    rig_clear_faults(rig);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY);
+    rig_close(rig);
     return calls;
 }
 
@@ -302,16 +301,16 @@ static void requests_in_vain_cost_few_calls(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(retention_holds_in_either_order),
+        rig_unit_test(retention_holds_in_either_order),
         rig_unit_test(nothing_empty_is_kept_over_budget),
         rig_unit_test(one_block_is_kept_within_budget_again),
         rig_unit_test(empty_blocks_of_others_make_room),
         rig_unit_test(empty_blocks_of_custom_pools_make_room),
-        cmocka_unit_test(empty_blocks_go_before_a_budget_is_exceeded),
+        rig_unit_test(empty_blocks_go_before_a_budget_is_exceeded),
         rig_unit_test(dedicated_memory_that_has_passed_makes_room),
         rig_unit_test(over_budget_objects_do_not_run_out),
         rig_unit_test(first_blocks_over_budget_are_reported),
-        cmocka_unit_test(requests_in_vain_cost_few_calls),
+        rig_unit_test(requests_in_vain_cost_few_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -447,28 +447,27 @@ static void types_of_future_objects_need_no_object(void** state)
     (void)state;
     for (uint32_t i = 0; i < 2; ++i) {
         const struct rig_setup setup = {.off = i == 0 ? 0 : RIG_OFF_MAINTENANCE4};
-        struct rig rig;
-        rig_start(&rig, &setup);
+        struct rig* const rig = rig_begin(&setup);
         const VkBufferCreateInfo buffer_info = rig_buffer_info(1000);
         const VkImageCreateInfo image_info = rig_image_info(64, 64);
         const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
         MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
-        assert_int_equal(maarChooseMemoryTypeForBuffer(rig.allocator, &buffer_info, &how, &choice),
+        assert_int_equal(maarChooseMemoryTypeForBuffer(rig->allocator, &buffer_info, &how, &choice),
                          VK_SUCCESS);
         assert_int_equal(choice.memoryTypeIndex, 2);
-        assert_int_equal(maarChooseMemoryTypeForImage(rig.allocator, &image_info, NULL, &choice),
+        assert_int_equal(maarChooseMemoryTypeForImage(rig->allocator, &image_info, NULL, &choice),
                          VK_SUCCESS);
         assert_int_equal(choice.memoryTypeIndex, 0);
-        assert_int_equal(rig_calls(&rig, "vkCreateBuffer"), i);
-        assert_int_equal(rig_calls(&rig, "vkCreateImage"), i);
-        assert_int_equal(rig_calls(&rig, "vkDestroyBuffer"), i);
-        assert_int_equal(maarChooseMemoryTypeForBuffer(rig.allocator, NULL, NULL, &choice),
+        assert_int_equal(rig_calls(rig, "vkCreateBuffer"), i);
+        assert_int_equal(rig_calls(rig, "vkCreateImage"), i);
+        assert_int_equal(rig_calls(rig, "vkDestroyBuffer"), i);
+        assert_int_equal(maarChooseMemoryTypeForBuffer(rig->allocator, NULL, NULL, &choice),
                          VK_ERROR_VALIDATION_FAILED_EXT);
-        rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pBufferInfo");
-        assert_int_equal(maarChooseMemoryTypeForImage(rig.allocator, &image_info, NULL, NULL),
+        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pBufferInfo");
+        assert_int_equal(maarChooseMemoryTypeForImage(rig->allocator, &image_info, NULL, NULL),
                          VK_ERROR_VALIDATION_FAILED_EXT);
-        rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pChoice");
-        rig_close(&rig);
+        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pChoice");
+        rig_close(rig);
     }
 }
 
@@ -490,7 +489,7 @@ int main(void)
         rig_unit_test(planes_failing_are_undone),
         rig_unit_test(planes_misuse_leaves_outputs_null),
         rig_unit_test(address_follows_the_feature),
-        cmocka_unit_test(types_of_future_objects_need_no_object),
+        rig_unit_test(types_of_future_objects_need_no_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -401,19 +401,19 @@ static void pool_that_cannot_stitch_says_why(void** state)
             .off = i < 2 ? off[i] : 0,
             .profile = sparse_profile(GIB),
         };
-        struct rig rig;
-        rig_start(&rig, &setup);
+        struct rig* const rig = rig_begin(&setup);
         const MaarPoolCreateInfo info = {
             .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
             .pNext = &default_paging,
         };
         MaarPool pool = VK_NULL_HANDLE;
-        assert_int_equal(maarCreatePool(rig.allocator, &info, &pool), VK_ERROR_FEATURE_NOT_PRESENT);
+        assert_int_equal(maarCreatePool(rig->allocator, &info, &pool),
+                         VK_ERROR_FEATURE_NOT_PRESENT);
         assert_null(pool);
         rig_expect_message_naming(
-            &rig, i < 2 ? MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED : MAAR_MESSAGE_ID_NO_QUEUE,
+            rig, i < 2 ? MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED : MAAR_MESSAGE_ID_NO_QUEUE,
             i < 2 ? features[i] : "pQueues");
-        rig_close(&rig);
+        rig_close(rig);
     }
 }
 

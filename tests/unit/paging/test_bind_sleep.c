@@ -13,7 +13,7 @@
 #define PAGE (64 * KIB)
 
 static struct {
-    struct rig rig;
+    struct rig* rig;
     _Atomic int is_slow, in_driver;
     MaarReservation unbound; /* a page of it is being unbound */
     MaarReservation leaving; /* a page of it is being bound */
@@ -51,18 +51,18 @@ static void sleep_in_driver(void* data, const char* function)
 
 static VkResult submit(void)
 {
-    return maarSubmitBinds(scene.rig.allocator, 0, NULL, NULL);
+    return maarSubmitBinds(scene.rig->allocator, 0, NULL, NULL);
 }
 
 static VkResult destroy(void)
 {
-    maarDestroyReservation(scene.rig.allocator, scene.leaving);
+    maarDestroyReservation(scene.rig->allocator, scene.leaving);
     return VK_SUCCESS;
 }
 
 static VkResult commit_again(void)
 {
-    return fixture_commit(&scene.rig, scene.unbound, 0, PAGE);
+    return fixture_commit(scene.rig, scene.unbound, 0, PAGE);
 }
 
 static void* submit_slowly(void* result)
@@ -92,13 +92,13 @@ static void* wait_for_the_submission(void* argument)
 /* A submission is prepared that unbinds a page of one reservation and binds one of another. */
 static void prepare_submission(void)
 {
-    scene.unbound = fixture_reserve(&scene.rig, 4 * PAGE, 0);
-    scene.leaving = fixture_reserve(&scene.rig, 4 * PAGE, 0);
-    assert_int_equal(fixture_commit(&scene.rig, scene.unbound, 0, PAGE), VK_SUCCESS);
-    (void)fixture_submit(&scene.rig);
-    assert_int_equal(fixture_decommit(&scene.rig, scene.unbound, 0, PAGE), VK_SUCCESS);
-    assert_int_equal(fixture_commit(&scene.rig, scene.leaving, 0, PAGE), VK_SUCCESS);
-    scene.rig.call = sleep_in_driver;
+    scene.unbound = fixture_reserve(scene.rig, 4 * PAGE, 0);
+    scene.leaving = fixture_reserve(scene.rig, 4 * PAGE, 0);
+    assert_int_equal(fixture_commit(scene.rig, scene.unbound, 0, PAGE), VK_SUCCESS);
+    (void)fixture_submit(scene.rig);
+    assert_int_equal(fixture_decommit(scene.rig, scene.unbound, 0, PAGE), VK_SUCCESS);
+    assert_int_equal(fixture_commit(scene.rig, scene.leaving, 0, PAGE), VK_SUCCESS);
+    scene.rig->call = sleep_in_driver;
     atomic_store(&scene.is_slow, 1);
 }
 
@@ -111,7 +111,8 @@ static void threads_that_need_a_submission_sleep_until_its_end(void** state)
     pthread_t threads[WAITERS];
     VkResult result = VK_NOT_READY;
     memset(&scene, 0, sizeof scene);
-    fixture_open(&scene.rig, FIXTURE_SPARSE, PAGE, NULL);
+    scene.rig = rig_new();
+    fixture_open(scene.rig, FIXTURE_SPARSE, PAGE, NULL);
     prepare_submission();
     assert_int_equal(pthread_create(&submitter, NULL, submit_slowly, &result), 0);
     for (uint32_t i = 0; i < WAITERS; ++i) {
@@ -126,16 +127,16 @@ static void threads_that_need_a_submission_sleep_until_its_end(void** state)
         assert_true(waiters[i].wall_ns >= 100 * MILLISECOND);
         assert_true(waiters[i].processor_ns < 20 * MILLISECOND);
     }
-    assert_int_equal(fixture_info(&scene.rig, scene.unbound).committedSize, PAGE);
-    (void)fixture_submit(&scene.rig);
-    maarDestroyReservation(scene.rig.allocator, scene.unbound);
-    rig_close(&scene.rig);
+    assert_int_equal(fixture_info(scene.rig, scene.unbound).committedSize, PAGE);
+    (void)fixture_submit(scene.rig);
+    maarDestroyReservation(scene.rig->allocator, scene.unbound);
+    rig_close(scene.rig);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_that_need_a_submission_sleep_until_its_end),
+        rig_unit_test(threads_that_need_a_submission_sleep_until_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -301,20 +301,19 @@ static void lost_device_frees_all(void** state)
     (void)state;
     static const char* const functions[2] = {"vkGetSemaphoreCounterValue", "vkWaitSemaphores"};
     for (uint32_t i = 0; i < 2; ++i) {
-        struct rig rig;
-        rig_start(&rig, NULL);
-        VkSemaphore timeline = rig_create_timeline(&rig, 0);
-        free_after(&rig, rig_allocate(&rig, 1000, NULL), host_point(9));
-        free_after(&rig, rig_allocate(&rig, 1000, NULL), (MaarPoint){timeline, 1});
-        rig_set_fault(&rig, functions[i], 1, 1, VK_ERROR_DEVICE_LOST);
-        VkResult result =
-            i == 0 ? maarCollect(rig.allocator, NULL) : maarWaitPending(rig.allocator, UINT64_MAX);
+        struct rig* const rig = rig_begin(NULL);
+        VkSemaphore timeline = rig_create_timeline(rig, 0);
+        free_after(rig, rig_allocate(rig, 1000, NULL), host_point(9));
+        free_after(rig, rig_allocate(rig, 1000, NULL), (MaarPoint){timeline, 1});
+        rig_set_fault(rig, functions[i], 1, 1, VK_ERROR_DEVICE_LOST);
+        VkResult result = i == 0 ? maarCollect(rig->allocator, NULL)
+                                 : maarWaitPending(rig->allocator, UINT64_MAX);
         assert_int_equal(result, VK_ERROR_DEVICE_LOST);
-        (void)maarCollect(rig.allocator, NULL);
-        assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 0);
-        rig_check(&rig);
-        vkDestroySemaphore(rig.device, timeline, NULL);
-        rig_close(&rig);
+        (void)maarCollect(rig->allocator, NULL);
+        assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 0);
+        rig_check(rig);
+        vkDestroySemaphore(rig->device, timeline, NULL);
+        rig_close(rig);
     }
 }
 
@@ -464,7 +463,7 @@ int main(void)
         rig_unit_test(free_after_misuse_leaves_it_alive),
         rig_unit_test(wait_ends_when_the_device_is_done),
         rig_unit_test(trim_frees_what_has_passed),
-        cmocka_unit_test(lost_device_frees_all),
+        rig_unit_test(lost_device_frees_all),
         rig_unit_test(lost_device_frees_all_in_one_call),
         rig_unit_test(semaphore_error_keeps_it_pending),
         rig_unit_test(collect_reads_each_semaphore_once),
@@ -472,8 +471,8 @@ int main(void)
         rig_unit_test(objects_die_with_their_memory),
         rig_unit_test(wait_ends_where_the_host_is_behind),
         rig_unit_test(as_many_points_as_there_may_be),
-        cmocka_unit_test(items_that_come_meanwhile_are_kept),
-        cmocka_unit_test(items_in_hand_are_waited_for),
+        rig_unit_test(items_that_come_meanwhile_are_kept),
+        rig_unit_test(items_in_hand_are_waited_for),
         rig_unit_test(one_wait_is_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@
 
 /* One other thread and what both sides report to each other. */
 struct scene {
-    struct rig rig;
+    struct rig* rig;
     pthread_t thread;
     VkSemaphore timeline;
     bool hold;            /* the first wait for semaphores lasts until go_on */
@@ -58,7 +58,7 @@ static void join(struct scene* scene)
 static void free_at(struct scene* scene, MaarAllocation allocation, VkSemaphore semaphore)
 {
     const MaarPoint point = {semaphore, 1};
-    assert_int_equal(maarFreeMemoryAfter(scene->rig.allocator, allocation, 1, &point), VK_SUCCESS);
+    assert_int_equal(maarFreeMemoryAfter(scene->rig->allocator, allocation, 1, &point), VK_SUCCESS);
 }
 
 static MaarAllocation allocate_from(struct scene* scene, MaarPool pool, MaarDedicated dedicated)
@@ -66,7 +66,7 @@ static MaarAllocation allocate_from(struct scene* scene, MaarPool pool, MaarDedi
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.pool = pool;
     how.dedicated = dedicated;
-    return rig_allocate(&scene->rig, 64 * KIB, &how);
+    return rig_allocate(scene->rig, 64 * KIB, &how);
 }
 
 static void note_wait(void* data, const char* function)
@@ -81,17 +81,18 @@ static void note_wait(void* data, const char* function)
 static void open_scene(struct scene* scene)
 {
     memset(scene, 0, sizeof *scene);
-    rig_start(&scene->rig, NULL);
-    scene->timeline = rig_create_timeline(&scene->rig, 0);
-    scene->rig.call_data = scene;
-    scene->rig.call = note_wait;
+    scene->rig = rig_new();
+    rig_start(scene->rig, NULL);
+    scene->timeline = rig_create_timeline(scene->rig, 0);
+    scene->rig->call_data = scene;
+    scene->rig->call = note_wait;
 }
 
 static void close_scene(struct scene* scene)
 {
-    rig_check(&scene->rig);
-    vkDestroySemaphore(scene->rig.device, scene->timeline, NULL);
-    rig_close(&scene->rig);
+    rig_check(scene->rig);
+    vkDestroySemaphore(scene->rig->device, scene->timeline, NULL);
+    rig_close(scene->rig);
 }
 
 /* ---- a pool goes while another thread frees what was in it ---- */
@@ -113,7 +114,7 @@ static void* collect_elsewhere(void* data)
 {
     struct scene* scene = data;
     uint32_t count = 0;
-    atomic_store(&scene->result, maarCollect(scene->rig.allocator, &count));
+    atomic_store(&scene->result, maarCollect(scene->rig->allocator, &count));
     atomic_store(&scene->collected, count);
     return NULL;
 }
@@ -122,27 +123,28 @@ static void destroy_pool_in_collection(MaarDedicated dedicated, VkFlags flags)
 {
     static struct scene scene;
     memset(&scene, 0, sizeof scene);
-    rig_open(&scene.rig, NULL);
-    scene.rig.create_info.flags = flags;
-    scene.rig.create_info.pfnDeviceFree = linger_in_free;
-    scene.rig.create_info.pDeviceMemoryUserData = &scene;
-    rig_make_allocator(&scene.rig);
+    scene.rig = rig_new();
+    rig_open(scene.rig, NULL);
+    scene.rig->create_info.flags = flags;
+    scene.rig->create_info.pfnDeviceFree = linger_in_free;
+    scene.rig->create_info.pDeviceMemoryUserData = &scene;
+    rig_make_allocator(scene.rig);
     const MaarPoolCreateInfo info = {.retainedEmptySize = 1};
-    MaarPool pool = rig_create_pool(&scene.rig, &info);
+    MaarPool pool = rig_create_pool(scene.rig, &info);
     free_at(&scene, allocate_from(&scene, pool, dedicated), VK_NULL_HANDLE);
-    assert_int_equal(maarAdvanceHostTimeline(scene.rig.allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarAdvanceHostTimeline(scene.rig->allocator, 1), VK_SUCCESS);
     start(&scene, collect_elsewhere);
     assert_true(await(&scene.freeing, 10 * SECOND));
-    maarDestroyPool(scene.rig.allocator, pool);
+    maarDestroyPool(scene.rig->allocator, pool);
     atomic_store(&scene.go_on, true);
     join(&scene);
     assert_int_equal(atomic_load(&scene.result), VK_SUCCESS);
     assert_int_equal(atomic_load(&scene.collected), 1);
-    assert_int_equal(rig_statistics(&scene.rig, VK_NULL_HANDLE).blockCount, 0);
-    assert_int_equal(rig_statistics(&scene.rig, VK_NULL_HANDLE).pendingCount, 0);
-    rig_check(&scene.rig);
-    rig_expect_silence(&scene.rig);
-    rig_close(&scene.rig);
+    assert_int_equal(rig_statistics(scene.rig, VK_NULL_HANDLE).blockCount, 0);
+    assert_int_equal(rig_statistics(scene.rig, VK_NULL_HANDLE).pendingCount, 0);
+    rig_check(scene.rig);
+    rig_expect_silence(scene.rig);
+    rig_close(scene.rig);
 }
 
 static void pool_may_go_while_another_collects(void** state)
@@ -159,7 +161,7 @@ static void pool_may_go_while_another_collects(void** state)
 static void* wait_for_ever(void* data)
 {
     struct scene* scene = data;
-    atomic_store(&scene->result, maarWaitPending(scene->rig.allocator, UINT64_MAX));
+    atomic_store(&scene->result, maarWaitPending(scene->rig->allocator, UINT64_MAX));
     return NULL;
 }
 
@@ -177,11 +179,11 @@ static void end_wait(struct scene* scene)
 {
     assert_int_equal(atomic_load(&scene->result), VK_INCOMPLETE);
     atomic_store(&scene->go_on, true);
-    rig_signal(&scene->rig, scene->timeline, 1);
+    rig_signal(scene->rig, scene->timeline, 1);
     join(scene);
     assert_int_equal(atomic_load(&scene->result), VK_SUCCESS);
-    assert_int_equal(rig_statistics(&scene->rig, VK_NULL_HANDLE).pendingCount, 0);
-    rig_expect_silence(&scene->rig);
+    assert_int_equal(rig_statistics(scene->rig, VK_NULL_HANDLE).pendingCount, 0);
+    rig_expect_silence(scene->rig);
 }
 
 static void collecting_goes_on_while_another_waits(void** state)
@@ -192,11 +194,11 @@ static void collecting_goes_on_while_another_waits(void** state)
     MaarAllocation passed = allocate_from(&scene, VK_NULL_HANDLE, MAAR_DEDICATED_AUTO);
     free_at(&scene, passed, VK_NULL_HANDLE);
     begin_wait(&scene);
-    assert_int_equal(maarAdvanceHostTimeline(scene.rig.allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarAdvanceHostTimeline(scene.rig->allocator, 1), VK_SUCCESS);
     uint32_t count = 0;
-    assert_int_equal(maarCollect(scene.rig.allocator, &count), VK_SUCCESS);
+    assert_int_equal(maarCollect(scene.rig->allocator, &count), VK_SUCCESS);
     assert_int_equal(count, 1);
-    assert_int_equal(rig_statistics(&scene.rig, VK_NULL_HANDLE).pendingCount, 1);
+    assert_int_equal(rig_statistics(scene.rig, VK_NULL_HANDLE).pendingCount, 1);
     end_wait(&scene);
     close_scene(&scene);
 }
@@ -207,15 +209,15 @@ static void pool_goes_at_once_while_another_waits(void** state)
     static struct scene scene;
     open_scene(&scene);
     const MaarPoolCreateInfo info = {.memoryTypeIndex = 0};
-    MaarPool pool = rig_create_pool(&scene.rig, &info);
+    MaarPool pool = rig_create_pool(scene.rig, &info);
     MaarAllocation passed = allocate_from(&scene, pool, MAAR_DEDICATED_AUTO);
     free_at(&scene, passed, VK_NULL_HANDLE);
     begin_wait(&scene);
-    assert_int_equal(maarAdvanceHostTimeline(scene.rig.allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarAdvanceHostTimeline(scene.rig->allocator, 1), VK_SUCCESS);
     uint64_t deadline = maar_deadline_ns(4 * SECOND); /* who waits for a pool does so for 5 */
-    maarDestroyPool(scene.rig.allocator, pool);
+    maarDestroyPool(scene.rig->allocator, pool);
     assert_true(maar_time_left_ns(deadline) > 0);
-    assert_int_equal(rig_statistics(&scene.rig, VK_NULL_HANDLE).pendingCount, 1);
+    assert_int_equal(rig_statistics(scene.rig, VK_NULL_HANDLE).pendingCount, 1);
     end_wait(&scene);
     close_scene(&scene);
 }
@@ -236,20 +238,20 @@ static void host_points_are_not_all_while_another_has_more(void** state)
     (void)state;
     static struct scene scene;
     open_scene(&scene);
-    scene.rig.call = note_read;
+    scene.rig->call = note_read;
     free_at(&scene, allocate_from(&scene, VK_NULL_HANDLE, MAAR_DEDICATED_AUTO), scene.timeline);
     start(&scene, collect_elsewhere);
     assert_true(await(&scene.reading, 10 * SECOND));
     free_at(&scene, allocate_from(&scene, VK_NULL_HANDLE, MAAR_DEDICATED_AUTO), VK_NULL_HANDLE);
-    assert_int_equal(maarWaitPending(scene.rig.allocator, 0), VK_TIMEOUT);
+    assert_int_equal(maarWaitPending(scene.rig->allocator, 0), VK_TIMEOUT);
     atomic_store(&scene.go_on, true);
     join(&scene);
     assert_int_equal(atomic_load(&scene.collected), 0);
-    assert_int_equal(maarWaitPending(scene.rig.allocator, 0), VK_TIMEOUT);
-    rig_signal(&scene.rig, scene.timeline, 1);
-    assert_int_equal(maarWaitPending(scene.rig.allocator, SECOND), VK_NOT_READY);
-    assert_int_equal(maarAdvanceHostTimeline(scene.rig.allocator, 1), VK_SUCCESS);
-    assert_int_equal(maarWaitPending(scene.rig.allocator, SECOND), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(scene.rig->allocator, 0), VK_TIMEOUT);
+    rig_signal(scene.rig, scene.timeline, 1);
+    assert_int_equal(maarWaitPending(scene.rig->allocator, SECOND), VK_NOT_READY);
+    assert_int_equal(maarAdvanceHostTimeline(scene.rig->allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(scene.rig->allocator, SECOND), VK_SUCCESS);
     close_scene(&scene);
 }
 
@@ -257,7 +259,7 @@ static void* collect_without_end(void* data)
 {
     struct scene* scene = data;
     while (!atomic_load(&scene->go_on)) {
-        (void)maarCollect(scene->rig.allocator, NULL);
+        (void)maarCollect(scene->rig->allocator, NULL);
     }
     return NULL;
 }
@@ -273,14 +275,14 @@ static void wait_is_not_over_while_another_collects(void** state)
     start(&scene, collect_without_end);
     const uint64_t deadline = maar_deadline_ns(500 * MILLISECOND);
     while (maar_time_left_ns(deadline) > 0 && result != VK_SUCCESS) {
-        result = maarWaitPending(scene.rig.allocator, 0);
+        result = maarWaitPending(scene.rig->allocator, 0);
     }
     atomic_store(&scene.go_on, true);
     join(&scene);
     assert_int_not_equal(result, VK_SUCCESS);
-    assert_int_equal(maarWaitPending(scene.rig.allocator, 0), VK_NOT_READY);
-    assert_int_equal(maarAdvanceHostTimeline(scene.rig.allocator, 1), VK_SUCCESS);
-    assert_int_equal(maarWaitPending(scene.rig.allocator, 0), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(scene.rig->allocator, 0), VK_NOT_READY);
+    assert_int_equal(maarAdvanceHostTimeline(scene.rig->allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(scene.rig->allocator, 0), VK_SUCCESS);
     close_scene(&scene);
 }
 
@@ -292,18 +294,18 @@ static void pool_does_not_wait_for_others(void** state)
     static struct scene scene;
     open_scene(&scene);
     const MaarPoolCreateInfo info = {.memoryTypeIndex = 0};
-    MaarPool pool = rig_create_pool(&scene.rig, &info);
-    MaarPool other = rig_create_pool(&scene.rig, &info);
+    MaarPool pool = rig_create_pool(scene.rig, &info);
+    MaarPool other = rig_create_pool(scene.rig, &info);
     free_at(&scene, allocate_from(&scene, other, MAAR_DEDICATED_AUTO), scene.timeline);
     free_at(&scene, allocate_from(&scene, pool, MAAR_DEDICATED_AUTO), VK_NULL_HANDLE);
-    assert_int_equal(maarAdvanceHostTimeline(scene.rig.allocator, 1), VK_SUCCESS);
-    maarDestroyPool(scene.rig.allocator, pool);
-    assert_int_equal(rig_calls(&scene.rig, "vkWaitSemaphores"), 0);
-    assert_int_equal(rig_statistics(&scene.rig, other).pendingCount, 1);
-    rig_expect_silence(&scene.rig);
-    rig_signal(&scene.rig, scene.timeline, 1);
-    maarDestroyPool(scene.rig.allocator, other);
-    rig_expect_silence(&scene.rig);
+    assert_int_equal(maarAdvanceHostTimeline(scene.rig->allocator, 1), VK_SUCCESS);
+    maarDestroyPool(scene.rig->allocator, pool);
+    assert_int_equal(rig_calls(scene.rig, "vkWaitSemaphores"), 0);
+    assert_int_equal(rig_statistics(scene.rig, other).pendingCount, 1);
+    rig_expect_silence(scene.rig);
+    rig_signal(scene.rig, scene.timeline, 1);
+    maarDestroyPool(scene.rig->allocator, other);
+    rig_expect_silence(scene.rig);
     close_scene(&scene);
 }
 
@@ -316,7 +318,8 @@ static void* signal_a_waiting_pool(void* data)
         .value = 1,
     };
     bool waited = await(&scene->waiting, 4 * SECOND);
-    atomic_store(&scene->result, waited ? vkSignalSemaphore(scene->rig.device, &info) : VK_TIMEOUT);
+    atomic_store(&scene->result,
+                 waited ? vkSignalSemaphore(scene->rig->device, &info) : VK_TIMEOUT);
     return NULL;
 }
 
@@ -325,20 +328,20 @@ static void pool_waits_for_its_own(void** state)
     (void)state;
     static struct scene scene;
     open_scene(&scene);
-    VkSemaphore never = rig_create_timeline(&scene.rig, 0);
+    VkSemaphore never = rig_create_timeline(scene.rig, 0);
     const MaarPoolCreateInfo info = {.memoryTypeIndex = 0};
-    MaarPool pool = rig_create_pool(&scene.rig, &info);
+    MaarPool pool = rig_create_pool(scene.rig, &info);
     free_at(&scene, allocate_from(&scene, VK_NULL_HANDLE, MAAR_DEDICATED_AUTO), never);
     free_at(&scene, allocate_from(&scene, pool, MAAR_DEDICATED_AUTO), scene.timeline);
     start(&scene, signal_a_waiting_pool);
-    maarDestroyPool(scene.rig.allocator, pool);
+    maarDestroyPool(scene.rig->allocator, pool);
     join(&scene);
     assert_int_equal(atomic_load(&scene.result), VK_SUCCESS);
-    rig_expect_silence(&scene.rig); /* nothing was freed before its time */
-    assert_int_equal(rig_statistics(&scene.rig, VK_NULL_HANDLE).pendingCount, 1);
-    rig_signal(&scene.rig, never, 1);
-    assert_int_equal(maarWaitPending(scene.rig.allocator, SECOND), VK_SUCCESS);
-    vkDestroySemaphore(scene.rig.device, never, NULL);
+    rig_expect_silence(scene.rig); /* nothing was freed before its time */
+    assert_int_equal(rig_statistics(scene.rig, VK_NULL_HANDLE).pendingCount, 1);
+    rig_signal(scene.rig, never, 1);
+    assert_int_equal(maarWaitPending(scene.rig->allocator, SECOND), VK_SUCCESS);
+    vkDestroySemaphore(scene.rig->device, never, NULL);
     close_scene(&scene);
 }
 
@@ -346,7 +349,7 @@ static void pool_waits_for_its_own(void** state)
 static void* run_items(void* data)
 {
     struct scene* scene = data;
-    struct maar_retire* retire = &scene->rig.allocator->retire;
+    struct maar_retire* retire = &scene->rig->allocator->retire;
     for (uint32_t i = 0; i < 300000; ++i) {
         struct maar_retire_item* item = maar_retire_prepare(retire, 0, NULL);
         if (item != NULL) {
@@ -361,14 +364,14 @@ static void items_of_two_threads_are_all_counted(void** state)
     (void)state;
     static struct scene scene;
     open_scene(&scene);
-    struct maar_retire* retire = &scene.rig.allocator->retire;
+    struct maar_retire* retire = &scene.rig->allocator->retire;
     const MaarPoint passed = {VK_NULL_HANDLE, 0};
     start(&scene, run_items);
     for (uint32_t i = 0; i < 100000; ++i) {
         struct maar_retire_item* item = maar_retire_prepare(retire, 1, &passed);
         assert_non_null(item);
         maar_retire_queue(retire, item);
-        assert_int_equal(maarCollect(scene.rig.allocator, NULL), VK_SUCCESS);
+        assert_int_equal(maarCollect(scene.rig->allocator, NULL), VK_SUCCESS);
     }
     join(&scene);
     assert_int_equal(maar_atomic64_load(&retire->item_count), 0);
@@ -378,14 +381,14 @@ static void items_of_two_threads_are_all_counted(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pool_may_go_while_another_collects),
-        cmocka_unit_test(collecting_goes_on_while_another_waits),
-        cmocka_unit_test(pool_goes_at_once_while_another_waits),
-        cmocka_unit_test(host_points_are_not_all_while_another_has_more),
-        cmocka_unit_test(wait_is_not_over_while_another_collects),
-        cmocka_unit_test(pool_does_not_wait_for_others),
-        cmocka_unit_test(pool_waits_for_its_own),
-        cmocka_unit_test(items_of_two_threads_are_all_counted),
+        rig_unit_test(pool_may_go_while_another_collects),
+        rig_unit_test(collecting_goes_on_while_another_waits),
+        rig_unit_test(pool_goes_at_once_while_another_waits),
+        rig_unit_test(host_points_are_not_all_while_another_has_more),
+        rig_unit_test(wait_is_not_over_while_another_collects),
+        rig_unit_test(pool_does_not_wait_for_others),
+        rig_unit_test(pool_waits_for_its_own),
+        rig_unit_test(items_of_two_threads_are_all_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

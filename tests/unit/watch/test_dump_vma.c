@@ -309,15 +309,14 @@ static void dumps_of_odd_devices_are_valid(void** state)
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         const struct rig_setup setup = {.profile = rig_profile_file(names[i])};
-        struct rig rig;
-        rig_start(&rig, &setup);
+        struct rig* const rig = rig_begin(&setup);
         const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
-        MaarAllocation allocation = rig_allocate(&rig, 10000, &how);
-        json_t* root = read_valid(&rig, true);
+        MaarAllocation allocation = rig_allocate(rig, 10000, &how);
+        json_t* root = read_valid(rig, true);
         assert_int_equal(dump_uint(dump_get(root, "Total"), "AllocationBytes"), 10000);
         json_decref(root);
-        maarFreeMemory(rig.allocator, allocation);
-        rig_close(&rig);
+        maarFreeMemory(rig->allocator, allocation);
+        rig_close(rig);
     }
 }
 
@@ -325,13 +324,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(empty_allocator_is_valid),
-        cmocka_unit_test(totals_are_the_statistics),
-        cmocka_unit_test(heaps_have_their_budgets),
-        cmocka_unit_test(details_add_up_to_the_totals),
-        cmocka_unit_test(names_and_data_are_those_given),
-        cmocka_unit_test(pools_of_one_name_stay_apart),
-        cmocka_unit_test(validator_sees_what_is_missing_or_too_much),
-        cmocka_unit_test(dumps_of_odd_devices_are_valid),
+        rig_unit_test(totals_are_the_statistics),
+        rig_unit_test(heaps_have_their_budgets),
+        rig_unit_test(details_add_up_to_the_totals),
+        rig_unit_test(names_and_data_are_those_given),
+        rig_unit_test(pools_of_one_name_stay_apart),
+        rig_unit_test(validator_sees_what_is_missing_or_too_much),
+        rig_unit_test(dumps_of_odd_devices_are_valid),
     };
     return cmocka_run_group_tests_name("dump_vma", tests, NULL, NULL);
 }

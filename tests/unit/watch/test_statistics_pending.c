@@ -12,29 +12,29 @@ static void pending_ones_are_no_live_sizes(void** state)
     static const MaarDedicated modes[] = {MAAR_DEDICATED_NEVER, MAAR_DEDICATED_ALWAYS};
     for (uint32_t pending = 0; pending < 2; ++pending) {
         for (uint32_t live = 0; live < 2; ++live) {
-            struct rig rig;
-            rig_start(&rig, NULL);
+            struct rig* const rig = rig_begin(NULL);
             MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
             how.dedicated = modes[pending];
-            MaarAllocation large = rig_allocate(&rig, 64 * KIB, &how);
-            MaarAllocation tiny = rig_allocate(&rig, 256, &how);
+            MaarAllocation large = rig_allocate(rig, 64 * KIB, &how);
+            MaarAllocation tiny = rig_allocate(rig, 256, &how);
             how.dedicated = modes[live];
-            MaarAllocation kept = rig_allocate(&rig, 4 * KIB, &how);
-            assert_int_equal(rig_details(&rig, VK_NULL_HANDLE).allocationSizeMax, 64 * KIB);
-            assert_int_equal(rig_details(&rig, VK_NULL_HANDLE).allocationSizeMin, 256);
-            assert_int_equal(maarFreeMemoryAfter(rig.allocator, large, 1, &first_point),
+            MaarAllocation kept = rig_allocate(rig, 4 * KIB, &how);
+            assert_int_equal(rig_details(rig, VK_NULL_HANDLE).allocationSizeMax, 64 * KIB);
+            assert_int_equal(rig_details(rig, VK_NULL_HANDLE).allocationSizeMin, 256);
+            assert_int_equal(maarFreeMemoryAfter(rig->allocator, large, 1, &first_point),
                              VK_SUCCESS);
-            assert_int_equal(maarFreeMemoryAfter(rig.allocator, tiny, 1, &first_point), VK_SUCCESS);
-            assert_int_equal(rig_details(&rig, VK_NULL_HANDLE).allocationSizeMax, 4 * KIB);
-            assert_int_equal(rig_details(&rig, VK_NULL_HANDLE).allocationSizeMin, 4 * KIB);
-            maarFreeMemory(rig.allocator, kept);
-            assert_int_equal(rig_details(&rig, VK_NULL_HANDLE).allocationSizeMax, 0);
-            MaarStatistics statistics = rig_statistics(&rig, VK_NULL_HANDLE);
+            assert_int_equal(maarFreeMemoryAfter(rig->allocator, tiny, 1, &first_point),
+                             VK_SUCCESS);
+            assert_int_equal(rig_details(rig, VK_NULL_HANDLE).allocationSizeMax, 4 * KIB);
+            assert_int_equal(rig_details(rig, VK_NULL_HANDLE).allocationSizeMin, 4 * KIB);
+            maarFreeMemory(rig->allocator, kept);
+            assert_int_equal(rig_details(rig, VK_NULL_HANDLE).allocationSizeMax, 0);
+            MaarStatistics statistics = rig_statistics(rig, VK_NULL_HANDLE);
             assert_int_equal(statistics.allocationCount, 0);
             assert_int_equal(statistics.pendingCount, 2);
             assert_int_equal(statistics.pendingBytes, 64 * KIB + 256);
-            assert_int_equal(maarAdvanceHostTimeline(rig.allocator, 1), VK_SUCCESS);
-            rig_close(&rig);
+            assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
+            rig_close(rig);
         }
     }
 }
@@ -170,7 +170,7 @@ static void slices_of_several_families_are_concurrent(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pending_ones_are_no_live_sizes),
+        rig_unit_test(pending_ones_are_no_live_sizes),
         rig_unit_test(slices_are_counted),
         rig_unit_test(slices_of_several_families_are_concurrent),
     };
