@@ -12,7 +12,8 @@
 #define maar_trap() __builtin_trap()
 #endif
 
-/* For the few steps of the common path that cost less than a call. */
+/* Inlines a function even where the compiler would not: for a few steps of the common path that
+ * cost less than a call. */
 #if defined(__GNUC__)
 #define MAAR_INLINE static inline __attribute__((always_inline))
 #define MAAR_NOINLINE static __attribute__((noinline))
@@ -21,7 +22,7 @@
 #define MAAR_NOINLINE static
 #endif
 
-/* Fetches the cache line of an address that will be written soon. The present contents do not
+/* Fetches the cache line of an address that will be written soon. The contents of the line do not
  * matter. */
 #if defined(__GNUC__)
 #define MAAR_PREFETCH(address) __builtin_prefetch((address), 1)
@@ -29,13 +30,14 @@
 #define MAAR_PREFETCH(address) ((void)(address))
 #endif
 
-/* Builds without NDEBUG are debug builds, and so are builds that check whole structures. */
+/* Debug builds are builds without NDEBUG, and builds with MAAR_HEAVY_CHECKS. */
 #if !defined(NDEBUG) || defined(MAAR_HEAVY_CHECKS)
 #define MAAR_DEBUG_CHECKS 1
 #endif
 
-/* Traps in debug builds unless the condition holds. The condition takes O(1) and is false only
- * if Maar itself is wrong. MAAR_ASSERT in core/report.h is the check that release builds keep. */
+/* Stops the program in debug builds unless the condition holds. The condition takes O(1) and is
+ * false only if Maar itself is wrong. MAAR_ASSERT in core/report.h is the check that release builds
+ * keep. */
 #if defined(MAAR_DEBUG_CHECKS)
 #define MAAR_DEBUG_ASSERT(condition)                                                               \
     do {                                                                                           \
@@ -50,8 +52,8 @@
     } while (0)
 #endif
 
-/* Traps in builds with MAAR_HEAVY_CHECKS unless the condition holds. The condition may walk a
- * whole structure. */
+/* Stops the program in builds with MAAR_HEAVY_CHECKS unless the condition holds. The condition may
+ * walk a whole structure. */
 #if defined(MAAR_HEAVY_CHECKS)
 #define MAAR_HEAVY_ASSERT(condition) MAAR_DEBUG_ASSERT(condition)
 #else

@@ -122,7 +122,8 @@ struct maar_device_facts {
     uint32_t dropped; /* enum maar_dropped: enabled features that have no effect */
 };
 
-/* A feature of the chain that neither the API version nor an enabled extension permits. */
+/* Features in pEnabledFeatures that neither the API version nor an enabled extension permits. Maar
+ * ignores them. */
 enum maar_dropped {
     MAAR_DROPPED_BUFFER_DEVICE_ADDRESS = 0x1,
     MAAR_DROPPED_TIMELINE_SEMAPHORE = 0x2,
@@ -159,8 +160,8 @@ struct maar_device_open_info {
     const VkAllocationCallbacks* callbacks;
 };
 
-/* Fills the table and the facts. Returns VK_ERROR_INITIALIZATION_FAILED when a function is
- * missing, whose name *missing then is, and VK_ERROR_INCOMPATIBLE_DRIVER below Vulkan 1.1.
+/* Fills the table and the facts. Returns VK_ERROR_INITIALIZATION_FAILED if a function is missing,
+ * and sets *missing to its name. Returns VK_ERROR_INCOMPATIBLE_DRIVER below Vulkan 1.1.
  * backends/vulkan implements the function. */
 VkResult maar_device_open(const struct maar_device_open_info* info, struct maar_device* device,
                           const char** missing);

@@ -1,7 +1,7 @@
 /*
- * The Win32 half of external memory and semaphores, declared without the headers of Windows, which
- * Vulkan's own declarations need: a HANDLE is a void pointer, a string of wide characters never
- * read here. So what uses it is compiled, and tested, everywhere.
+ * The Win32 structures of external memory and semaphores. Vulkan's own declarations need the
+ * headers of Windows. These declarations do not: a HANDLE is a void pointer, and Maar never reads
+ * the wide strings. So the code that uses them is compiled and tested on every system.
  */
 #ifndef MAAR_CORE_DEVICE_WIN32_H
 #define MAAR_CORE_DEVICE_WIN32_H

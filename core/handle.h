@@ -1,6 +1,6 @@
 /*
- * The bits of a handle that is not dispatchable: a pointer where pointers have 64 bits, a 64-bit
- * integer elsewhere.
+ * Converts between handles and 64-bit integers. A non-dispatchable handle is a pointer on 64-bit
+ * systems, and a 64-bit integer on others.
  */
 #ifndef MAAR_CORE_HANDLE_H
 #define MAAR_CORE_HANDLE_H

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <vulkan/vulkan_core.h>
 
-/* Returns whether the callbacks have the functions that are called here. NULL stands for the C
+/* Returns whether the callbacks have all functions that Maar calls. NULL stands for the C
  * library. */
 static inline bool maar_host_callbacks_serve(const VkAllocationCallbacks* callbacks)
 {
@@ -21,7 +21,7 @@ static inline bool maar_host_callbacks_serve(const VkAllocationCallbacks* callba
 void* maar_host_alloc(const VkAllocationCallbacks* callbacks, size_t size);
 /* Returns zeroed memory, as maar_host_alloc does. Returns NULL when count * size overflows. */
 void* maar_host_calloc(const VkAllocationCallbacks* callbacks, size_t count, size_t size);
-/* Frees memory, which may be NULL. */
+/* Frees memory. memory may be NULL. */
 void maar_host_free(const VkAllocationCallbacks* callbacks, void* memory);
 
 /* Returns a copy of a string, or NULL when there is no host memory. */

@@ -1,5 +1,6 @@
 /*
- * Atomic counters. Relaxed unless the name says otherwise: they count, they do not order.
+ * Atomic counters and pointers. Operations are relaxed, which is enough for counting. Those with
+ * another memory order say so.
  */
 #ifndef MAAR_CORE_PORT_ATOMIC_H
 #define MAAR_CORE_PORT_ATOMIC_H
@@ -46,7 +47,8 @@ static inline void maar_atomic64_max(maar_atomic64* counter, uint64_t value)
     }
 }
 
-/* Replaces *old, as it was last seen, which is updated where another value is there. */
+/* Stores value if the word still has the value *old. Otherwise sets *old to the present value.
+ * Returns whether it stored. It may fail without a reason, so callers repeat it in a loop. */
 static inline bool maar_atomic64_replace(maar_atomic64* word, uint64_t* old, uint64_t value)
 {
     return atomic_compare_exchange_weak_explicit(&word->value, old, value, memory_order_relaxed,
@@ -89,7 +91,7 @@ static inline bool maar_atomic32_add_below(maar_atomic32* counter, uint32_t valu
     return true;
 }
 
-/* Takes one away unless that would leave less than the floor; returns whether it did. */
+/* Subtracts 1 unless the result would be below the floor. Returns whether it did. */
 static inline bool maar_atomic32_take_above(maar_atomic32* counter, uint32_t floor)
 {
     uint32_t old = atomic_load_explicit(&counter->value, memory_order_relaxed);
@@ -102,13 +104,13 @@ static inline bool maar_atomic32_take_above(maar_atomic32* counter, uint32_t flo
     return true;
 }
 
-/* Returns the value after the addition; pass a negative one's two's complement to subtract. */
+/* Returns the value after the addition. To subtract, pass the two's complement of the number. */
 static inline uint32_t maar_atomic32_add(maar_atomic32* counter, uint32_t value)
 {
     return atomic_fetch_add_explicit(&counter->value, value, memory_order_relaxed) + value;
 }
 
-/* Sets a value that nobody has set yet (0); returns whether this call did. */
+/* Stores value if the word is 0. Returns whether it did. */
 static inline bool maar_atomic32_claim(maar_atomic32* word, uint32_t value)
 {
     uint32_t old = 0;
@@ -123,7 +125,8 @@ static inline bool maar_atomic64_claim(maar_atomic64* word, uint64_t value)
                                                    memory_order_relaxed);
 }
 
-/* With acquire and release order, for values that publish what was written before them. */
+/* These have acquire or release order. A thread that reads the stored value also sees what was
+ * written before it was stored. */
 static inline uint32_t maar_atomic32_load_acquire(const maar_atomic32* counter)
 {
     return atomic_load_explicit(&counter->value, memory_order_acquire);
@@ -134,14 +137,14 @@ static inline void maar_atomic32_store_release(maar_atomic32* counter, uint32_t 
     atomic_store_explicit(&counter->value, value, memory_order_release);
 }
 
-/* Takes one away and returns what is left, with acquire and release order: whoever gets 0 was the
- * last owner, and sees what the others wrote. */
+/* Subtracts 1 with acquire and release order, and returns the result. The thread that gets 0 was
+ * the last owner, and sees all that the other owners wrote. */
 static inline uint32_t maar_atomic32_drop(maar_atomic32* counter)
 {
     return atomic_fetch_sub_explicit(&counter->value, 1, memory_order_acq_rel) - 1u;
 }
 
-/* Makes a 1 of a 0, with acquire order; false when it was something else. */
+/* Changes 0 to 1, with acquire order. Returns false if the word was not 0. */
 static inline bool maar_atomic32_take(maar_atomic32* word)
 {
     uint32_t old = 0;
@@ -149,7 +152,7 @@ static inline bool maar_atomic32_take(maar_atomic32* word)
                                                    memory_order_relaxed);
 }
 
-/* With acquire and release order; returns what was there. */
+/* Stores value with acquire and release order. Returns the old value. */
 static inline uint32_t maar_atomic32_exchange(maar_atomic32* word, uint32_t value)
 {
     return atomic_exchange_explicit(&word->value, value, memory_order_acq_rel);
@@ -160,7 +163,7 @@ static inline uint64_t maar_atomic64_exchange(maar_atomic64* word, uint64_t valu
     return atomic_exchange_explicit(&word->value, value, memory_order_acq_rel);
 }
 
-/* Pointers that are published once they are complete. */
+/* Pointers that are stored once their target is complete. */
 typedef struct {
     _Atomic(void*) value;
 } maar_atomic_pointer;

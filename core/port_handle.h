@@ -27,14 +27,14 @@ static inline void* maar_port_win32_handle(maar_port_handle handle)
 
 /* Returns whether the system knows the handle. */
 bool maar_port_handle_is_open(maar_port_handle handle);
-/* Returns a second handle of the same object, close-on-exec; MAAR_PORT_NO_HANDLE when the system
- * has none left. */
+/* Returns a second handle of the same object. It is close-on-exec. Returns MAAR_PORT_NO_HANDLE when
+ * the system has no handle left. */
 maar_port_handle maar_port_handle_duplicate(maar_port_handle handle);
 /* Closes a handle. */
 void maar_port_handle_close(maar_port_handle handle);
 /* Returns whether both handles are open and name the same object, as far as the system shows. */
 bool maar_port_handle_is_same(maar_port_handle a, maar_port_handle b);
-/* Ensures that programs that are started do not inherit a handle. */
+/* Ensures that child processes do not inherit a handle. */
 void maar_port_handle_keep_private(maar_port_handle handle);
 /* Returns the size of the object, in bytes, by seeking to its end; 0 where that fails. */
 uint64_t maar_port_handle_size(maar_port_handle handle);

@@ -39,8 +39,8 @@ bool maar_library_open(const char* path, struct maar_library* library,
         describe_error(path, GetLastError(), reason);
         return false;
     }
-    /* The current folder is none of those that are searched. A library's own folder may only be
-     * named together with a path. */
+    /* With these flags the system does not search the current folder. It searches the library's own
+     * folder only if path has a folder. */
     DWORD flags = LOAD_LIBRARY_SEARCH_DEFAULT_DIRS;
     if (strpbrk(path, "\\/") != NULL) {
         flags |= LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR;

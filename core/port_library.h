@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Size of the buffer for a reason, with its zero. */
+/* Size of the buffer for the reason of a failure, with the terminating zero byte. */
 enum { MAAR_LIBRARY_REASON_SIZE = 160 };
 
 struct maar_library {
@@ -19,8 +19,8 @@ struct maar_library {
 typedef void (*maar_library_function)(void);
 
 /* Opens a library, resolves all its symbols at once and hides them from other libraries. path is
- * UTF-8. The system searches its own folders for a path without a folder. Returns false and the
- * reason on failure. */
+ * UTF-8. If path has no folder, the system searches its own folders. On failure it returns false
+ * and writes the reason. */
 bool maar_library_open(const char* path, struct maar_library* library,
                        char reason[MAAR_LIBRARY_REASON_SIZE]);
 /* Closes a library; its code stays in the process. */

@@ -2,8 +2,8 @@
  * UNIX stream sockets that carry handles of the system beside their bytes. On Windows all functions
  * fail.
  *
- * Each handle that the system installs in this process is returned or closed, even when the message
- * is malformed. Nothing here keeps state.
+ * Each received handle is either returned or closed, even when the message is malformed. The
+ * functions of this file keep no state.
  */
 #ifndef MAAR_CORE_PORT_SOCKET_H
 #define MAAR_CORE_PORT_SOCKET_H
@@ -17,32 +17,32 @@
 enum maar_socket_outcome {
     MAAR_SOCKET_DONE,
     MAAR_SOCKET_TIMED_OUT, /* before the first byte */
-    MAAR_SOCKET_CLOSED,    /* by the other side, before the first byte */
-    MAAR_SOCKET_CUT,       /* some bytes came, the others did not in time or never will */
+    MAAR_SOCKET_CLOSED,    /* the other side closed the socket before the first byte */
+    MAAR_SOCKET_CUT,       /* some bytes came; the others came too late or never will */
     MAAR_SOCKET_FULL,      /* this process has no handle left */
-    MAAR_SOCKET_FAILED     /* `error` is the system's */
+    MAAR_SOCKET_FAILED     /* `error` is the errno value */
 };
 
-/* A message: bytes, and a handle with them. */
+/* A message: bytes, and a handle that travels with them. */
 struct maar_socket_message {
     void* bytes;
     size_t size;
     size_t moved;            /* bytes sent or received */
     maar_port_handle handle; /* to send; or received, if exactly one came */
-    uint32_t handle_count;   /* received; all but a single one are closed already */
-    bool lost_some;          /* more came than there was room for; the system has closed those */
+    uint32_t handle_count;   /* number of received handles; if not 1, all are closed already */
+    bool lost_some;          /* the system dropped handles because there was no room for them */
     int error;
 };
 
-/* Returns whether fd is a stream socket of the UNIX domain. If not, *what says what fd is, for a
- * message. */
+/* Returns whether fd is a stream socket of the UNIX domain. If not, sets *what to a text for a
+ * message, which says what fd is. */
 bool maar_socket_is_usable(int fd, const char** what);
-/* Sends the bytes and the handle; the caller still owns the handle. Blocks if the socket blocks. A
- * message that has begun is sent to its end. Returns DONE, TIMED_OUT or FAILED. */
+/* Sends the bytes and the handle. The caller still owns the handle. Blocks if the socket blocks.
+ * Once the first byte is sent, sends the whole message. Returns DONE, TIMED_OUT or FAILED. */
 enum maar_socket_outcome maar_socket_send(int fd, struct maar_socket_message* message);
-/* Receives `size` bytes and never more, and the handles that come with them. handle is set only
- * when DONE. FULL: nothing was received, or (handle_count 0, lost_some) a message whose handle
- * could not be installed. */
+/* Receives `size` bytes and never more, and the handles that come with them. Sets handle only when
+ * it returns DONE. FULL: nothing was received, or a message came whose handle the system could not
+ * open (then handle_count is 0 and lost_some is true). */
 enum maar_socket_outcome maar_socket_receive(int fd, uint64_t deadline_ns,
                                              struct maar_socket_message* message);
 /* Writes the system's description of an error. */

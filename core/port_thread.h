@@ -1,11 +1,11 @@
 /*
- * Mutexes and conditions on POSIX and Windows. A mutex that was created switched off costs one
- * predictable branch, for programs that synchronize from outside.
+ * Mutexes, conditions and gates on POSIX and Windows. For programs that synchronize from outside, a
+ * mutex can be created disabled. Then each call costs one predictable branch.
  *
- * On POSIX the common case, nobody else there, is one compare-and-exchange to lock and one exchange
- * to unlock, in line: half of what pthread_mutex_lock costs, whose mutex is where a thread that has
- * spun in vain goes to sleep. After Drepper, "Futexes Are Tricky" (2011), mutex 2, with a condition
- * variable for the futex.
+ * On POSIX, to lock a free mutex takes one inline compare-and-exchange, and to unlock it takes one
+ * exchange. Both together take half the time of pthread_mutex_lock. A thread that cannot take the
+ * mutex tries for a moment and then sleeps on a condition variable. The algorithm is mutex 2 of
+ * Drepper, "Futexes Are Tricky" (2011), with a condition variable in place of the futex.
  */
 #ifndef MAAR_CORE_PORT_THREAD_H
 #define MAAR_CORE_PORT_THREAD_H
@@ -34,24 +34,24 @@ struct maar_mutex {
 #if defined(_WIN32)
     SRWLOCK native;
 #else
-    maar_atomic32 state; /* 0: free; 1: held; 2: held, and somebody may be asleep */
-    pthread_mutex_t bed; /* guards going to sleep and waking up */
+    maar_atomic32 state; /* 0: free; 1: held; 2: held, and other threads may sleep */
+    pthread_mutex_t bed; /* held while a thread goes to sleep or wakes others */
     pthread_cond_t alarm;
 #endif
     enum maar_lock_rank rank;
     bool enabled;
 #if defined(MAAR_DEBUG_CHECKS)
-    maar_atomic64 holder; /* the thread that holds it, or 0 */
+    maar_atomic64 holder; /* the tag of the thread that holds the mutex, or 0 */
 #endif
 };
 
 #if defined(MAAR_DEBUG_CHECKS)
-/* A number that no other thread has while this one lives; never 0. */
+/* Returns a number that no other thread has as long as this thread runs. Never returns 0. */
 uint64_t maar_thread_tag(void);
 #endif
 
-/* Debug builds: traps unless this thread holds the mutex. A mutex that was created switched off
- * counts as held. */
+/* Stops the program in debug builds unless this thread holds the mutex. A disabled mutex counts as
+ * held. */
 static inline void maar_assert_held(const struct maar_mutex* mutex)
 {
 #if defined(MAAR_DEBUG_CHECKS)
@@ -71,14 +71,14 @@ static inline void maar_mutex_note_holder(struct maar_mutex* mutex, bool held)
 #endif
 }
 
-/* False when the system has no room for a mutex. */
+/* Returns false when the system cannot create a mutex. */
 bool maar_mutex_init(struct maar_mutex* mutex, enum maar_lock_rank rank, bool enabled);
 void maar_mutex_destroy(struct maar_mutex* mutex);
 
 #if !defined(_WIN32)
-/* Waits; the state was not free. */
+/* Takes the mutex. Sleeps if another thread holds it. */
 void maar_mutex_wait(struct maar_mutex* mutex);
-/* Wakes one that is asleep. */
+/* Wakes one sleeping thread. */
 void maar_mutex_wake(struct maar_mutex* mutex);
 #endif
 
@@ -98,7 +98,7 @@ static inline void maar_mutex_lock(struct maar_mutex* mutex)
     maar_mutex_note_holder(mutex, true);
 }
 
-/* False when another thread holds it; never waits. */
+/* Takes the mutex if it is free. Returns false if another thread holds it. Never waits. */
 static inline bool maar_mutex_try_lock(struct maar_mutex* mutex)
 {
     if (!mutex->enabled) {
@@ -134,41 +134,42 @@ static inline void maar_mutex_unlock(struct maar_mutex* mutex)
 }
 
 /*
- * A condition: threads sleep in it until another thread has changed something that a mutex guards.
- * All sleepers wake together, and each looks at what it waits for. A thread may wake without a
+ * A condition: threads sleep until another thread has changed something that a mutex guards. All
+ * sleeping threads wake together, and each checks what it waits for. A thread may wake without a
  * reason, so a wait always stands in a loop.
  */
 struct maar_condition {
 #if defined(_WIN32)
     CONDITION_VARIABLE native;
 #else
-    maar_atomic32 sleeper_count; /* rises under the mutex of the waits */
-    uint32_t turn;               /* of waking up; guarded by the bed */
+    maar_atomic32 sleeper_count; /* a thread increases it before it releases the mutex */
+    uint32_t turn;               /* counts the wake-ups; guarded by bed */
     pthread_mutex_t bed;
     pthread_cond_t alarm;
 #endif
 };
 
-/* False when the system has no room for a condition. */
+/* Returns false when the system cannot create a condition. */
 bool maar_condition_init(struct maar_condition* condition);
-/* Nobody may sleep in it. */
+/* Destroys a condition. No thread may sleep on it. */
 void maar_condition_destroy(struct maar_condition* condition);
 
-/* Sleeps until a wake-up. The mutex is held by the caller, as its only lock but a map lock; it is
- * released during the sleep and held again afterwards. Returns at once with a mutex that is
- * switched off: then no other thread is at work. */
+/* Sleeps until a wake-up. The caller holds the mutex, and no other lock except a map lock. The call
+ * releases the mutex during the sleep and takes it again. Returns at once if the mutex is disabled,
+ * because then no other thread is at work. */
 void maar_condition_wait(struct maar_condition* condition, struct maar_mutex* mutex);
-/* Sleeps for the given time at most. Returns false when that time has passed without a wake-up.
- * UINT64_MAX stands for ever. */
+/* Does the same, but sleeps for at most the given time. Returns false when that time has passed
+ * without a wake-up. UINT64_MAX means no limit. */
 bool maar_condition_wait_for(struct maar_condition* condition, struct maar_mutex* mutex,
                              uint64_t timeout_ns);
 
 #if !defined(_WIN32)
-/* Wakes all sleepers, of whom at least one exists. */
+/* Wakes all sleeping threads. At least one thread sleeps. */
 void maar_condition_alarm(struct maar_condition* condition);
 #endif
 
-/* Wakes all sleepers. What they wait for was changed under their mutex, which may be held still. */
+/* Wakes all sleeping threads. The caller changed what they wait for under their mutex, and may
+ * still hold the mutex. */
 static inline void maar_condition_wake(struct maar_condition* condition)
 {
 #if defined(_WIN32)
@@ -181,9 +182,9 @@ static inline void maar_condition_wake(struct maar_condition* condition)
 }
 
 /*
- * A gate counts pieces of work that threads have under way, and lets another thread sleep until
- * none is left. It stands on the system's own mutex: the thread that waited may destroy it at once,
- * while the last worker is still on its way out of maar_gate_leave.
+ * A gate counts pieces of work that threads do, and lets another thread sleep until none is left. A
+ * gate uses the system's own mutex. So the thread that waited may destroy the gate at once, even if
+ * the last worker has not yet returned from maar_gate_leave.
  */
 struct maar_gate {
 #if defined(_WIN32)
@@ -196,17 +197,17 @@ struct maar_gate {
     uint32_t count; /* guarded by the lock */
 };
 
-/* Returns false when the system has no room for a gate. */
+/* Returns false when the system cannot create a gate. */
 bool maar_gate_init(struct maar_gate* gate);
-/* The count must be 0. */
+/* Destroys a gate. Its count must be 0. */
 void maar_gate_destroy(struct maar_gate* gate);
 /* Counts one more piece of work. */
 void maar_gate_enter(struct maar_gate* gate);
-/* Counts a piece of work as done. */
+/* Counts one piece of work less. */
 void maar_gate_leave(struct maar_gate* gate);
 uint32_t maar_gate_count(struct maar_gate* gate);
-/* Sleeps until the count is 0. Returns false when the time has passed before; UINT64_MAX stands for
- * ever. */
+/* Sleeps until the count is 0. Returns false when the time passes first. UINT64_MAX means no
+ * limit. */
 bool maar_gate_wait(struct maar_gate* gate, uint64_t timeout_ns);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The lock of a queue, if the program gave one with the queue. It is taken around each submission.
- * No lock of Maar's may be held then.
+ * The lock of a queue, if the program gave one with the queue. Maar holds it around each
+ * submission, and then holds no other lock.
  */
 #ifndef MAAR_CORE_QUEUE_LOCK_H
 #define MAAR_CORE_QUEUE_LOCK_H

@@ -1,6 +1,6 @@
 /*
  * Reports of an allocator: messages with identifiers, misuse, and broken invariants. Every room
- * reports through this file, which knows of an allocator only that its reporter comes first.
+ * reports through this file. This file knows only that an allocator begins with its reporter.
  *
  * Internally synchronized. No lock may be held where the callback is called.
  */
@@ -19,8 +19,9 @@ static inline struct maar_reporter* maar_reporter_of(MaarAllocator allocator)
     return (struct maar_reporter*)(void*)allocator;
 }
 
-/* Formats a sentence for the message callback, if there is one. call: the public function, which
- * the sentence will begin with; or NULL. allocator may be NULL: then nothing is reported. */
+/* Formats a sentence and passes it to the message callback, if there is one. call: the name of the
+ * public function, with which the sentence will begin, or NULL. allocator may be NULL: then nothing
+ * is reported. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 5, 6)))
 #endif
@@ -30,8 +31,8 @@ void maar_report(MaarAllocator allocator, MaarMessageSeverity severity, MaarMess
 /* Reports misuse in a sentence. */
 void maar_report_misuse(MaarAllocator allocator, MaarMessageId id, const char* call,
                         const char* sentence);
-/* Reports misuse and returns its error. The result stands in the header so that readers of the
- * caller, and analysers, see it. */
+/* Reports misuse and returns its error. The body stands in the header so that readers and static
+ * analysers see the result. */
 static inline VkResult maar_misuse(MaarAllocator allocator, MaarMessageId id, const char* call,
                                    const char* sentence)
 {
@@ -56,10 +57,11 @@ static inline VkResult maar_check_rules(MaarAllocator allocator, const char* cal
                                   : maar_misuse(allocator, fault.id, call, fault.sentence);
 }
 
-/* Reports that an argument is NULL or has another sType than it should. */
+/* Reports that an argument is NULL or has a wrong sType. */
 void maar_report_structure(MaarAllocator allocator, const char* call, const char* name,
                            const void* structure, int wanted);
-/* Returns VK_SUCCESS, or the error of what was reported. */
+/* Checks that an argument is not NULL and has the right sType. Returns VK_SUCCESS, or reports the
+ * mistake and returns its error. */
 static inline VkResult maar_check_structure(MaarAllocator allocator, const char* call,
                                             const char* name, const void* structure, int wanted)
 {
@@ -75,12 +77,12 @@ static inline VkResult maar_check_structure(MaarAllocator allocator, const char*
 void maar_report_no_object(MaarAllocator allocator, const char* call, const char* what,
                            VkResult result);
 
-/* Reports a broken invariant and poisons the allocator; debug builds trap. */
+/* Reports a broken invariant and poisons the allocator. Debug builds stop the program. */
 void maar_broken(MaarAllocator allocator, const char* sentence);
 
-/* Always on, O(1): a condition that is false only if Maar itself is wrong, or its memory was
- * overwritten. A false one is reported and poisons the allocator, so that later calls fail; debug
- * builds trap. No lock may be held. */
+/* A check that all builds have and that takes O(1). Its condition is false only if Maar itself is
+ * wrong, or if its memory was overwritten. Then it reports and poisons the allocator, so that later
+ * calls fail; debug builds stop the program. No lock may be held. */
 #define MAAR_ASSERT(allocator, condition)                                                          \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -98,23 +100,24 @@ static inline VkResult maar_enter(MaarAllocator allocator)
                                                                            : VK_SUCCESS;
 }
 
-/* A handle that a call writes. */
+/* A handle that a call returns. */
 struct maar_output {
     const char* name;
     void* handle;
     size_t size;
 };
-/* Enters a call that writes handles: sets them to zero, and reports one that is NULL. An empty
- * output ends the list. Returns VK_SUCCESS, or the error that the call must return at once. */
+/* Begins a call that returns handles: sets them to zero, and reports an output pointer that is
+ * NULL. An empty output ends the list. Returns VK_SUCCESS, or the error that the call must return
+ * at once. */
 VkResult maar_enter_outputs(MaarAllocator allocator, const char* call,
                             const struct maar_output* outputs);
 
-/* A name as messages show it: in quotes, cut where it is long; "(no name)" without quotes for
- * NULL. */
+/* A name in the form for messages: in quotes, and cut if it is long. NULL becomes "(no name)"
+ * without quotes. */
 struct maar_quoted {
     char text[80];
 };
-/* Returns a name as messages show it. */
+/* Returns a name in the form for messages. */
 struct maar_quoted maar_quote(const char* name);
 
 #endif

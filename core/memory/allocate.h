@@ -1,26 +1,26 @@
 /*
  * Allocation: every public function that allocates calls maar_allocate. A fast path serves nearly
- * all requests (allocate_fast.c). A slow path tries all ways to get memory (allocate_slow.c). No
- * lock may be held by the caller of either.
+ * all requests (allocate_fast.c). A slow path tries all ways to get memory (allocate_slow.c). The
+ * caller may hold no lock.
  */
 #ifndef MAAR_CORE_MEMORY_ALLOCATE_H
 #define MAAR_CORE_MEMORY_ALLOCATE_H
 
 #include "core/memory/arena_place.h"
 
-/* Set by Maar's own allocations alone. A failure is neither counted nor passed to the observer,
- * since the caller tries something else then. */
+/* Only Maar's own allocations set this flag. A failure is neither counted nor passed to the
+ * observer, because the caller then tries something else. */
 #define MAAR_ALLOCATE_AS_TRIAL ((MaarAllocationCreateFlags)0x40000000)
-/* Set by Maar's own allocations alone. A failure is not reported, since the caller reports it or
- * tries something else. */
+/* Only Maar's own allocations set this flag. A failure is not reported, because the caller reports
+ * it or tries something else. */
 #define MAAR_ALLOCATE_WITHOUT_REPORT ((MaarAllocationCreateFlags)0x20000000)
-/* Whether an allocation is a trial of Maar's own: see MAAR_ALLOCATE_AS_TRIAL. */
+/* Returns whether an allocation is a trial of Maar's own: see MAAR_ALLOCATE_AS_TRIAL. */
 static inline bool maar_is_trial(const MaarAllocationCreateInfo* info)
 {
     return (info->flags & MAAR_ALLOCATE_AS_TRIAL) != 0;
 }
-/* Whether a failure stays unreported, because the caller expects it: it asked for existing blocks
- * alone, or it tries something else afterwards. */
+/* Returns whether a failure is not reported, because the caller expects it: the caller asked for
+ * existing blocks only, or it tries something else afterwards. */
 static inline bool maar_is_without_report(const MaarAllocationCreateInfo* info)
 {
     return (info->flags & (MAAR_ALLOCATE_AS_TRIAL | MAAR_ALLOCATE_WITHOUT_REPORT |

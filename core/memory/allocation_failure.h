@@ -40,12 +40,12 @@ struct maar_allocation_failure {
     uint32_t type_index;          /* the preferred memory type */
     uint32_t type_bits;           /* all types that were tried; may be 0 */
     const struct maar_pool* pool; /* a pool of the caller's, or NULL */
-    bool only_budget;             /* the request was only over budget, which it may not exceed */
-    bool in_pieces;               /* pages: no single block needs that size */
+    bool only_budget;             /* the budget is the only reason for the failure */
+    /* the memory is made of pages, so no block of that size is needed */
+    bool in_pieces;
 };
 
-/* Reports a failure, unless failures of its kind were reported often enough. No lock may be
- * held. */
+/* Reports a failure, unless equal failures were reported often enough. No lock may be held. */
 void maar_report_allocation_failure(MaarAllocator allocator,
                                     const struct maar_allocation_failure* failure);
 /* Notes that a block was made in the heap, so the next failure is reported again. */

@@ -8,7 +8,8 @@
 #include "core/memory/slot_table.h"
 #include "core/time/retire.h"
 
-/* Frees an allocation now. Reports, under the name of `call`, a handle that names none. */
+/* Frees an allocation now. If the handle names no allocation, reports that under the name of
+ * `call`. */
 VkResult maar_free_allocation(MaarAllocator allocator, const char* call, MaarAllocation allocation);
 /* Frees a claimed slot with its mappings and its name. */
 void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index);
@@ -27,9 +28,9 @@ void maar_slot_make_pending(MaarAllocator allocator, uint32_t index);
 void maar_end_pending_range(MaarAllocator allocator, struct maar_retire_item* item,
                             enum maar_retire_step step);
 
-/* Makes an allocation, or none, pending and queues the action that ends it. The same action ends
- * the object that another room has bound there. object: 0, or a handle that only the action
- * understands. */
+/* Makes an allocation pending and queues the action that ends it. The same action ends the object
+ * that another room has bound there. object: 0, or a handle that only the action understands.
+ * allocation may be VK_NULL_HANDLE: then only the object is pending. */
 VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t object,
                          MaarAllocation allocation, uint32_t point_count, const MaarPoint* points,
                          maar_retire_action action);

@@ -38,13 +38,14 @@ struct maar_pool;
  * destroys the state. */
 struct maar_extension {
     void (*destroy)(MaarAllocator allocator, void* state);
-    /* Gives back what is empty, in one pool or, for NULL, everywhere. Returns the bytes that no
-     * pool counts. */
+    /* Releases the empty memory of the room: in one pool, or in all if pool is NULL. Returns the
+     * released bytes that no pool counts. */
     VkDeviceSize (*trim)(MaarAllocator allocator, void* state, const struct maar_pool* pool);
     void (*count)(void* state, MaarStatistics* statistics);            /* may be NULL */
     void (*end_pool)(MaarAllocator allocator, struct maar_pool* pool); /* may be NULL */
     /* Prevents new submissions from using the pages of a stitched allocation. Returns whether the
-     * last submission has been executed; if not, *point is where it has. */
+     * last submission has been executed. If not, sets *point to the point that passes when it
+     * has. */
     bool (*seal)(MaarAllocator allocator, const struct maar_slot* slot, MaarPoint* point);
     /* Gives the pages of a stitched allocation back. */
     void (*release_pages)(MaarAllocator allocator, struct maar_block* block);

@@ -115,8 +115,8 @@ enum maar_pool_outcome maar_arena_place_in(struct maar_arena* arena, struct maar
     return place_in(arena, block, request, made);
 }
 
-/* Places a large request into the block that it fits most tightly, as far as the arena knows. The
- * arena's figure is brought up to date for each block that is chosen. */
+/* Places a large request into the block that it fits most tightly, as far as the arena knows.
+ * Updates the block's class in the index for each block that is chosen. */
 MAAR_NOINLINE enum maar_pool_outcome place_tightly(struct maar_arena* arena,
                                                    const struct maar_place_request* request,
                                                    uint32_t wanted, struct maar_made* made)

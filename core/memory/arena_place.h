@@ -7,7 +7,7 @@
 
 #include "core/memory/pool.h"
 
-/* A request as the placement takes it. */
+/* A request in the form that a placement needs. */
 struct maar_place_request {
     VkDeviceSize size;
     VkDeviceSize alignment;
@@ -24,7 +24,7 @@ struct maar_place_request {
 enum maar_pool_outcome {
     MAAR_POOL_PLACED,
     MAAR_POOL_NO_ROOM, /* no room in the blocks that were looked at, and no block may be added */
-    MAAR_POOL_CHANGED, /* a lock was left meanwhile; look again */
+    MAAR_POOL_CHANGED, /* the lock was released for a time; the caller looks again */
     MAAR_POOL_WAIT,    /* another thread is making a block that may serve */
     MAAR_POOL_NO_HOST_MEMORY,
     MAAR_POOL_FAILED /* the driver or a limit has no memory; see maar_made::error */

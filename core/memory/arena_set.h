@@ -22,7 +22,7 @@ enum { MAAR_ARENAS = 16 };
 /* The number of threads that an allocator remembers. Any other thread gets an arena by its hash. */
 enum { MAAR_KNOWN_THREADS = 64 };
 
-/* A thread that has met another thread, and the number of its arenas plus one. */
+/* A thread that has met another thread, and the number, plus one, of the arenas that it uses. */
 struct maar_known_thread {
     maar_atomic64 tag;
     maar_atomic32 arena;
@@ -64,8 +64,8 @@ static inline bool maar_arena_set_is_divided(const struct maar_arena_set* set)
     return maar_atomic32_load(&set->count) > 1;
 }
 
-/* Locks the first arena if it is the only one and free, and returns whether it did. This is the
- * usual case, and inline; otherwise call maar_arena_set_enter_own. */
+/* Locks the first arena if it is the only one and is free, and returns whether it did. This usual
+ * case is inline. In other cases call maar_arena_set_enter_own. */
 static inline bool maar_arena_set_try_first(const struct maar_arena_set* set,
                                             struct maar_mutex* first)
 {
@@ -87,8 +87,8 @@ void* maar_arena_set_enter_own(struct maar_arena_set* set, struct maar_known_thr
 /* Adds an arena unless another thread has added one. Returns the arena of that number. */
 void* maar_arena_set_add(struct maar_arena_set* set, uint32_t number, void* arena);
 
-/* Returns the number of this thread's arenas, below MAAR_ARENAS. Only threads that have met another
- * thread have a number. */
+/* Returns the number of the arenas that this thread uses, below MAAR_ARENAS. Only threads that have
+ * met another thread have a number. */
 uint32_t maar_thread_arena(struct maar_known_threads* threads);
 
 /* Allocates host memory for a placement that lacks it. The owner's lock is held; it is left and

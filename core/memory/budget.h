@@ -38,7 +38,7 @@ uint32_t maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budge
 /* Whether a budget has room for that many more bytes. */
 bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size);
 
-/* How one request may use budgets, and what came of it. */
+/* How one request may use budgets, and what happened to it. */
 struct maar_budget_use {
     bool may_exceed; /* set by the slow path for its last round */
     bool refused;    /* an attempt failed, and the budget was the only reason */

@@ -1,6 +1,6 @@
 /*
- * One VkDeviceMemory. Blocks are made here, and imports. Each object is counted and checked against
- * the limits. The counts are atomic; no lock may be held.
+ * Allocates and frees VkDeviceMemory objects, for blocks and imports. Each object is counted and
+ * checked against the limits. The counts are atomic. No lock may be held.
  */
 #ifndef MAAR_CORE_MEMORY_DEVICE_MEMORY_H
 #define MAAR_CORE_MEMORY_DEVICE_MEMORY_H

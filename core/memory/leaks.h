@@ -1,6 +1,6 @@
 /*
- * Ends all that is left in a pool that is destroyed: leaks are reported, blocks released. No lock
- * may be held.
+ * Ends the allocations and blocks that are left in a pool when it is destroyed. It reports leaks
+ * and releases blocks. No lock may be held.
  */
 #ifndef MAAR_CORE_MEMORY_LEAKS_H
 #define MAAR_CORE_MEMORY_LEAKS_H

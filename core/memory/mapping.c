@@ -1,6 +1,6 @@
 /*
- * The host's access: map, flush, invalidate, copy. Ranges that are passed to the driver are whole
- * atoms and stay inside the block. Coherent types need no flush.
+ * The host's access: map, flush, invalidate, copy. The driver receives only ranges of whole atoms
+ * that stay inside the block. Coherent types need no flush.
  *
  * The map lock guards the mapping of one block. It is held across vkMapMemory, since a memory
  * object may be mapped only once and Vulkan requires external synchronization of its mapping.

@@ -20,8 +20,8 @@ bool maar_slot_unmap(struct maar_slot* slot, uint32_t keep);
 void* maar_slot_address(struct maar_slot* slot);
 
 /*
- * The public calls of similar names below their entry checks, for a live slot. They report under
- * the name of `call`.
+ * Do the work of the public functions with similar names, for a live slot. They report under the
+ * name of `call`.
  */
 VkResult maar_slot_flush(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                          VkDeviceSize offset, VkDeviceSize size);

@@ -41,7 +41,8 @@ static inline void* maar_object_of(MaarAllocator allocator, enum maar_object_kin
     }
     void* object = maar_atomic_pointer_load(&slot->object);
     const bool is_kind = maar_atomic32_load_acquire(&slot->object_kind) == (uint32_t)kind;
-    /* While another thread ends the object and makes the next one, both may be the next one's. */
+    /* The key is checked again: another thread may have ended the object and put a new one into the
+     * slot while this thread read the object and its kind. */
     return is_kind && maar_slot_resolve(&allocator->object_slots, handle, &index) != NULL ? object
                                                                                           : NULL;
 }

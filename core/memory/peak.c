@@ -6,8 +6,9 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool.h"
 
-/* A floor is set again when the live bytes have left it by two steps: by so much of them, or by so
- * many bytes. Growth sets it some tens of times an octave, and most frees leave it alone. */
+/* A step is this part of the live bytes, but at most LARGEST_STEP. A floor is set again when the
+ * live bytes differ from it by two steps. So growth sets the floor some tens of times an octave,
+ * and most frees do not set it. */
 enum { STEP_SHARE = 32 };
 #define LARGEST_STEP ((VkDeviceSize)1 << 22)
 

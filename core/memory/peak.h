@@ -20,7 +20,7 @@ void maar_arena_look_at_peak(struct maar_arena* arena, VkDeviceSize live, VkDevi
 /* Sets the floor for the bytes that live now. */
 void maar_arena_raise_floor(struct maar_arena* arena, VkDeviceSize live);
 
-/* Counts live bytes that come. */
+/* Adds live bytes. */
 static inline void maar_arena_gain_live(struct maar_arena* arena, VkDeviceSize size)
 {
     const VkDeviceSize live = maar_atomic64_load(&arena->live_bytes) + size;
@@ -30,7 +30,7 @@ static inline void maar_arena_gain_live(struct maar_arena* arena, VkDeviceSize s
     }
 }
 
-/* Counts live bytes that go. */
+/* Subtracts live bytes. */
 static inline void maar_arena_lose_live(struct maar_arena* arena, VkDeviceSize size)
 {
     const VkDeviceSize live = maar_atomic64_load(&arena->live_bytes);
@@ -40,8 +40,8 @@ static inline void maar_arena_lose_live(struct maar_arena* arena, VkDeviceSize s
     }
 }
 
-/* Takes back live bytes that never counted: of a call that fails, or of a block that is counted by
- * its pages. */
+/* Subtracts live bytes without a look at the peak, because they were never in use: those of a call
+ * that fails, or of a block that is counted by its pages. */
 void maar_arena_drop_live(struct maar_arena* arena, VkDeviceSize size);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * Headers of blocks and arenas: see recycled.h.
  *
- * A late reader of a header looks at its lock, and at the arena of a block. These outlast each use
- * of the header; everything else begins with zero.
+ * A thread that reads a header late uses only its lock and, of a block, its arena. These stay valid
+ * from one use of the header to the next. All other members are set to zero before each use.
  */
 #include "core/memory/recycled.h"
 

@@ -69,8 +69,8 @@ static inline struct maar_block* maar_slot_enter_mapping(const struct maar_slot*
     }
 }
 
-/* Lock two arenas, and leave their locks. Both may be the same arena. A mover of bytes takes them;
- * so far the tests alone contain one. */
+/* Lock two arenas, and release their locks. Both may be the same arena. Code that moves bytes needs
+ * them. So far only the tests move bytes. */
 void maar_arena_lock_both(struct maar_arena* one, struct maar_arena* other);
 void maar_arena_unlock_both(struct maar_arena* one, struct maar_arena* other);
 

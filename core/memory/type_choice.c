@@ -172,9 +172,9 @@ bool maar_type_is_usable(const struct maar_device_facts* facts, uint32_t type)
            ((flags & PROTECTED) == 0 || facts->protected_memory);
 }
 
-/* Whether a type that is not for every request was requested, by its number or by its flags.
- * Lazily allocated memory is for transient attachments: the contents of any other resource could
- * be lost. */
+/* Returns whether a type that is not for every request was requested, by its number or by its
+ * flags. Lazily allocated memory is for transient attachments: the contents of any other resource
+ * could be lost. */
 static bool is_asked_for(VkMemoryPropertyFlags flags, const MaarAllocationCreateInfo* info)
 {
     VkMemoryPropertyFlags named = info->requiredFlags | info->preferredFlags;
