@@ -319,10 +319,10 @@ def threads(run):
     run.machine.need_vma()
     found = {}
     for _ in range(1 if run.quick else 5):
-        few = ("--runs", "20") if run.quick else ("--runs", "200")
+        few = ("--runs", "2") if run.quick else ("--runs", "40")
         for line in run.bench("allocator", "--live", "10000", "--threads", "2", "--sync",
                               "internal", "--workload", "memory", "--peer", "maar,vma",
-                              "--operations", "2000", *few, environment=run.machine.lavapipe()):
+                              "--operations", "20000", *few, environment=run.machine.lavapipe()):
             for what in ("speedup", "of_vma", "cpu_ns", "quiet"):
                 if line[what] is not None:
                     found.setdefault((line["peer"], line["threads"], what), []).append(line[what])
