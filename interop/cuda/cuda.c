@@ -1,6 +1,7 @@
 /*
- * The allocator's device in CUDA: finds it, keeps it current during calls, releases it. Maps
- * allocations there: the address of a block plus an offset.
+ * Makes and destroys a MaarCuda: loads the driver, finds the allocator's device, chooses a context
+ * and finds out what the device can do. Also returns the addresses of allocations in CUDA: the
+ * address of the block plus an offset.
  */
 #include <string.h>
 
@@ -27,7 +28,8 @@ static VkResult check_cuda_info(MaarAllocator allocator, const char* call,
                                 : result;
 }
 
-/* Chooses the primary context, or the caller's if that is a context of the device. */
+/* Chooses the context of the caller, if there is one, or else the primary context. The caller's
+ * context must belong to the allocator's device. */
 static VkResult choose_context(MaarCuda cuda, const char* call, void* given)
 {
     if (given == NULL) {
@@ -88,12 +90,12 @@ static void look_at_capabilities(MaarCuda cuda)
 }
 
 /* Reports why handoffs do not use the fastest mode. Without the report, a program would notice only
- * that they are slow. */
+ * that handoffs are slow. */
 static void report_handoffs(MaarCuda cuda)
 {
     MaarAllocator allocator = cuda->peer.allocator;
     const struct maar_device_facts* facts = &allocator->device.facts;
-    const char* reason = "the CUDA driver or device takes none";
+    const char* reason = "the CUDA driver or device imports none";
     if (!facts->semaphore_fd && !facts->semaphore_win32) {
         reason = MAAR_PORT_HAS_FDS ? "VK_KHR_external_semaphore_fd is not enabled"
                                    : "VK_KHR_external_semaphore_win32 is not enabled";
@@ -106,8 +108,8 @@ static void report_handoffs(MaarCuda cuda)
     }
     const MaarHandoffMode mode = maar_peer_best_mode(&cuda->peer);
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED,
-                "maarCreateCuda", "no timeline semaphore is seen by both sides, so %s: %s",
-                mode == MAAR_HANDOFF_MODE_BINARY ? "handoffs go by binary ones"
+                "maarCreateCuda", "Vulkan and CUDA cannot share a timeline semaphore, so %s: %s",
+                mode == MAAR_HANDOFF_MODE_BINARY ? "handoffs use binary semaphores"
                 : mode == MAAR_HANDOFF_MODE_HOST ? "handoffs go through the host"
                                                  : "there are no handoffs",
                 reason);

@@ -1,7 +1,8 @@
 /*
  * Finds the allocator's device among CUDA's: the device with the same UUID or, where the Vulkan
- * driver gives a LUID (on Windows), with the same LUID and node mask. A name does not identify a
- * device: a second device of the same model would accept the memory and write somewhere else.
+ * driver gives a LUID (on Windows), the device with the same LUID and node mask. A name does not
+ * identify a device: a second device of the same model would accept the memory and write somewhere
+ * else.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,12 +10,12 @@
 #include "core/memory/allocator_state.h"
 #include "interop/cuda/cuda_internal.h"
 
-/* The identity of a device, and its text. */
+/* Sizes of texts: one identity, and the list of the identities that were seen. */
 enum { IDENTITY_SIZE = 64, SEEN_SIZE = 112 };
 
 struct cuda_identity {
     uint8_t bytes[VK_UUID_SIZE];
-    uint32_t size; /* of the bytes; 0: the driver gives none */
+    uint32_t size; /* of the bytes; 0 if the driver gives no identity */
     uint32_t node_mask;
 };
 
@@ -74,8 +75,8 @@ static bool is_same_identity(const struct cuda_identity* a, const struct cuda_id
            memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
-/* Reports both sides in one sentence, as far as there is room, and each device in a sentence of its
- * own. */
+/* Reports each CUDA device in a message of its own. One more message names the Vulkan device and as
+ * many identities of CUDA devices as fit. */
 static VkResult report_no_device(MaarCuda cuda, const char* call, int count, bool by_luid)
 {
     MaarAllocator allocator = cuda->peer.allocator;

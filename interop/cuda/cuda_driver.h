@@ -1,8 +1,8 @@
 /*
- * The part of the CUDA driver that Maar uses: its types as they cross the boundary, and a table of
- * its entry points, which Maar looks up by name in the driver's library at run time. Nothing links
- * CUDA, and no header of the Toolkit is needed. Where a Toolkit is installed,
- * tests/interop/cuda_declarations.c compares every declaration here with its headers.
+ * The part of the CUDA driver that Maar uses: the types of its parameters, and a table of its entry
+ * points, which Maar looks up by name in the driver's library at run time. Maar is not linked with
+ * CUDA and needs no header of the Toolkit. Where a Toolkit is installed,
+ * tests/interop/cuda_declarations.c compares every declaration here with the Toolkit's headers.
  *
  * Invariants: a struct has the size and the offsets of the driver's struct; reserved fields are
  * zero in every call. The table never changes after it is filled, so it needs no lock.
@@ -26,11 +26,11 @@ typedef unsigned long long maar_cuda_pointer;
 typedef unsigned int maar_cuda_pointer;
 #endif
 
-typedef int maar_cuda_device;                 /* an ordinal's device */
+typedef int maar_cuda_device;                 /* the device that an ordinal names */
 typedef unsigned long long maar_cuda_backing; /* physical memory from cuMemCreate */
 typedef void(MAAR_CUDA_CALL* maar_cuda_host_fn)(void* data);
 
-/* Handles: pointers to objects of the driver's. */
+/* Handles: pointers to objects of the driver. */
 struct maar_cuda_context;
 struct maar_cuda_stream;
 struct maar_cuda_event;
@@ -39,7 +39,7 @@ struct maar_cuda_semaphore; /* imported external semaphore */
 struct maar_cuda_array;
 struct maar_cuda_mipmapped_array;
 
-/* The results that Maar distinguishes; cuGetErrorName knows the others. */
+/* The results that have names in Maar. cuGetErrorName knows all results. */
 enum maar_cuda_result {
     MAAR_CUDA_SUCCESS = 0,
     MAAR_CUDA_INVALID_VALUE = 1,
@@ -73,8 +73,9 @@ enum maar_cuda_attribute {
     MAAR_CUDA_ATTRIBUTE_PCI_DOMAIN = 50,
     MAAR_CUDA_ATTRIBUTE_COMPUTE_MAJOR = 75,
     MAAR_CUDA_ATTRIBUTE_COMPUTE_MINOR = 76,
-    MAAR_CUDA_ATTRIBUTE_VIRTUAL_MEMORY = 102,   /* cuMemCreate and cuMemMap work */
-    MAAR_CUDA_ATTRIBUTE_FILE_DESCRIPTORS = 103, /* their memory can be exported as a descriptor */
+    MAAR_CUDA_ATTRIBUTE_VIRTUAL_MEMORY = 102, /* cuMemCreate and cuMemMap work */
+    /* memory from cuMemCreate can be exported as a descriptor */
+    MAAR_CUDA_ATTRIBUTE_FILE_DESCRIPTORS = 103,
     MAAR_CUDA_ATTRIBUTE_TIMELINE_SEMAPHORES = 114,
     MAAR_CUDA_ATTRIBUTE_DMA_BUF = 124
 };
@@ -118,7 +119,7 @@ enum maar_cuda_memory_handle_type {
     MAAR_CUDA_MEMORY_DMA_BUF_FD = 9
 };
 
-/* A descriptor belongs to the driver once the import has succeeded; an NT handle never does. */
+/* After a successful import, a file descriptor belongs to the driver. An NT handle never does. */
 union maar_cuda_os_handle {
     int fd;
     struct {
@@ -142,9 +143,10 @@ struct maar_cuda_memory_range {
     unsigned int reserved[16];
 };
 
-/* Kind of the elements of an array; maar_cuda_array_shape::channels says how many make a texel. */
+/* The type of an array's elements. maar_cuda_array_shape::channels is the number of elements in a
+ * texel. */
 enum maar_cuda_format {
-    MAAR_CUDA_FORMAT_UINT8 = 0x01, /* normalised formats too */
+    MAAR_CUDA_FORMAT_UINT8 = 0x01, /* also for formats that are normalised in Vulkan */
     MAAR_CUDA_FORMAT_UINT16 = 0x02,
     MAAR_CUDA_FORMAT_UINT32 = 0x03,
     MAAR_CUDA_FORMAT_SINT8 = 0x08,
@@ -170,13 +172,14 @@ enum maar_cuda_format {
 
 enum {
     MAAR_CUDA_ARRAY_LAYERED = 0x01,
-    MAAR_CUDA_ARRAY_SURFACE = 0x02, /* kernels may write */
+    MAAR_CUDA_ARRAY_SURFACE = 0x02, /* kernels may write to the array */
     MAAR_CUDA_ARRAY_CUBE = 0x04,
     MAAR_CUDA_ARRAY_GATHER = 0x08,
     MAAR_CUDA_ARRAY_COLOR_ATTACHMENT = 0x20
 };
 
-/* A 2D image has depth 0; a layered one has its layers there. */
+/* `depth` is 0 for a 2D image without layers. For an image with layers, it is the number of
+ * layers. */
 struct maar_cuda_array_shape {
     size_t width;
     size_t height;
@@ -210,7 +213,7 @@ struct maar_cuda_semaphore_handle {
     unsigned int reserved[16];
 };
 
-/* The parts that belong to other kinds of semaphores are reserved here. */
+/* The fields that belong to other kinds of semaphores are declared as reserved. */
 struct maar_cuda_semaphore_signal {
     unsigned long long value; /* of a timeline; 0 for a binary semaphore */
     unsigned long long reserved_kinds[2];
@@ -219,9 +222,10 @@ struct maar_cuda_semaphore_signal {
     unsigned int reserved[16];
 };
 
-/* As long as a signal. The wait for a keyed mutex has a time limit, so fewer words are reserved. */
+/* The layout is that of a signal. In the driver's struct, the wait for a keyed mutex also has a
+ * time limit, which lies among the reserved parameters here. */
 struct maar_cuda_semaphore_wait {
-    unsigned long long value; /* waits until the timeline has at least this */
+    unsigned long long value; /* the wait ends when the timeline has at least this value */
     unsigned long long reserved_kinds[2];
     unsigned int reserved_parameters[12];
     unsigned int flags;
@@ -266,8 +270,8 @@ struct maar_cuda_access_info {
 };
 
 /*
- * The entry points: name, exported symbol, parameters. The symbol is the version that the
- * parameters belong to. All return enum maar_cuda_result.
+ * The entry points: name, exported symbol, parameters. The symbol names the version of the function
+ * that has these parameters. All functions return enum maar_cuda_result.
  */
 #define MAAR_CUDA_FUNCTIONS(X)                                                                     \
     X(cuInit, cuInit, (unsigned int flags))                                                        \
@@ -346,7 +350,8 @@ struct maar_cuda_access_info {
       (maar_cuda_pointer target, unsigned int value, size_t count,                                 \
        struct maar_cuda_stream* stream))
 
-/* Functions that an older driver or another system lacks: NULL there. */
+/* Functions that an older driver or another operating system may lack. The entry of a missing
+ * function is NULL. */
 #define MAAR_CUDA_OPTIONAL_FUNCTIONS(X)                                                            \
     X(cuDeviceGetUuid, cuDeviceGetUuid_v2,                                                         \
       (struct maar_cuda_uuid * uuid, maar_cuda_device device))                                     \

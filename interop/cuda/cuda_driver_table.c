@@ -1,10 +1,10 @@
 /*
- * The functions of a peer, for CUDA. Structures are zeroed before they are filled, since their
- * reserved fields must be zero.
+ * The table of functions through which interop/peer calls CUDA. Structures are zeroed before they
+ * are filled, because their reserved fields must be zero.
  */
 #include "interop/cuda/cuda_internal.h"
 
-/* Writes a handle of the system in the form that CUDA reads. */
+/* Writes a handle of the operating system in the form that CUDA reads. */
 static void write_handle(maar_port_handle handle, union maar_cuda_os_handle* out)
 {
     if (MAAR_PORT_HAS_FDS) {

@@ -1,7 +1,8 @@
 /*
- * Describes images to CUDA. CUDA has no normalised or sRGB formats: such texels are integers of the
- * same bits to CUDA, and a texture object decides how to read them. Formats that CUDA cannot
- * express exactly are rejected: three channels, packed and compressed formats, depth.
+ * Describes images to CUDA. CUDA has no normalised or sRGB formats of the kinds below: to CUDA,
+ * such texels are integers with the same bits, and a texture object decides how to read them.
+ * Rejects all formats that the table does not list: three channels, compressed formats, depth, and
+ * packed formats except A8B8G8R8, whose channels are whole bytes.
  */
 #include "interop/cuda/cuda_internal.h"
 
@@ -86,16 +87,16 @@ static const char* find_shape_fault(const VkImageCreateInfo* info)
     const VkImageCreateFlags sparse = VK_IMAGE_CREATE_SPARSE_BINDING_BIT;
     const VkImageCreateFlags disjoint = VK_IMAGE_CREATE_DISJOINT_BIT;
     if (info->tiling != VK_IMAGE_TILING_OPTIMAL) {
-        return "pImageInfo->tiling is not optimal; linear images are read by their address";
+        return "pImageInfo->tiling is not optimal; use the address of a linear image instead";
     }
     if (info->samples != VK_SAMPLE_COUNT_1_BIT) {
-        return "pImageInfo->samples is more than one, which CUDA does not know";
+        return "pImageInfo->samples is more than one, which CUDA does not support";
     }
     if ((info->flags & (sparse | disjoint)) != 0) {
-        return "pImageInfo->flags has a sparse or disjoint image, which CUDA does not know";
+        return "pImageInfo->flags requests a sparse or disjoint image, which CUDA does not support";
     }
     if (info->imageType == VK_IMAGE_TYPE_3D && info->arrayLayers > 1) {
-        return "pImageInfo is a 3D image with layers";
+        return "pImageInfo describes a 3D image with layers";
     }
     return NULL;
 }
@@ -121,8 +122,8 @@ VkResult maar_cuda_image_shape(const VkImageCreateInfo* info, struct maar_cuda_a
 {
     const struct cuda_format* format = find_cuda_format(info->format);
     *shape = (struct maar_cuda_array_shape){.width = info->extent.width};
-    *fault = format == NULL ? "pImageInfo->format has no equal in CUDA: one, two or four channels "
-                              "of 8, 16 or 32 bits do"
+    *fault = format == NULL ? "pImageInfo->format has no equivalent in CUDA; formats with one, two "
+                              "or four channels of 8, 16 or 32 bits have one"
                             : find_shape_fault(info);
     if (*fault != NULL) {
         return VK_ERROR_FORMAT_NOT_SUPPORTED;

@@ -1,5 +1,6 @@
 /*
- * Images in CUDA: a mipmapped array over the imported block, and its first levels.
+ * Images in CUDA. An image is a mipmapped array over the imported block; its first levels are
+ * looked up when it is created.
  */
 #include "core/memory/allocation_handle.h"
 #include "interop/cuda/cuda_internal.h"
@@ -13,7 +14,7 @@ struct maar_cuda_image {
     struct maar_cuda_array* levels[SHOWN_LEVELS];
 };
 
-/* The image that is made of a block. */
+/* The image that make_array makes of a block, and its description. */
 struct image_request {
     struct maar_cuda_image* image;
     struct maar_cuda_memory_image info;
@@ -37,7 +38,8 @@ static VkResult make_array(const char* call, struct maar_peer_block* block, void
     MaarCuda cuda = maar_cuda_of(image->object.peer);
     if (block->memory == NULL) {
         return maar_misuse(cuda->peer.allocator, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED, call,
-                           "allocation is memory of CUDA's making, of which there are no images");
+                           "allocation is memory that CUDA made, and CUDA makes no images of such "
+                           "memory");
     }
     VkResult result = maar_cuda_report(cuda, call, "cuExternalMemoryGetMappedMipmappedArray",
                                        cuda->driver.cuExternalMemoryGetMappedMipmappedArray(
@@ -112,7 +114,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation
     request.image->level_count = pImageInfo->mipLevels;
     request.info.offset = maar_slot_offset(slot);
     request.info.levels = pImageInfo->mipLevels;
-    /* The handle comes first: an import cannot be undone once another thread uses the block. */
+    /* Opens the handle first, because an import cannot be undone once another thread uses the
+     * block. */
     result = maar_peer_object_open(&request.image->object, MAAR_OBJECT_CUDA_IMAGE);
     if (result == VK_SUCCESS) {
         const struct maar_peer_use use = {.make = make_array, .undo = undo_array, .data = &request};

@@ -1,10 +1,10 @@
 /*
- * Opens the CUDA driver by name when it is first needed, looks its functions up by the versioned
- * names that belong to their parameters, and translates its errors into Vulkan's.
+ * Opens the library of the CUDA driver, looks up the functions under the versioned names that
+ * belong to their parameters, and translates CUDA's errors into Vulkan's.
  */
 #include "interop/cuda/cuda_internal.h"
 
-/* External memory came with CUDA 10. */
+/* The first version of CUDA with external memory. */
 enum { LEAST_MAJOR = 10, LEAST_MINOR = 0 };
 
 #if defined(_WIN32)
@@ -46,7 +46,7 @@ VkResult maar_cuda_report(MaarCuda cuda, const char* call, const char* function,
         name = "an error without a name";
     }
     if (cuda->driver.cuGetErrorString(result, &text) != MAAR_CUDA_SUCCESS || text == NULL) {
-        text = "no more is known";
+        text = "CUDA gives no description";
     }
     maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_CALL_FAILED,
                 call, "%s failed: %s (%d), %s", function, name, (int)result, text);
@@ -81,8 +81,8 @@ static VkResult report_missing(MaarCuda cuda, const char* call, const char* path
     }
     (void)cuda->driver.cuDriverGetVersion(&version);
     maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_MISSING,
-                call, "%s has no %s: it knows CUDA %d.%d, and %d.%d is the least", path, missing,
-                version / 1000, version % 1000 / 10, LEAST_MAJOR, LEAST_MINOR);
+                call, "%s has no %s: it supports CUDA %d.%d, and Maar needs at least %d.%d", path,
+                missing, version / 1000, version % 1000 / 10, LEAST_MAJOR, LEAST_MINOR);
     return VK_ERROR_INCOMPATIBLE_DRIVER;
 }
 

@@ -1,10 +1,10 @@
 /*
  * Memory that CUDA makes and Vulkan imports: memory from cuMemCreate as a VkDeviceMemory. No query
- * says which memory type such a handle has, or whether the driver accepts the handle, so the types
- * are tried.
+ * says which memory type such a handle has, or whether the driver accepts the handle. So the memory
+ * types are tried one after another.
  *
- * Every step that can fail comes before the import. After the import, CUDA's addresses become an
- * attachment of the block, and are released with it.
+ * Every other step that can fail comes before the import. After the import, CUDA's addresses become
+ * an attachment of the block, and are released with the block.
  */
 #include <string.h>
 
@@ -14,14 +14,15 @@
 #include "interop/cuda/cuda_internal.h"
 #include "interop/share/share_internal.h"
 
-/* A block that CUDA made: its addresses are reserved, and its memory is not imported into CUDA. */
+/* A block whose memory CUDA made. CUDA maps the memory at reserved addresses instead of importing
+ * it. */
 struct cuda_pages {
     struct maar_peer_block block; /* first */
-    maar_port_handle handle;      /* until Vulkan has imported it */
+    maar_port_handle handle;      /* the file descriptor, until a MaarExternalHandle owns it */
 };
 
-/* Releases the pages, and leaves CUDA if it was entered. Uncounts the block last: the MaarCuda may
- * be destroyed from then on. */
+/* Releases the pages, and leaves CUDA if `entered`. Subtracts the block from the counts as the last
+ * step: the MaarCuda may be destroyed from then on. */
 static void discard_pages(struct cuda_pages* pages, bool entered, int previous)
 {
     MaarCuda cuda = maar_cuda_of(pages->block.peer);
@@ -50,8 +51,8 @@ static void end_pages(MaarAllocator allocator, struct maar_attachment* attachmen
     discard_pages(pages, entered, previous);
 }
 
-/* Creates memory and maps it at new addresses. The mapping keeps the memory alive, and so does the
- * descriptor. */
+/* Creates memory and maps it at new addresses. Both the mapping and the file descriptor keep the
+ * memory alive. */
 static VkResult map_new_memory(MaarCuda cuda, const char* call, struct cuda_pages* pages)
 {
     const VkDeviceSize size = pages->block.size;
@@ -111,8 +112,8 @@ static VkResult make_pages(MaarCuda cuda, const char* call, VkDeviceSize least,
     return VK_SUCCESS;
 }
 
-/* Tries the types that the buffer may live in, device-local types first. The type that works takes
- * the handle. */
+/* Tries the memory types that the buffer may live in, device-local types first. The import that
+ * succeeds takes the handle. */
 static VkResult import_made_memory(MaarCuda cuda, const char* call, const VkBufferCreateInfo* info,
                                    MaarExternalHandle handle, VkDeviceSize size, uint32_t type_bits,
                                    VkBuffer* buffer, MaarAllocation* allocation)
@@ -157,8 +158,8 @@ static VkResult check_memory_arguments(MaarCuda cuda, const char* call,
     return result == VK_SUCCESS ? maar_cuda_require_pages(cuda, call) : result;
 }
 
-/* Finds the size of the buffer and the memory types that it may live in. If the caller names a
- * type, it must be one of these, and is the only one. */
+/* Finds the size of the buffer and the memory types that it may live in. A type that the caller
+ * names must be one of them, and is then the only one left. */
 static VkResult measure_buffer(MaarAllocator allocator, const char* call,
                                const VkBufferCreateInfo* info, uint32_t type,
                                MaarMemoryRequest* request)
@@ -226,6 +227,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
     }
     const struct maar_slot* slot = maar_slot_of_own(allocator, *pAllocation);
     (void)maar_attachment_add(maar_slot_block(slot),
-                              &pages->block.attachment); /* a new block has none */
+                              &pages->block.attachment); /* a new block has none of this owner */
     return VK_SUCCESS;
 }

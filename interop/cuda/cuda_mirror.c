@@ -1,11 +1,11 @@
 /*
  * Mirrors: a sparse buffer and a range of CUDA addresses that grow together, so that both sides see
- * the same bytes at the same offsets. A growth makes one block of its own. The block is bound to
- * the buffer and mapped into the range at the same offset, as a whole: CUDA maps a handle only from
- * its first byte on.
+ * the same bytes at the same offsets. Each growth makes one block. The block is bound to the buffer
+ * and mapped into the range at the same offset, as a whole, because CUDA maps the memory of a
+ * handle only from its first byte on.
  *
- * A growth binds first and waits for the bind, then maps: a bind can be undone, while a range only
- * grows. Externally synchronized by its owner.
+ * A growth first binds the block, then waits for the bind, and then maps the block: a bind can be
+ * undone, while a range only grows. The caller synchronizes the calls on a mirror.
  */
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
@@ -19,10 +19,10 @@
 #include "core/time/timeline.h"
 #include "interop/cuda/cuda_internal.h"
 
-/* The longest wait for a bind. A bind that takes longer is taken for a lost device. */
+/* The longest wait for a bind. If a bind takes longer, the device counts as lost. */
 #define BIND_TIMEOUT_NS ((uint64_t)10000000000)
 
-/* The memory of one growth. The list begins with the last block. */
+/* The memory of one growth. The list begins with the newest block. */
 struct mirror_block {
     struct mirror_block* previous;
     MaarAllocation allocation;
@@ -36,17 +36,18 @@ struct maar_cuda_mirror {
     VkSemaphore timeline; /* counts the binds that the device has done */
     uint64_t bind_count;
     uint32_t type_bits;       /* the memory types that the buffer may live in */
-    VkDeviceSize space;       /* bytes of the device's sparse address space that it occupies */
-    VkDeviceSize reserved;    /* bytes that it can grow to */
+    VkDeviceSize space;       /* bytes that the buffer takes of the device's sparse address space */
+    VkDeviceSize reserved;    /* bytes that the mirror can grow to */
     VkDeviceSize size;        /* bytes that have blocks behind them */
-    VkDeviceSize granularity; /* a block has a multiple of this */
+    VkDeviceSize granularity; /* the size of a block is a multiple of this */
     struct mirror_block* blocks;
     uint32_t block_count;
 };
 
 /* ---- the create info ---- */
 
-/* Returns whether the driver is known to bind something else than exportable memory. */
+/* Returns whether the driver is known to bind the wrong memory when exportable memory is bound to a
+ * sparse buffer. */
 static bool binds_something_else(const struct maar_device* device)
 {
     VkPhysicalDeviceDriverProperties driver = {
@@ -71,7 +72,7 @@ static VkResult check_mirror_buffer(MaarAllocator allocator, const char* call,
     if (info->size == 0 || info->size > MAAR_RANGE_MAX_SIZE) {
         return maar_misuse(
             allocator, info->size == 0 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_OUT_OF_RANGE,
-            call, "pCreateInfo->pBufferInfo->size is 0 or beyond bounds");
+            call, "pCreateInfo->pBufferInfo->size is 0 or too large");
     }
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
@@ -87,13 +88,13 @@ static VkResult check_mirror_queue(MaarAllocator allocator, const char* call, ui
     const struct maar_device_facts* facts = &allocator->device.facts;
     if (queue >= allocator->queue_count) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "pCreateInfo->queue is none of the allocator's pQueues");
+                           "pCreateInfo->queue is not an index into the allocator's pQueues");
     }
     const uint32_t family = allocator->queues[queue].familyIndex;
     if (family < facts->queue_family_count &&
         (facts->queue_flags[family] & VK_QUEUE_SPARSE_BINDING_BIT) == 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NO_QUEUE, call,
-                           "pCreateInfo->queue is of a family without sparse binding");
+                           "pCreateInfo->queue belongs to a family without sparse binding");
     }
     return VK_SUCCESS;
 }
@@ -108,7 +109,7 @@ static VkResult check_mirror_device(MaarAllocator allocator, const char* call)
     } else if (!facts->timeline_semaphore) {
         missing = "timelineSemaphore was not enabled";
     } else if (binds_something_else(&allocator->device)) {
-        missing = "this driver binds something else than exportable memory";
+        missing = "this driver binds the wrong memory when exportable memory is bound";
     }
     if (missing == NULL) {
         return VK_SUCCESS;
@@ -134,8 +135,8 @@ static VkResult check_mirror(MaarAllocator allocator, const char* call,
 
 /* ---- making and ending ---- */
 
-/* Makes the range first: it rounds the size up to CUDA's granularity, and the buffer has the same
- * size. */
+/* Makes the range before the buffer: the range rounds the size up to CUDA's granularity, and the
+ * buffer gets the rounded size. */
 static VkResult make_range(struct maar_cuda_mirror* mirror, const char* call, VkDeviceSize size)
 {
     VkResult result =
@@ -149,8 +150,8 @@ static VkResult make_range(struct maar_cuda_mirror* mirror, const char* call, Vk
     return result;
 }
 
-/* Counts this many bytes of the sparse address space, which all sparse objects share, as the
- * mirror's. */
+/* Takes sparse address space until the mirror has `size` bytes of it. All sparse objects share this
+ * address space. */
 static VkResult take_mirror_space(struct maar_cuda_mirror* mirror, const char* call,
                                   VkDeviceSize size)
 {
@@ -163,7 +164,7 @@ static VkResult take_mirror_space(struct maar_cuda_mirror* mirror, const char* c
     return result;
 }
 
-/* Finds the create info of a buffer whose memory can be exported to CUDA block by block. */
+/* Fills in the create info of a buffer whose memory can be exported to CUDA block by block. */
 static VkResult share_mirror_buffer(struct maar_cuda_mirror* mirror, const char* call,
                                     const VkBufferCreateInfo* info,
                                     struct maar_shared_buffer* shared)
@@ -180,8 +181,8 @@ static VkResult share_mirror_buffer(struct maar_cuda_mirror* mirror, const char*
     return result;
 }
 
-/* Asks what the buffer requires of its blocks. Counts the bytes that the driver adds by rounding.
- */
+/* Reads what the buffer requires of its blocks. Takes more address space if the driver rounded the
+ * size up. */
 static VkResult measure_mirror_buffer(struct maar_cuda_mirror* mirror, const char* call)
 {
     MaarAllocator allocator = mirror->object.peer->allocator;
@@ -231,7 +232,7 @@ static VkResult make_mirror_buffer(struct maar_cuda_mirror* mirror, const char* 
     return measure_mirror_buffer(mirror, call);
 }
 
-/* Releases the parts of a mirror that exist, the buffer before its memory. */
+/* Releases the parts of a mirror that exist: the buffer before its memory. */
 static void discard_mirror(struct maar_cuda_mirror* mirror, const char* call)
 {
     MaarAllocator allocator = mirror->object.peer->allocator;
@@ -309,7 +310,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyCudaMirror(MaarCuda cuda, MaarCudaMirror m
 
 /* ---- growth ---- */
 
-/* Submits a bind of the bytes behind the last block. The mirror's timeline counts the bind. */
+/* Submits a bind of the bytes after the last block. The mirror's timeline counts the bind. */
 static VkResult submit_bind(struct maar_cuda_mirror* mirror, VkDeviceMemory memory,
                             VkDeviceSize size)
 {
@@ -344,7 +345,7 @@ static VkResult submit_bind(struct maar_cuda_mirror* mirror, VkDeviceMemory memo
     return result;
 }
 
-/* Waits until the device has done the binds that were submitted. */
+/* Waits until the device has executed all binds that were submitted. */
 static VkResult wait_for_binds(const struct maar_cuda_mirror* mirror)
 {
     MaarAllocator allocator = mirror->object.peer->allocator;
@@ -354,8 +355,8 @@ static VkResult wait_for_binds(const struct maar_cuda_mirror* mirror)
     return result == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : result;
 }
 
-/* Puts a block behind the others, in the buffer and in the range. When the second step fails, the
- * block is unbound again. Where even that fails, the block is released all the same: nobody may use
+/* Places a block after the others, in the buffer and in the range. If a step after the bind fails,
+ * the block is unbound again. If that fails too, the block is released nevertheless: nobody may use
  * the bytes beyond the mirror's size. */
 static VkResult place_block(struct maar_cuda_mirror* mirror, const char* call,
                             const struct maar_slot* slot, VkDeviceSize size)

@@ -41,7 +41,7 @@ VkResult maar_cuda_refuse_space(MaarCuda cuda, const char* call, VkDeviceSize si
 {
     maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_WARNING,
                 MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED, call,
-                "no address space has room for %llu bytes and what they are rounded up to",
+                "no address space has room for %llu bytes, rounded up to the page size",
                 (unsigned long long)size);
     return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }

@@ -1,13 +1,14 @@
 /*
- * Several blocks as one array in CUDA: addresses are reserved once, and each block is mapped behind
- * the blocks before it. CUDA keeps mapped memory alive, so a block's memory lives as long as the
+ * Several blocks as one array in CUDA. Addresses are reserved once, and each block is mapped right
+ * after the previous one. CUDA keeps mapped memory alive, so a block's memory lives as long as the
  * range.
  */
 #include "core/memory/allocation_handle.h"
 #include "interop/cuda/cuda_internal.h"
 #include "interop/share/share_internal.h"
 
-/* A block in the range. The blocks lie one behind the other; the list begins with the last one. */
+/* A block in the range. The blocks have consecutive addresses. The list begins with the last
+ * block. */
 struct range_piece {
     struct range_piece* previous;
     uint64_t start;
@@ -135,17 +136,17 @@ static VkResult check_range_block(struct maar_cuda_range* range, const char* cal
         (VkExternalMemoryHandleTypeFlags)range->object.peer->memory_type;
     if ((block->shared_types & type) == 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
-                           "allocation was not made to be exported to CUDA: chain MaarExportInfo "
-                           "to what it is created with");
+                           "allocation was not created for export to CUDA: chain MaarExportInfo "
+                           "to its create info");
     }
     if (block->placement != NULL || maar_block_is_paged(block)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_DEDICATED, call,
-                           "allocation is not dedicated: a block comes into a range as a whole");
+                           "allocation is not dedicated, but a range maps only whole blocks");
     }
     if (block->size % range->granularity != 0) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, call,
-                    "allocation's block has %llu bytes, which is no multiple of the granularity, "
-                    "%llu",
+                    "allocation's block has %llu bytes, which is not a multiple of the "
+                    "granularity, %llu",
                     (unsigned long long)block->size, (unsigned long long)range->granularity);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -159,7 +160,8 @@ static VkResult check_range_block(struct maar_cuda_range* range, const char* cal
     return VK_SUCCESS;
 }
 
-/* Maps a block. The descriptor stays the caller's, and the mapping keeps the memory alive. */
+/* Maps a block. The file descriptor still belongs to the caller; the mapping keeps the memory
+ * alive. */
 static VkResult map_piece(MaarCuda cuda, const char* call, maar_port_handle handle,
                           const struct range_piece* piece)
 {

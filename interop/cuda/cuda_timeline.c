@@ -1,5 +1,5 @@
 /*
- * Timelines and handoffs under their public names.
+ * The public calls on timelines of CUDA, and for handoffs.
  */
 #include "interop/cuda/cuda_internal.h"
 
