@@ -1,5 +1,6 @@
 /*
- * The allocator's device in HIP, allocations there, and handoffs through the host.
+ * Makes and destroys a MaarHip, returns the addresses of allocations in HIP, and hands resources
+ * over through the host.
  */
 #include <string.h>
 

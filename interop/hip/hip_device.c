@@ -1,8 +1,8 @@
 /*
  * Finds the allocator's device among HIP's. UUIDs alone do not identify a card: HIP's UUID holds
- * the card's serial number, and that of AMD's Vulkan drivers holds its place on the bus. So the
- * places on the bus are compared first, where Vulkan gives them (VK_EXT_pci_bus_info), and then the
- * UUIDs. If no device matches, the program must name one.
+ * the card's serial number, and the UUID of AMD's Vulkan drivers holds the card's place on the bus.
+ * So the places on the bus are compared first, if Vulkan gives them (VK_EXT_pci_bus_info), and then
+ * the UUIDs. If no device matches, the program must name the device.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +17,8 @@ struct pci_address {
     uint32_t parts[4]; /* domain, bus, device, function */
 };
 
-/* Returns false for a text that is no address. Digits are hexadecimal; a ':' follows each of the
- * first two parts and a '.' the third. */
+/* Returns false if the text is not an address. Digits are hexadecimal; a ':' follows each of the
+ * first two parts, and a '.' follows the third. */
 static bool read_pci_address(const char* text, struct pci_address* address)
 {
     static const char ends[4] = {':', ':', '.', '\0'};
@@ -64,7 +64,7 @@ static bool has_hip_uuid(MaarHip hip, int ordinal)
            memcmp(uuid.bytes, facts->device_uuid, VK_UUID_SIZE) == 0;
 }
 
-/* Reports each HIP device in a sentence, and Vulkan's in another. */
+/* Reports each HIP device in a message of its own, and the Vulkan device in one more. */
 static VkResult report_no_hip_device(MaarHip hip, const char* call, int count)
 {
     MaarAllocator allocator = hip->peer.allocator;
@@ -87,13 +87,12 @@ static VkResult report_no_hip_device(MaarHip hip, const char* call, int count)
             memcpy(first, address, sizeof first);
         }
     }
-    maar_report(
-        allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH, call,
-        "none of %d HIP devices (the first is at %s) is the Vulkan device %.64s (%s)%s", count,
-        first, facts->properties.deviceName, own,
-        facts->pci_address_known
-            ? ""
-            : "; enable VK_EXT_pci_bus_info, or name it by pCreateInfo->deviceOrdinalPlusOne");
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_DEVICE_MISMATCH, call,
+                "none of %d HIP devices (the first is at %s) is the Vulkan device %.64s (%s)%s",
+                count, first, facts->properties.deviceName, own,
+                facts->pci_address_known
+                    ? ""
+                    : "; enable VK_EXT_pci_bus_info, or set pCreateInfo->deviceOrdinalPlusOne");
     return VK_ERROR_INCOMPATIBLE_DRIVER;
 }
 

@@ -1,5 +1,5 @@
 /*
- * The functions of a peer, for HIP. HIP shares no semaphores.
+ * The table of functions through which interop/peer calls HIP. HIP shares no semaphores.
  */
 #include "interop/hip/hip_internal.h"
 

@@ -1,6 +1,7 @@
 /*
- * Functions that the files of interop/hip offer to each other. HIP has no contexts: a thread has a
- * current device, which is set for each call and restored after it.
+ * Functions that the files of interop/hip offer to each other. HIP has no contexts. Instead, each
+ * thread has a current device: maar_peer_driver's enter sets it, and leave restores the previous
+ * device.
  */
 #ifndef MAAR_INTEROP_HIP_HIP_INTERNAL_H
 #define MAAR_INTEROP_HIP_HIP_INTERNAL_H
@@ -32,7 +33,8 @@ VkResult maar_hip_load(MaarHip hip, const char* call, const char* path);
 enum maar_hip_kind { MAAR_HIP_CALL_PLAIN, MAAR_HIP_CALL_IMPORT };
 
 VkResult maar_hip_vulkan_result(enum maar_hip_result result, enum maar_hip_kind kind);
-/* Returns VK_SUCCESS for success; else reports HIP's error and returns its meaning for Vulkan. */
+/* Returns VK_SUCCESS for success. Otherwise reports HIP's error and returns the error of Vulkan
+ * that it means. */
 VkResult maar_hip_report(MaarHip hip, const char* call, const char* function,
                          enum maar_hip_result result, enum maar_hip_kind kind);
 

@@ -1,13 +1,13 @@
 /*
- * Opens the HIP runtime by name when it is first needed, looks its functions up, and translates its
- * errors into Vulkan's.
+ * Opens the library of the HIP runtime, looks up its functions, and translates HIP's errors into
+ * Vulkan's.
  */
 #include <string.h>
 
 #include "interop/hip/hip_internal.h"
 
-/* The number changes with each major version of ROCm. The newest known number comes first; the name
- * without a number, which only developers' packages bring, comes last. */
+/* The number in the name changes with each major version of ROCm. The newest known number comes
+ * first. The name without a number comes last; on Linux, only development packages contain it. */
 static const char* const hip_libraries[] = {
 #if defined(_WIN32)
     "amdhip64_7.dll",
@@ -53,11 +53,12 @@ VkResult maar_hip_report(MaarHip hip, const char* call, const char* function,
     maar_report(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_CALL_FAILED,
                 call, "%s failed: %s (%d), %s", function,
                 name != NULL ? name : "an error without a name", (int)result,
-                text != NULL ? text : "no more is known");
+                text != NULL ? text : "HIP gives no description");
     return maar_hip_vulkan_result(result, kind);
 }
 
-/* Opens the library that the caller names, or the first of those that exist. */
+/* Opens the library that the caller names, or else the first of hip_libraries that can be opened.
+ * Returns its name, or NULL. */
 static const char* open_hip(MaarHip hip, const char* path, char reason[MAAR_LIBRARY_REASON_SIZE])
 {
     if (path != NULL) {

@@ -1,12 +1,13 @@
 /*
- * The part of the HIP runtime that Maar uses: its types as they cross the boundary, and a table of
- * its entry points, which Maar looks up by name in the runtime's library when the program runs.
- * Nothing links HIP, and none of its headers is needed. Where they are installed,
+ * The part of the HIP runtime that Maar uses: the types of its parameters, and a table of its entry
+ * points, which Maar looks up by name in the runtime's library when the program runs. Maar is not
+ * linked with HIP and needs none of its headers. Where the headers are installed,
  * tests/interop/hip_declarations.c compares every declaration here with them.
  *
- * Older runtimes have no reserved fields at the end of a struct. These fields are zero and come
- * last, so one declaration serves both. Buffers only: HIP maps no images and, on Linux, no
- * semaphores. The table never changes after it is filled, so it needs no lock.
+ * Older runtimes have no reserved fields at the end of a struct. The reserved fields are zero and
+ * come last, so the same declaration fits old and new runtimes. Maar shares only buffers with HIP,
+ * because HIP maps no images and, on Linux, no semaphores. The table never changes after it is
+ * filled, so it needs no lock.
  */
 #ifndef MAAR_INTEROP_HIP_HIP_RUNTIME_H
 #define MAAR_INTEROP_HIP_HIP_RUNTIME_H
@@ -20,15 +21,15 @@
 #define MAAR_HIP_CALL
 #endif
 
-typedef int maar_hip_device; /* an ordinal's device */
+typedef int maar_hip_device; /* the device that an ordinal names */
 typedef void(MAAR_HIP_CALL* maar_hip_host_fn)(void* data);
 
-/* Handles: pointers to objects of the runtime's. */
+/* Handles: pointers to objects of the runtime. */
 struct maar_hip_stream;
 struct maar_hip_event;
 typedef void* maar_hip_memory;
 
-/* The results that Maar distinguishes; hipGetErrorName knows the others. */
+/* The results that have names in Maar. hipGetErrorName knows all results. */
 enum maar_hip_result {
     MAAR_HIP_SUCCESS = 0,
     MAAR_HIP_INVALID_VALUE = 1,
@@ -66,7 +67,7 @@ enum {
     MAAR_HIP_MEMORY_DEDICATED = 0x1 /* maar_hip_memory_handle::flags */
 };
 
-/* Not Vulkan's deviceUUID: the runtime writes the card's serial number as text into it. */
+/* This is not Vulkan's deviceUUID: the runtime writes the card's serial number as text into it. */
 struct maar_hip_uuid {
     char bytes[16];
 };
@@ -77,7 +78,7 @@ enum maar_hip_memory_handle_type {
     MAAR_HIP_MEMORY_OPAQUE_WIN32_KMT = 3
 };
 
-/* A descriptor belongs to the runtime once the import has succeeded; an NT handle never does. */
+/* After a successful import, a file descriptor belongs to the runtime. An NT handle never does. */
 union maar_hip_os_handle {
     int fd;
     struct {
@@ -141,7 +142,7 @@ struct maar_hip_memory_range {
     X(enum maar_hip_result, hipEventSynchronize, (struct maar_hip_event * event))                  \
     X(enum maar_hip_result, hipEventDestroy, (struct maar_hip_event * event))
 
-/* Functions that an older runtime lacks: NULL there. */
+/* Functions that an older runtime may lack. The entry of a missing function is NULL. */
 #define MAAR_HIP_OPTIONAL_FUNCTIONS(X)                                                             \
     X(enum maar_hip_result, hipDeviceGetUuid,                                                      \
       (struct maar_hip_uuid * uuid, maar_hip_device device))                                       \

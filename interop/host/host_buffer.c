@@ -1,11 +1,12 @@
 /*
- * Buffers on the host's own memory: its pages are imported where the driver takes them; else the
- * bytes are copied.
+ * Buffers on memory of the host. The pages of the memory are imported if the driver accepts them;
+ * otherwise the bytes are copied.
  *
  * An import covers whole multiples of the device's alignment around the caller's bytes, and never
  * reaches beyond the pages of these bytes. The buffer begins at the first imported byte and ends
- * with the caller's last byte. Where the host's caches are not coherent, the caller's bytes must be
- * whole atoms: flushing and invalidating would touch the bytes beside them.
+ * with the caller's last byte. If the memory type is not coherent, the caller's bytes must be whole
+ * atoms of nonCoherentAtomSize: otherwise a flush or an invalidation would touch the bytes beside
+ * them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -49,8 +50,8 @@ static VkResult refuse(struct maar_host_buffer* made, VkResult result, const cha
     return result;
 }
 
-/* Returns false when whole multiples of the alignment reach beyond the pages of the caller's bytes.
- */
+/* Finds the pages to import. Returns false if whole multiples of the alignment reach beyond the
+ * pages of the caller's bytes. */
 static bool find_pages(MaarAllocator allocator, struct maar_host_buffer* made,
                        struct host_pages* pages)
 {
@@ -72,7 +73,8 @@ static bool are_whole_atoms(MaarAllocator allocator, struct maar_host_buffer* ma
     return (uintptr_t)made->memory % atom == 0 && made->size % atom == 0;
 }
 
-/* Asks for the memory types that the driver and the buffer allow. */
+/* Finds the memory types that both the driver and the buffer allow. Leaves out types that are not
+ * coherent, unless the caller's bytes are whole atoms. */
 static VkResult ask_host_types(MaarAllocator allocator, struct maar_host_buffer* made,
                                const struct host_pages* pages, const MaarMemoryRequest* request,
                                uint32_t* bits)
@@ -103,7 +105,8 @@ static VkResult ask_host_types(MaarAllocator allocator, struct maar_host_buffer*
     return *bits != 0 ? VK_SUCCESS : VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
 
-/* Tries one memory type; on success the buffer is bound, and mapped where that is needed. */
+/* Imports the pages as one memory type. On success, the buffer is bound, and memory that is not
+ * coherent is mapped. */
 static VkResult import_pages(MaarAllocator allocator, const char* call,
                              struct maar_host_buffer* made, const struct host_pages* pages,
                              bool dedicated, uint32_t type, const char* name)
@@ -233,11 +236,11 @@ static VkResult make_copied(MaarAllocator allocator, const char* call,
     return result;
 }
 
-/* Returns the object to the state before its buffer was made. undo: the call fails. */
+/* Releases the buffer and its allocation. `undo` is true in a call that fails. */
 static void unmake(MaarAllocator allocator, const char* call, struct maar_host_buffer* made,
                    bool undo)
 {
-    /* Freeing an allocation takes its mappings back. */
+    /* Freeing an allocation also ends its mappings. */
     if (undo) {
         (void)maar_destroy_buffer(allocator, call, made->buffer, VK_NULL_HANDLE);
         maar_undo_allocation(allocator, made->allocation);
@@ -301,15 +304,14 @@ static VkResult check_host_info(MaarAllocator allocator, const char* call,
     return VK_SUCCESS;
 }
 
-/* Makes an imported buffer, or else a copied one. On failure nothing is left but the object itself.
- */
+/* Makes an imported buffer, or else a copied one. On failure, only the object itself remains. */
 static VkResult make_host_buffer(MaarAllocator allocator, const char* call,
                                  const MaarHostBufferCreateInfo* info,
                                  struct maar_host_buffer* made)
 {
     const bool always = (info->flags & MAAR_HOST_BUFFER_CREATE_ALWAYS_COPY_BIT) != 0;
     const bool never = (info->flags & MAAR_HOST_BUFFER_CREATE_NO_COPY_BIT) != 0;
-    VkResult result = always ? refuse(made, VK_ERROR_FEATURE_NOT_PRESENT, "it was asked for")
+    VkResult result = always ? refuse(made, VK_ERROR_FEATURE_NOT_PRESENT, "a copy was requested")
                              : make_imported(allocator, call, info, made);
     if (result == VK_SUCCESS) {
         made->reason[0] = '\0';
@@ -434,7 +436,8 @@ static VkResult copy_from_device(MaarAllocator allocator, const char* call, stru
 typedef VkResult (*sync_fn)(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                             VkDeviceSize offset, VkDeviceSize size);
 
-/* Makes a part visible to the other side: copies it, or flushes or invalidates the caches. */
+/* Makes a part of the memory visible to the other side: copies the part, or flushes or invalidates
+ * the caches. */
 static VkResult sync_part(MaarAllocator allocator, const char* call, MaarHostBuffer host_buffer,
                           VkDeviceSize offset, VkDeviceSize size, move_fn copy, sync_fn sync)
 {

@@ -21,7 +21,7 @@ VkResult maar_side_begin_signal(struct maar_handoff_side* side, uint64_t value,
                                 struct maar_side_step* step, const char** fault)
 {
     if (value <= side->last) {
-        *fault = "value is not above all that this side has signalled or asked for before";
+        *fault = "value is not above every value that this side has signalled or begun to signal";
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (side->alternates && (!side->has_turn || side->state != MAAR_SIDE_IDLE ||
@@ -43,7 +43,7 @@ void maar_side_end_signal(struct maar_handoff_side* side, const struct maar_side
         side->has_turn = false;
         side->opposite->has_turn = false;
     }
-    /* Where values need not alternate, another thread may have gone on from this value. */
+    /* Without turns, another thread may have signalled a higher value in the meantime. */
     if (!success && side->last == step->value) {
         side->last = step->previous;
     }
@@ -55,8 +55,8 @@ VkResult maar_side_begin_wait(struct maar_handoff_side* side, uint64_t value, co
         return VK_SUCCESS;
     }
     if (value < side->last || (value == side->last && side->state == MAAR_SIDE_IDLE)) {
-        *fault = "value has been waited for already, or is the timeline's first: a binary "
-                 "semaphore is waited for once";
+        *fault = "value has been waited for already, or is the timeline's first: a signal of a "
+                 "binary semaphore allows one wait";
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (value > side->last || side->state != MAAR_SIDE_SIGNALLED) {

@@ -241,7 +241,7 @@ static void copy_asked_for_is_no_warning(void** state)
     MaarHostBuffer buffer = VK_NULL_HANDLE;
     assert_int_equal(create(region, PAGE, MAAR_HOST_BUFFER_CREATE_ALWAYS_COPY_BIT, &buffer),
                      VK_SUCCESS);
-    expect_copy(buffer, PAGE, "asked for");
+    expect_copy(buffer, PAGE, "requested");
     assert_int_equal(rig_counters(rig).importedLive, 0);
     assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).fallbackCount, 0);
     rig_expect_silence(rig);
