@@ -1,11 +1,12 @@
 /*
  * What CUDA and HIP have in common: blocks of Maar that they have imported, and timelines that
- * their streams share with Vulkan's queues. Their differences stand in one table of functions each.
+ * their streams share with Vulkan's queues. A table of functions for each of them holds what
+ * differs.
  *
- * A block is imported once, as its attachment, and mapped once; everything in the block is an
- * offset. No lock of Maar is held while the peer or the driver is called. Signals that the host
- * carries over arrive on threads of the peer's; there, Maar touches atomics, a gate and
- * vkSignalSemaphore only.
+ * A block is imported once, as an attachment, and mapped once; the address of an allocation is that
+ * of the block plus an offset. No lock of Maar is held while the peer or the driver is called.
+ * Signals that the host carries over arrive on threads of the peer. On these threads, Maar touches
+ * only atomics and a gate, and calls only vkSignalSemaphore.
  */
 #ifndef MAAR_INTEROP_PEER_PEER_H
 #define MAAR_INTEROP_PEER_PEER_H
@@ -26,15 +27,15 @@ typedef void(VKAPI_PTR* maar_peer_host_fn)(void* data);
 
 /* A block that is about to be imported by the peer. */
 struct maar_peer_import {
-    maar_port_handle handle; /* the peer takes a file descriptor when it succeeds */
+    maar_port_handle handle; /* the peer owns a file descriptor after a successful import */
     VkDeviceSize size;
     bool dedicated;
 };
 
 /*
- * Each function that can fail reports the peer's answer in a sentence that begins with `call`, the
- * public function. All functions but `enter` and `leave` are called between those two, on one
- * thread.
+ * A function that fails reports the peer's error in a message that begins with `call`, the public
+ * function. All functions but `enter` and `leave` are called between `enter` and `leave`, on the
+ * same thread.
  */
 struct maar_peer_driver {
     const char* name; /* for messages */
@@ -48,8 +49,8 @@ struct maar_peer_driver {
                           uint64_t* pointer);
     void (*unmap_block)(struct maar_peer* peer, uint64_t pointer);
     void (*destroy_block)(struct maar_peer* peer, void* memory);
-    /* The functions that follow, apart from call_host, may be NULL where there are no semaphores.
-     */
+    /* The functions that follow, except call_host, may be NULL for a peer that shares no
+     * semaphores. */
     VkResult (*import_semaphore)(struct maar_peer* peer, const char* call, maar_port_handle handle,
                                  bool timeline, void** semaphore);
     void (*destroy_semaphore)(struct maar_peer* peer, void* semaphore);
@@ -57,12 +58,12 @@ struct maar_peer_driver {
                      void* stream);
     VkResult (*signal)(struct maar_peer* peer, const char* call, void* semaphore, uint64_t value,
                        void* stream);
-    /* Calls a function of the host when a stream arrives at this place. */
+    /* Calls a function on the host when the stream reaches this place. */
     VkResult (*call_host)(struct maar_peer* peer, const char* call, void* stream,
                           maar_peer_host_fn function, void* data);
 };
 
-/* MaarCuda and MaarHip begin with this. */
+/* The first member of MaarCuda and MaarHip. */
 struct maar_peer {
     MaarAllocator allocator;
     const struct maar_peer_driver* driver;
@@ -70,27 +71,29 @@ struct maar_peer {
     VkExternalSemaphoreHandleTypeFlagBits semaphore_type;
     bool shares_timelines;
     bool shares_binaries;
-    bool calls_host;                /* call_host works, and the device has timelines */
-    struct maar_attachment* blocks; /* under the allocator's share lock */
-    struct maar_gate imported;      /* blocks that the peer has */
+    bool calls_host;                /* call_host works, and the device has timeline semaphores */
+    struct maar_attachment* blocks; /* guarded by the allocator's share lock */
+    struct maar_gate imported;      /* counts the blocks that the peer has */
     maar_atomic64 block_bytes;
-    maar_atomic32 object_count; /* objects made of the peer, which must be destroyed first */
-    struct maar_peer_timeline*
-        kept; /* destroyed while a signal was under way; under the allocator's share lock */
+    /* objects that belong to the peer and must be destroyed before it */
+    maar_atomic32 object_count;
+    /* timelines that were destroyed while a signal was under way; guarded by the allocator's share
+     * lock */
+    struct maar_peer_timeline* kept;
 };
 
 /* ---- peer_block.c ---- */
 
-/* A block as the peer knows it. */
+/* A block that the peer has. */
 struct maar_peer_block {
     struct maar_attachment attachment; /* first */
     struct maar_peer* peer;
-    void* memory;          /* the imported memory */
-    maar_atomic64 pointer; /* of its first byte; 0 until it is mapped */
+    void* memory;          /* the imported memory; NULL for memory that CUDA made */
+    maar_atomic64 pointer; /* the address of its first byte; 0 until it is mapped */
     VkDeviceSize size;
 };
 
-/* Something that is made of an imported block. Both functions are called between `enter` and
+/* What to make of a block, and how to undo it. Both functions are called between `enter` and
  * `leave`. */
 struct maar_peer_use {
     VkResult (*make)(const char* call, struct maar_peer_block* block, void* data);
@@ -98,22 +101,23 @@ struct maar_peer_use {
     void* data;
 };
 
-/* Makes something of the block of a live slot, which is imported first where the peer does not have
- * it. Either both steps succeed, or neither leaves anything. Reports what is wrong. */
+/* Makes something of the block of a live slot. Imports the block first if the peer does not have
+ * it. If either step fails, neither leaves anything. Reports what is wrong. */
 VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, const struct maar_slot* slot,
                              const struct maar_peer_use* use, struct maar_peer_block** block);
-/* Resolves an allocation and maps its whole block, which is mapped once. */
+/* Resolves an allocation and maps its whole block, unless the block is mapped already. */
 VkResult maar_peer_map(struct maar_peer* peer, const char* call, MaarAllocation allocation,
                        struct maar_slot** slot, struct maar_peer_block** block);
-/* For attachments of other kinds: count one, and uncount it as the last use of the peer. */
+/* For attachments of other kinds: these functions add a block to the counts and subtract it. The
+ * subtraction must be the last use of the peer. */
 void maar_peer_count_block(struct maar_peer* peer, VkDeviceSize size);
 void maar_peer_discount_block(struct maar_peer* peer, VkDeviceSize size);
-/* Releases everything that was imported. Returns false, with a report, while objects made of the
- * peer are alive: then the peer must stay. */
+/* Releases everything that was imported. While objects that belong to the peer are alive, reports
+ * that and returns false; the peer must then stay. */
 bool maar_peer_end(struct maar_peer* peer, const char* call);
 
-/* Returns a new MaarCuda or MaarHip of that size, which begins with its peer; NULL without host
- * memory. */
+/* Returns a new MaarCuda or MaarHip of that size, which begins with its peer. Returns NULL on
+ * failure. */
 struct maar_peer* maar_peer_make(MaarAllocator allocator, size_t size,
                                  const struct maar_peer_driver* driver);
 /* Frees what maar_peer_make made. */
@@ -143,25 +147,25 @@ static inline VkResult maar_peer_enter(const struct maar_peer* peer, const char*
 
 struct maar_carrier;
 
-/* What a MaarCudaTimeline or a MaarHipTimeline names. */
+/* The object behind a MaarCudaTimeline or a MaarHipTimeline. */
 struct maar_peer_timeline {
     struct maar_peer_object object; /* first */
     MaarHandoffMode mode;
     VkSemaphore semaphore; /* BINARY: the semaphore that Vulkan signals */
     VkSemaphore returning; /* BINARY: the semaphore that the peer signals */
-    void* imported;        /* both semaphores as the peer knows them; NULL with HOST */
+    void* imported;        /* both semaphores as the peer imported them; NULL with HOST */
     void* imported_returning;
     struct maar_mutex lock; /* guards what follows */
     struct maar_handoff_side vulkan;
     struct maar_handoff_side other;
-    struct maar_carrier* carriers; /* signals that the host carries over; recycled */
-    uint64_t carried;              /* the highest value that was ever given to a carrier */
-    struct maar_gate carrying;     /* signals that the host has under way */
+    struct maar_carrier* carriers; /* signals that the host carries over; used again */
+    uint64_t carried;              /* the highest value that the host was to carry over */
+    struct maar_gate carrying;     /* counts the signals that the host still has to carry over */
     maar_atomic32 carry_result;    /* not 0: the VkResult of a signal that failed */
     struct maar_peer_timeline* next_kept;
 };
 
-/* A handoff, whichever the peer is. */
+/* A handoff to or from any peer. */
 struct maar_peer_handoff {
     uint64_t value;
     void* stream;
@@ -171,18 +175,20 @@ struct maar_peer_handoff {
 };
 
 MaarHandoffMode maar_peer_best_mode(const struct maar_peer* peer);
-/* Makes a timeline and its handle. On failure *handle stays as it is. */
+/* Makes a timeline and its handle. On failure, *handle stays as it is. */
 VkResult maar_peer_timeline_create(struct maar_peer* peer, const char* call, MaarHandoffMode mode,
                                    uint64_t initial, uint64_t* handle);
 /* Begins a public call that uses a timeline, as maar_peer_object_enter does. */
 VkResult maar_peer_timeline_enter(const struct maar_peer* peer, const char* call, uint64_t handle,
                                   struct maar_peer_timeline** timeline);
-/* Ends the timeline that a handle names. Accepts 0, and NULL as the peer. Keeps the timeline, and
- * with it the peer, while the host still has a signal to carry over. */
+/* Destroys the timeline that a handle names. Accepts 0, and NULL as the peer. Waits for the signals
+ * that the host still has to carry over. If one does not arrive in time, keeps the timeline, and
+ * with it the peer. */
 void maar_peer_timeline_destroy(const struct maar_peer* peer, const char* call, uint64_t handle);
-/* Releases the kept timelines that nobody needs any more. */
+/* Releases the kept timelines whose signals have all arrived. */
 void maar_peer_timelines_end_kept(struct maar_peer* peer);
-/* Returns the points that Vulkan signals and waits for. */
+/* Check a value and return the point that Vulkan signals or waits for. From then on, the value
+ * counts as signalled or waited for. */
 VkResult maar_peer_point_to_signal(struct maar_peer_timeline* timeline, const char* call,
                                    uint64_t value, MaarPoint* point);
 VkResult maar_peer_point_to_wait(struct maar_peer_timeline* timeline, const char* call,
@@ -192,8 +198,8 @@ VkResult maar_peer_wait(struct maar_peer_timeline* timeline, const char* call, u
 VkResult maar_peer_signal(struct maar_peer_timeline* timeline, const char* call, uint64_t value,
                           void* stream);
 
-/* The steps of handoffs. Each signal and each wait is begun and ended. The functions that begin one
- * report misuse. */
+/* The steps of handoffs. Every signal and every wait has a function that begins it and one that
+ * ends it. The functions that begin a step report misuse. */
 VkResult maar_peer_begin_signal(struct maar_peer_timeline* timeline, const char* call,
                                 struct maar_handoff_side* side, uint64_t value,
                                 struct maar_side_step* step);
@@ -203,13 +209,13 @@ VkResult maar_peer_begin_wait(struct maar_peer_timeline* timeline, const char* c
                               struct maar_handoff_side* side, uint64_t value);
 void maar_peer_end_wait(struct maar_peer_timeline* timeline, struct maar_handoff_side* side,
                         bool success);
-/* Returns what Vulkan's queues signal and wait for. */
+/* Return the points that Vulkan's queues signal and wait for. */
 MaarPoint maar_peer_signal_point(const struct maar_peer_timeline* timeline, uint64_t value);
 MaarPoint maar_peer_wait_point(const struct maar_peer_timeline* timeline, uint64_t value);
 
 /* ---- peer_handoff.c ---- */
 
-/* Either of the two functions that follow. */
+/* The type of the two functions that follow. */
 typedef VkResult (*maar_peer_hand_fn)(struct maar_peer_timeline* timeline, const char* call,
                                       const struct maar_peer_handoff* handoff);
 

@@ -1,12 +1,13 @@
 /*
- * Blocks in the peer. A block is imported when the peer first asks for it, once, and is mapped once
- * as a whole. Two threads may do either at the same time; the slower thread undoes its work.
+ * Imports blocks into the peer. A block is imported once, when it is first needed there, and is
+ * mapped once, as a whole. Two threads may import or map the same block at the same time; the
+ * slower thread undoes its work.
  */
 #include "core/memory/allocation_handle.h"
 #include "interop/peer/peer.h"
 #include "interop/share/share_internal.h"
 
-/* Begins the messages of work that no public call asked for. */
+/* Stands in messages in place of a public function, for work that no call requested. */
 static const char ending[] = "the end of a shared block";
 
 void maar_peer_count_block(struct maar_peer* peer, VkDeviceSize size)
@@ -21,8 +22,8 @@ void maar_peer_discount_block(struct maar_peer* peer, VkDeviceSize size)
     maar_gate_leave(&peer->imported);
 }
 
-/* Releases a block. Where the peer's context is gone, everything in the context is gone, and
- * nothing is left to do. */
+/* Releases a block. If the peer's context is gone, so is everything in it, and nothing is left to
+ * release there. */
 static void discard_block(struct maar_peer_block* block)
 {
     struct maar_peer* peer = block->peer;
@@ -65,8 +66,8 @@ static VkResult import_exported(struct maar_peer_block* block, const char* call,
     return result;
 }
 
-/* Makes what `use` describes of a block. `exported` names the memory to import first, or is NULL
- * for a block that the peer has. */
+/* Makes what `use` describes of a block. `exported` names the memory to import first. It is NULL
+ * for a block that the peer has already. */
 static VkResult make_of_block(struct maar_peer_block* block, const char* call,
                               const MaarExportedMemory* exported, const struct maar_peer_use* use)
 {
@@ -119,7 +120,7 @@ static VkResult import_peer_block(struct maar_peer* peer, const char* call,
     return VK_SUCCESS;
 }
 
-/* Takes back an import that is not needed, since another thread was faster. */
+/* Undoes an import that is not needed, because another thread imported the block first. */
 static void undo_import(struct maar_peer_block* block, const struct maar_peer_use* use)
 {
     const struct maar_peer_driver* driver = block->peer->driver;
@@ -141,8 +142,8 @@ VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, const str
              (VkExternalMemoryHandleTypeFlags)peer->memory_type) == 0) {
             maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                         MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
-                        "allocation was not made to be exported to %s: chain MaarExportInfo with "
-                        "handleTypes 0x%X to what it is created with",
+                        "allocation was not created for export to %s: chain MaarExportInfo with "
+                        "handleTypes 0x%X to its create info",
                         peer->driver->name, (unsigned)peer->memory_type);
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
@@ -163,7 +164,7 @@ VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, const str
     return make_of_block(found, call, NULL, use);
 }
 
-/* Maps a block. Two threads may map at the same time: one mapping stays. */
+/* Maps a block. If two threads map it at the same time, one mapping stays. */
 static VkResult map_whole(const char* call, struct maar_peer_block* block, void* data)
 {
     (void)data;
@@ -179,7 +180,7 @@ static VkResult map_whole(const char* call, struct maar_peer_block* block, void*
     return result;
 }
 
-/* Undoes nothing: the mapping is released with the block. */
+/* Undoes nothing, because the mapping is released with the block. */
 static void keep_mapping(struct maar_peer_block* block, void* data)
 {
     (void)block;
@@ -231,12 +232,13 @@ bool maar_peer_end(struct maar_peer* peer, const char* call)
     const uint32_t left = maar_atomic32_load(&peer->object_count);
     if (left != 0) {
         maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_IN_USE, call,
-                    "%u timelines, images or ranges made of it are alive; it is kept",
+                    "the object is kept, because %u of its timelines, images or ranges are alive",
                     (unsigned)left);
         return false;
     }
     maar_attachments_end_owner(peer->allocator, &peer->blocks);
-    /* Another thread may have taken the attachment of a block off, and be about to end it. */
+    /* Another thread may have taken a block's attachment off its lists, and may not have ended it
+     * yet. */
     (void)maar_gate_wait(&peer->imported, UINT64_MAX);
     return true;
 }

@@ -1,8 +1,9 @@
 /*
- * Handoffs in both directions. The half that is harmless alone comes first. Towards the peer,
- * Vulkan signals before the stream is made to wait. Back, the stream signals before a submission is
- * made to wait. So neither side ever waits for a signal that does not come, and the caller can make
- * up for the missing half.
+ * Handoffs in both directions. Each direction submits the signal before the wait, because a signal
+ * that nobody waits for does no harm. Towards the peer, Vulkan's queue signals, and then the stream
+ * waits. Back from the peer, the stream signals, and then a submission waits. So neither side ever
+ * waits for a signal that does not come. If the wait cannot be submitted, the caller can submit it
+ * later.
  */
 #include "interop/peer/peer.h"
 
@@ -45,13 +46,14 @@ VkResult maar_peer_release(struct maar_peer_timeline* timeline, const char* call
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE,
                     call,
                     "the resources have been released and the queue signals the timeline, but "
-                    "the stream does not wait for it: wait for value %llu to make up for it",
+                    "the stream does not wait for it: wait for value %llu to complete the handoff",
                     (unsigned long long)handoff->value);
     }
     return result;
 }
 
-/* Does both halves. The second half can fail in the submission alone. */
+/* Signals in the stream, and then submits the wait. After the signal, only two things can go wrong:
+ * the submission fails, or another thread has waited for the value. */
 static VkResult signal_and_commit(struct maar_peer_timeline* timeline, const char* call,
                                   const struct maar_peer_handoff* handoff,
                                   struct maar_handoff* prepared)
@@ -66,13 +68,13 @@ static VkResult signal_and_commit(struct maar_peer_timeline* timeline, const cha
         result = maar_handoff_commit(prepared);
         maar_peer_end_wait(timeline, &timeline->other, result == VK_SUCCESS);
     } else {
-        maar_handoff_cancel(prepared); /* another thread waited for the value in between */
+        maar_handoff_cancel(prepared); /* another thread has waited for the value */
     }
     if (result != VK_SUCCESS) {
         maar_report(timeline->object.peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                     MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE, call,
                     "the stream signals the timeline, but Vulkan has not taken the resources "
-                    "back: submit a handoff that waits for value %llu to make up for it",
+                    "back: submit a handoff that waits for value %llu to complete it",
                     (unsigned long long)handoff->value);
     }
     return result;

@@ -1,5 +1,5 @@
 /*
- * The handles of objects that have a MaarCuda or a MaarHip as their owner: see peer_object.h.
+ * The handles of objects that belong to a MaarCuda or a MaarHip: see peer_object.h.
  */
 #include "interop/peer/peer_object.h"
 

@@ -1,10 +1,11 @@
 /*
- * Timelines that a queue and a stream share, in one of three ways: a timeline semaphore that both
- * sides see, two binary semaphores, or a timeline of Vulkan's with the host in between.
+ * Timelines that a queue and a stream share, in one of three ways: as a timeline semaphore that
+ * both sides use, as two binary semaphores, or as a timeline semaphore of Vulkan alone. In the
+ * third way, the host waits and signals on behalf of the stream.
  *
- * A signal that the host carries from a stream to Vulkan runs on a thread of the peer's. The thread
+ * A signal that the host carries from a stream to Vulkan runs on a thread of the peer. The thread
  * signals, marks its carrier as free, and leaves the gate of the timeline as its last step.
- * Carriers live as long as their timeline, so the peer's thread needs no host memory.
+ * Carriers live as long as their timeline, so the peer's thread allocates no host memory.
  */
 #include "core/memory/allocator_state.h"
 #include "interop/peer/peer.h"
@@ -34,11 +35,12 @@ MaarHandoffMode maar_peer_best_mode(const struct maar_peer* peer)
 
 /* ---- making and ending ---- */
 
-/* Returns VK_SUCCESS when the mode is available; reports otherwise. */
+/* Returns VK_SUCCESS if the mode is available. Otherwise reports what is missing and returns an
+ * error. */
 static VkResult require_mode(const struct maar_peer* peer, const char* call, MaarHandoffMode mode)
 {
     bool there = false;
-    const char* name = "a timeline of whichever mode";
+    const char* name = "a timeline of any mode";
     switch (mode) {
     case MAAR_HANDOFF_MODE_TIMELINE:
         there = peer->shares_timelines;
@@ -61,7 +63,7 @@ static VkResult require_mode(const struct maar_peer* peer, const char* call, Maa
     maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED,
                 call,
                 "%s cannot be made: %s, Vulkan, or the extensions and features that were enabled "
-                "lack what it takes",
+                "do not support it",
                 name, peer->driver->name);
     return VK_ERROR_FEATURE_NOT_PRESENT;
 }
@@ -208,8 +210,8 @@ static bool is_carrying(struct maar_peer_timeline* timeline)
     return maar_gate_count(&timeline->carrying) > 0;
 }
 
-/* Waits for the signals that the host still carries over. Returns false when one does not come: a
- * peer whose context has failed drops it without notice. */
+/* Waits for the signals that the host still has to carry over. Returns false if one does not arrive
+ * in time: a peer whose context has failed drops signals without a report. */
 static bool await_carriers(struct maar_peer_timeline* timeline)
 {
     const struct maar_device* device = &timeline->object.peer->allocator->device;
@@ -229,7 +231,7 @@ static void end_timeline(struct maar_peer_timeline* timeline)
     (void)maar_atomic32_drop(&peer->object_count);
 }
 
-/* Keeps a timeline, which counts as alive as long as a thread of the peer's may use it. */
+/* Keeps a timeline. It counts as alive while a thread of the peer may use it. */
 static void keep_timeline(struct maar_peer_timeline* timeline)
 {
     struct maar_peer* peer = timeline->object.peer;
@@ -256,8 +258,8 @@ void maar_peer_timeline_destroy(const struct maar_peer* peer, const char* call, 
     }
     maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE,
                 call,
-                "a signal that %s was to carry over has not come within %u seconds; the timeline "
-                "is kept, and so is what it was made of, since the signal might come yet",
+                "a signal that %s was to carry over has not arrived within %u seconds; the "
+                "timeline and its owner are kept, because the signal may still arrive",
                 peer->driver->name, (unsigned)(MAAR_DESTROY_TIMEOUT_NS / 1000000000u));
     keep_timeline(timeline);
 }
@@ -396,8 +398,7 @@ VkResult maar_peer_wait(struct maar_peer_timeline* timeline, const char* call, u
     return result;
 }
 
-/* Runs on a thread of the peer's, outside of any call of Maar. A failure is reported by a later
- * call. */
+/* Runs on a thread of the peer, outside of any call of Maar. A later call reports a failure. */
 static void VKAPI_CALL carry_over(void* data)
 {
     struct maar_carrier* carrier = data;
@@ -416,7 +417,7 @@ static void VKAPI_CALL carry_over(void* data)
     maar_gate_leave(&timeline->carrying);
 }
 
-/* Returns a free carrier, or a new one; NULL without host memory. */
+/* Returns a free carrier, or a new one. Returns NULL if host memory runs out. */
 static struct maar_carrier* take_carrier(struct maar_peer_timeline* timeline)
 {
     maar_mutex_lock(&timeline->lock);
@@ -448,7 +449,7 @@ static VkResult signal_by_host(struct maar_peer_timeline* timeline, const char* 
     if (failed != VK_SUCCESS) {
         maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                     MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE, call,
-                    "an earlier signal was carried over in vain: vkSignalSemaphore returned %d",
+                    "an earlier signal could not be carried over: vkSignalSemaphore returned %d",
                     (int)failed);
         return failed;
     }
