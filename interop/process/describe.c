@@ -1,5 +1,6 @@
 /*
- * The public calls on descriptors: write, read, describe an exported allocation, import.
+ * The public calls on descriptors: they write and read descriptors, describe exported memory and
+ * timelines, and import described buffers.
  */
 #include "interop/process/describe.h"
 
@@ -36,17 +37,17 @@ VkResult maar_descriptor_read(MaarAllocator allocator, const char* call, size_t 
         return VK_SUCCESS;
     case MAAR_DESCRIPTOR_OTHER_VERSION:
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
-                    call, "the descriptor is refused: %s", what);
+                    call, "the descriptor is rejected: %s", what);
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     default:
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
-                    call, "the descriptor of %llu bytes is refused: %s", (unsigned long long)size,
+                    call, "the descriptor of %llu bytes is rejected: %s", (unsigned long long)size,
                     what);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
 }
 
-/* Room for a UUID as hexadecimal digits. */
+/* The size of a UUID as hexadecimal text. */
 enum { UUID_TEXT = 2 * VK_UUID_SIZE + 1 };
 
 static void write_uuid(const uint8_t* uuid, char* text)
@@ -113,7 +114,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarReadDescriptor(MaarAllocator allocator, size_
     return maar_descriptor_read(allocator, __func__, size, pBytes, pDescriptor);
 }
 
-/* Begins every describing call. */
+/* Begins every call that describes an object. */
 static VkResult enter_describe(MaarAllocator allocator, const char* call,
                                const MaarDescriptor* descriptor, MaarExternalHandle* handle)
 {
@@ -181,7 +182,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDescribeMemory(MaarAllocator allocator,
     }
     const char* fault = maar_descriptor_fault(&made);
     if (fault == NULL && made.size > memory.size) {
-        fault = "size is beyond the allocation";
+        fault = "size is larger than the allocation";
     }
     if (fault != NULL) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
@@ -217,8 +218,8 @@ maarDescribeTimeline(MaarAllocator allocator, VkSemaphore semaphore,
     return result;
 }
 
-/* A sender must not be able to make this process break Vulkan's rules: of the flags that a buffer
- * may have, only one belongs to a feature whose state is known here. */
+/* Rejects flags of features that may be disabled, so that a sender cannot make this process break
+ * Vulkan's rules. The protected flag is the only one whose feature is known here. */
 static VkResult require_flags(MaarAllocator allocator, const char* call,
                               const MaarDescriptor* descriptor)
 {
@@ -229,14 +230,15 @@ static VkResult require_flags(MaarAllocator allocator, const char* call,
         return VK_SUCCESS;
     }
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
-                "pDescriptor->bufferFlags 0x%x want features that are not known to be enabled "
+                "pDescriptor->bufferFlags 0x%x need features that are not known to be enabled "
                 "here",
                 (unsigned)descriptor->bufferFlags);
     return VK_ERROR_FEATURE_NOT_PRESENT;
 }
 
-/* The exporter's memory type is a number on its own device. For a dma-buf, this device's driver
- * says which of its types serve. */
+/* Returns the exporter's memory type if the exporter has the same device and driver. Otherwise
+ * returns MAAR_MEMORY_TYPE_NONE, because the number means nothing on another device. For a dma-buf,
+ * the driver of this device then says which of its types are possible. */
 static uint32_t own_memory_type(MaarAllocator allocator, const MaarDescriptor* descriptor)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;

@@ -29,15 +29,15 @@ enum {
     AT_RESERVED = 168
 };
 
-/* Types whose handles have an owner and may travel. KMT handles hold no reference, and host
- * addresses mean nothing elsewhere. */
+/* The types of memory handles that may be sent to another process. KMT handles hold no reference to
+ * the memory, and addresses of the host mean nothing in another process. */
 static const VkExternalMemoryHandleTypeFlags memory_types =
     VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT | VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT |
     VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_TEXTURE_BIT |
     VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_HEAP_BIT |
     VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE_BIT |
     VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT;
-/* Sync files carry no timelines. */
+/* The types of handles of timelines that may be sent. A sync file cannot hold a timeline. */
 static const VkExternalSemaphoreHandleTypeFlags timeline_types =
     VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT |
     VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_BIT |
@@ -49,8 +49,8 @@ static const VkBufferCreateFlags sparse_flags = VK_BUFFER_CREATE_SPARSE_BINDING_
 
 /* ---- names ---- */
 
-/* Returns the length in bytes of the UTF-8 character at the start of a text; 0 when no character
- * that may stand in a name begins there. */
+/* Returns the length in bytes of the UTF-8 character at the start of a text. Returns 0 if no
+ * character that a name may contain begins there. */
 static size_t name_character(const unsigned char* text, size_t left)
 {
     const unsigned char first = text[0];
@@ -66,8 +66,8 @@ static size_t name_character(const unsigned char* text, size_t left)
     }
     const unsigned char second = length > 1 ? text[1] : 0;
     const bool wrong = (first == 0xC2 && second < 0xA0) || /* control characters */
-                       (first == 0xE0 && second < 0xA0) || /* longer than need be */
-                       (first == 0xED && second > 0x9F) || /* halves of UTF-16 */
+                       (first == 0xE0 && second < 0xA0) || /* more bytes than needed */
+                       (first == 0xED && second > 0x9F) || /* surrogates of UTF-16 */
                        (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
     return wrong ? 0 : length;
 }
@@ -77,12 +77,12 @@ static const char* name_fault(const char* name)
     const unsigned char* text = (const unsigned char*)name;
     const unsigned char* end = memchr(text, 0, MAAR_DESCRIPTOR_NAME_SIZE);
     if (end == NULL) {
-        return "name has no zero at its end";
+        return "name is not zero-terminated";
     }
     while (text < end) {
         const size_t length = name_character(text, (size_t)(end - text));
         if (length == 0) {
-            return "name is not UTF-8 without control characters";
+            return "name is not valid UTF-8, or has control characters";
         }
         text += length;
     }
@@ -119,7 +119,7 @@ static const char* memory_fault(const MaarDescriptor* descriptor)
 {
     const bool buffer = descriptor->kind == MAAR_DESCRIPTOR_KIND_BUFFER;
     if (!is_one_of(descriptor->handleType, memory_types)) {
-        return "handleType is not one type of memory that can be sent";
+        return "handleType is not exactly one type of memory that can be sent";
     }
     if (descriptor->blockSize == 0) {
         return "blockSize is 0";
@@ -132,16 +132,17 @@ static const char* memory_fault(const MaarDescriptor* descriptor)
     }
     if (descriptor->memoryTypeIndex >= VK_MAX_MEMORY_TYPES &&
         descriptor->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE) {
-        return "memoryTypeIndex is no memory type";
+        return "memoryTypeIndex is not a memory type";
     }
     if (buffer != (descriptor->bufferUsage != 0)) {
-        return buffer ? "bufferUsage is 0" : "bufferUsage is not 0 for what is no buffer";
+        return buffer ? "bufferUsage is 0"
+                      : "bufferUsage is not 0, but kind is not that of a buffer";
     }
     if ((descriptor->bufferFlags & sparse_flags) != 0) {
-        return "bufferFlags say that it is sparse, and no sparse buffer is shared";
+        return "bufferFlags request a sparse buffer, but sparse buffers are not shared";
     }
     if (!buffer && descriptor->bufferFlags != 0) {
-        return "bufferFlags are not 0 for what is no buffer";
+        return "bufferFlags are not 0, but kind is not that of a buffer";
     }
     return NULL;
 }
@@ -149,7 +150,7 @@ static const char* memory_fault(const MaarDescriptor* descriptor)
 static const char* timeline_fault(const MaarDescriptor* descriptor)
 {
     if (!is_one_of(descriptor->handleType, timeline_types)) {
-        return "handleType is not one type of timeline that can be sent";
+        return "handleType is not exactly one type of timeline that can be sent";
     }
     if (descriptor->blockSize != 0 || descriptor->offset != 0 || descriptor->size != 0) {
         return "blockSize, offset or size is not 0 for a timeline";
@@ -158,7 +159,7 @@ static const char* timeline_fault(const MaarDescriptor* descriptor)
         return "memoryTypeIndex or dedicated is not 0 for a timeline";
     }
     if (descriptor->bufferUsage != 0 || descriptor->bufferFlags != 0) {
-        return "bufferUsage or bufferFlags is not 0 for what is no buffer";
+        return "bufferUsage or bufferFlags is not 0 for a timeline";
     }
     return NULL;
 }
@@ -175,7 +176,7 @@ const char* maar_descriptor_fault(const MaarDescriptor* descriptor)
         fault = timeline_fault(descriptor);
         break;
     default:
-        fault = "kind is none of MaarDescriptorKind";
+        fault = "kind is not a MaarDescriptorKind";
         break;
     }
     if (fault == NULL && descriptor->dedicated != VK_FALSE && descriptor->dedicated != VK_TRUE) {
@@ -215,7 +216,8 @@ static uint64_t get64(const uint8_t* at)
     return (uint64_t)get32(at) | (uint64_t)get32(at + 4) << 32;
 }
 
-/* What each byte does to the CRC-32C (Castagnoli), reflected polynomial 0x82F63B78. */
+/* How each value of a byte changes the CRC-32C (Castagnoli); the reflected polynomial is
+ * 0x82F63B78. */
 static const uint32_t checksum_steps[256] = {
     0x00000000u, 0xF26B8303u, 0xE13B70F7u, 0x1350F3F4u, 0xC79A971Fu, 0x35F1141Cu, 0x26A1E7E8u,
     0xD4CA64EBu, 0x8AD958CFu, 0x78B2DBCCu, 0x6BE22838u, 0x9989AB3Bu, 0x4D43CFD0u, 0xBF284CD3u,
@@ -256,7 +258,8 @@ static const uint32_t checksum_steps[256] = {
     0xBE2DA0A5u, 0x4C4623A6u, 0x5F16D052u, 0xAD7D5351u,
 };
 
-/* Computes the checksum by bytes: bit by bit it took 1.6 of the 1.7 us that a descriptor takes. */
+/* Computes the checksum byte by byte. Bit by bit, it took 1.6 of the 1.7 us that a descriptor
+ * took. */
 static uint32_t wire_checksum(const uint8_t* bytes)
 {
     uint32_t crc = UINT32_MAX;
@@ -296,18 +299,18 @@ static bool is_zero_to(const uint8_t* bytes, uint32_t from, uint32_t to)
     return from == to;
 }
 
-/* Returns the fault that the fields by themselves do not show, or NULL. */
+/* Returns a fault of the bytes that the decoded fields do not show, or NULL. */
 static const char* wire_fault(const uint8_t* bytes)
 {
     if (get32(bytes + AT_CHECKSUM) != wire_checksum(bytes)) {
-        return "the checksum is not that of the bytes";
+        return "the checksum does not match the bytes";
     }
     if (!is_zero_to(bytes, AT_RESERVED, MAAR_DESCRIPTOR_SIZE)) {
         return "reserved bytes are not 0";
     }
     const uint8_t* end = memchr(bytes + AT_NAME, 0, MAAR_DESCRIPTOR_NAME_SIZE);
     if (end != NULL && !is_zero_to(bytes, (uint32_t)(end - bytes), AT_RESERVED)) {
-        return "name goes on behind its zero";
+        return "name has more bytes after its terminating zero";
     }
     return NULL;
 }
@@ -320,11 +323,11 @@ enum maar_descriptor_verdict maar_descriptor_decode(size_t size, const uint8_t* 
         return MAAR_DESCRIPTOR_WRONG;
     }
     if (memcmp(bytes, magic, sizeof magic) != 0) {
-        *what = "it does not begin as a descriptor does";
+        *what = "it does not begin with MAARDESC";
         return MAAR_DESCRIPTOR_WRONG;
     }
     if (get32(bytes + AT_VERSION) != MAAR_DESCRIPTOR_VERSION) {
-        *what = "its version is not 1, which this library reads";
+        *what = "its version is not 1, the only version that this library reads";
         return MAAR_DESCRIPTOR_OTHER_VERSION;
     }
     if (size < MAAR_DESCRIPTOR_SIZE) {

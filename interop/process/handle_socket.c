@@ -1,7 +1,8 @@
 /*
- * Descriptors and handles through sockets. A message is MAAR_DESCRIPTOR_SIZE bytes with one handle
- * of the system beside them. Every field of a received message is checked. A message is always read
- * to its end, even a faulty one, so that the next message begins where it should.
+ * Sends and receives descriptors and handles through sockets. A message consists of
+ * MAAR_DESCRIPTOR_SIZE bytes and one handle of the operating system. Every field of a received
+ * message is checked. A faulty message is read to its end too, so that the next message is read
+ * from its first byte.
  */
 
 #include "core/lock_rank.h"
@@ -14,13 +15,14 @@
 
 enum { SYSTEM_TEXT = 96 };
 
-/* Checks that this system has such sockets, and that this is one. */
+/* Checks that this system can send handles through sockets, and that the socket is of the right
+ * kind. */
 static VkResult check_socket(MaarAllocator allocator, const char* call, int socket)
 {
     const char* what = NULL;
     if (!MAAR_PORT_HAS_FDS) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_SOCKET_FAILED, call,
-                    "handles go through sockets on POSIX systems alone");
+                    "only POSIX systems can send handles through sockets");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (socket < 0) {
@@ -93,12 +95,12 @@ static VkResult check_count(MaarAllocator allocator, const char* call,
         return VK_SUCCESS;
     }
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR, call,
-                "the message came with %s%u file descriptors, and not with one",
+                "the message came with %s%u file descriptors instead of one",
                 message->lost_some ? "more than " : "", (unsigned)message->handle_count);
     return VK_ERROR_INVALID_EXTERNAL_HANDLE;
 }
 
-/* Translates the outcome of waiting for a message. */
+/* Translates the outcome of waiting for a message into a VkResult. */
 static VkResult judge_arrival(MaarAllocator allocator, const char* call,
                               enum maar_socket_outcome outcome,
                               const struct maar_socket_message* message)
@@ -115,15 +117,15 @@ static VkResult judge_arrival(MaarAllocator allocator, const char* call,
     case MAAR_SOCKET_CUT:
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
                     call,
-                    "the message is truncated: %llu of %llu bytes came, and nothing that follows "
-                    "on socketFd can be understood",
+                    "the message is truncated: %llu of %llu bytes arrived, and what follows on "
+                    "socketFd cannot be read",
                     (unsigned long long)message->moved, (unsigned long long)message->size);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     case MAAR_SOCKET_FULL:
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_TOO_MANY_HANDLES, NULL,
                     message->moved == 0
-                        ? "%s: no file descriptor is left for the one to be received"
-                        : "%s: no file descriptor was left for the one that came",
+                        ? "%s: the process has no free file descriptor to receive one"
+                        : "%s: the process had no free file descriptor for the one that arrived",
                     call);
         return VK_ERROR_TOO_MANY_OBJECTS;
     default:
@@ -131,7 +133,7 @@ static VkResult judge_arrival(MaarAllocator allocator, const char* call,
     }
 }
 
-/* Receives and checks a message; on success its handle is the caller's. */
+/* Receives and checks a message. On success, the caller owns its handle. */
 static VkResult receive_message(MaarAllocator allocator, const char* call, int socket,
                                 uint64_t timeout_ns, MaarDescriptor* descriptor,
                                 maar_port_handle* handle)
@@ -180,7 +182,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarReceiveHandle(MaarAllocator allocator, int so
     if (result != VK_SUCCESS) {
         return result;
     }
-    /* The owner of the handle comes first, so that no message is lost for want of host memory. */
+    /* Makes the owner of the handle first, so that no message is lost if host memory runs out. */
     MaarExternalHandle made = VK_NULL_HANDLE;
     result = maar_external_handle_create(allocator, MAAR_PORT_NO_HANDLE, &made);
     if (result != VK_SUCCESS) {

@@ -1,7 +1,7 @@
 /*
- * Exports memory. The driver gives one handle for each block and handle type, which becomes an
- * attachment of the block; each caller gets a duplicate. An imported block keeps the handle from
- * which it was imported.
+ * Exports memory. The driver gives one handle for each block and handle type. This handle becomes
+ * an attachment of the block, and each caller gets a duplicate. An imported block keeps the handle
+ * from which it was imported.
  */
 #include "core/memory/allocation_handle.h"
 #include "core/memory/attachment.h"
@@ -10,11 +10,11 @@
 #include "core/port_time.h"
 #include "interop/share/share_internal.h"
 
-/* States of a kept handle's `word`; any larger number is the handle plus HANDLE_BIAS. */
+/* The states of a kept handle's `word`. Any larger number is the handle plus HANDLE_BIAS. */
 enum { HANDLE_MISSING = 0, HANDLE_COMING = 1, HANDLE_BIAS = 2 };
 
-/* One thread at a time asks the driver for the handle. After the driver has answered, no thread
- * asks again: an NT handle may be fetched only once. */
+/* A handle that an attachment keeps. One thread at a time asks the driver for the handle. After the
+ * driver has given one, no thread asks again, because an NT handle may be fetched only once. */
 struct maar_kept_handle {
     struct maar_attachment attachment;
     struct maar_mutex lock; /* guards changes of the word */
@@ -22,7 +22,7 @@ struct maar_kept_handle {
     maar_atomic64 word;
 };
 
-/* Returns the owner of the handles of one type: an address that stands for the type. */
+/* Returns the owner of the attachments for one handle type: an address that stands for the type. */
 static const void* handle_owner(VkExternalMemoryHandleTypeFlagBits type)
 {
     static const char owners[32] = {0};
@@ -80,7 +80,7 @@ void maar_kept_handle_hang(struct maar_block* block, struct maar_kept_handle* ke
     maar_atomic64_store(&kept->word,
                         value != MAAR_PORT_NO_HANDLE ? (uint64_t)value + HANDLE_BIAS : 0);
     kept->attachment.owner = handle_owner(type);
-    (void)maar_attachment_add(block, &kept->attachment); /* a new block has none */
+    (void)maar_attachment_add(block, &kept->attachment); /* a new block has none of this owner */
 }
 
 static VkResult call_export(MaarAllocator allocator, VkDeviceMemory memory,
@@ -117,7 +117,8 @@ static VkResult call_export(MaarAllocator allocator, VkDeviceMemory memory,
     return result == VK_SUCCESS && fd < 0 ? VK_ERROR_UNKNOWN : result;
 }
 
-/* Finds the kept handle of a block and a type; makes it when there is none. */
+/* Finds the kept handle of a block and a type, or makes it if there is none. Returns NULL if host
+ * memory runs out. */
 static struct maar_kept_handle* find_kept(MaarAllocator allocator, struct maar_block* block,
                                           VkExternalMemoryHandleTypeFlagBits type)
 {
@@ -133,8 +134,8 @@ static struct maar_kept_handle* find_kept(MaarAllocator allocator, struct maar_b
     return found != NULL ? (struct maar_kept_handle*)(void*)found : made;
 }
 
-/* Waits while another thread asks the driver for the handle. Returns true when this thread is to
- * ask: the word is HANDLE_COMING from then on. */
+/* Waits while another thread asks the driver for the handle. Returns true if this thread must ask;
+ * the word is then HANDLE_COMING. */
 static bool claim_export(struct maar_kept_handle* kept)
 {
     maar_mutex_lock(&kept->lock);
@@ -149,7 +150,7 @@ static bool claim_export(struct maar_kept_handle* kept)
     return is_missing;
 }
 
-/* Finds the handle of a block, which is exported for the first caller that asks. */
+/* Finds the handle of a block. The first call asks the driver for it. */
 static VkResult find_exported(MaarAllocator allocator, struct maar_block* block,
                               VkExternalMemoryHandleTypeFlagBits type, maar_port_handle* value)
 {
@@ -180,8 +181,8 @@ static VkResult check_export(MaarAllocator allocator, const char* call,
     if ((maar_slot_block(slot)->shared_types & (VkExternalMemoryHandleTypeFlags)type) == 0) {
         maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
-            "the allocation's memory was not made to be exported as handle type 0x%x; "
-            "chain MaarExportInfo, with its sType, to its MaarAllocationCreateInfo or to that of "
+            "the allocation's memory was not created for export as handle type 0x%x; "
+            "chain MaarExportInfo, with its sType, to the create info of the allocation or of "
             "its pool",
             (unsigned)type);
         return VK_ERROR_VALIDATION_FAILED_EXT;
@@ -201,7 +202,7 @@ VkResult maar_export_memory(MaarAllocator allocator, const char* call, const str
     result = find_exported(allocator, block, type, &own);
     if (result != VK_SUCCESS) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
-                    "block %llu of memory type %u is not exported as handle type 0x%x (error %d)",
+                    "block %llu of memory type %u was not exported as handle type 0x%x (error %d)",
                     (unsigned long long)block->id, block->pool->type_index, (unsigned)type,
                     (int)result);
         return result;

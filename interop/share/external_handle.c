@@ -1,6 +1,6 @@
 /*
- * The public calls on handles with one owner: wrap, take, show, duplicate, and close with the
- * object.
+ * The public calls on handles with one owner: they wrap, take, show and duplicate handles, and
+ * close a handle with its object.
  */
 #include "interop/share/external_handle.h"
 
@@ -57,8 +57,8 @@ VkResult maar_external_handle_check(MaarAllocator allocator, const char* call, c
     }
     if (!maar_port_handle_is_open(own)) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDLE_CLOSED, call,
-                    "%s holds %lld, which somebody has closed; what maarPeekFd shows, or "
-                    "maarWrapFd was given, is the object's to close",
+                    "%s holds %lld, which somebody has closed; only the object may close what "
+                    "maarPeekFd returned or maarWrapFd was given",
                     name, (long long)own);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
@@ -111,7 +111,7 @@ void maar_handle_import_end(struct maar_handle_import* import, bool success)
     import->duplicate = MAAR_PORT_NO_HANDLE;
 }
 
-/* Begins every call that fills pHandle. */
+/* Begins every call that wraps a handle. */
 static VkResult enter_wrap(MaarAllocator allocator, MaarExternalHandle* handle, const char* call)
 {
     if (handle != NULL) {
@@ -193,7 +193,7 @@ static VkResult take_out(MaarAllocator allocator, const char* call, MaarExternal
     if (*value == MAAR_PORT_NO_HANDLE) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDLE_EMPTY, NULL,
                     has_kind ? "%s: handle is empty: it was taken before"
-                             : "%s: handle is of another kind than this system's",
+                             : "%s: this system has no handles of this kind",
                     call);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }

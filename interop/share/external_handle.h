@@ -1,6 +1,6 @@
 /*
  * A handle of the operating system with one owner. The object owns the handle until somebody takes
- * it, which is one atomic exchange: no two parties ever close the same handle. The functions below
+ * it. Taking is one atomic exchange, so the same handle is never closed twice. The functions below
  * are for interop's own use and skip the checks of the public calls.
  */
 #ifndef MAAR_INTEROP_SHARE_EXTERNAL_HANDLE_H
@@ -16,34 +16,34 @@ struct MaarExternalHandle_T {
     MaarAllocator maker; /* gives the object's host memory and counts the object; may be NULL */
 };
 
-/* Gives a handle to a new object. maker may be NULL. On failure, VK_ERROR_OUT_OF_HOST_MEMORY, the
- * handle stays the caller's. */
+/* Gives a handle to a new object. maker may be NULL. On failure, returns
+ * VK_ERROR_OUT_OF_HOST_MEMORY, and the caller still owns the handle. */
 VkResult maar_external_handle_create(MaarAllocator maker, maar_port_handle value,
                                      MaarExternalHandle* handle);
 /* Closes the handle, unless somebody has taken it, and frees the object. Accepts VK_NULL_HANDLE. */
 void maar_external_handle_destroy(MaarExternalHandle handle);
-/* Returns MAAR_PORT_NO_HANDLE when the handle was taken before. */
+/* Takes the handle out of the object. Returns MAAR_PORT_NO_HANDLE if it was taken before. */
 maar_port_handle maar_external_handle_take(MaarExternalHandle handle);
 maar_port_handle maar_external_handle_peek(MaarExternalHandle handle);
 
-/* Returns VK_ERROR_INVALID_EXTERNAL_HANDLE, with a report, when the handle is empty, or when
- * somebody closed it who did not own it. */
+/* Returns VK_ERROR_INVALID_EXTERNAL_HANDLE, with a report, if the object is empty, or if somebody
+ * who did not own the handle has closed it. */
 VkResult maar_external_handle_check(MaarAllocator allocator, const char* call, const char* name,
                                     MaarExternalHandle handle);
 
-/* Duplicates a handle of the system. Returns VK_ERROR_TOO_MANY_OBJECTS, with a report, when the
- * system has no handle left. */
+/* Duplicates a handle of the operating system. Returns VK_ERROR_TOO_MANY_OBJECTS, with a report, if
+ * the process has no handle left. */
 VkResult maar_external_handle_copy(MaarAllocator allocator, const char* call, maar_port_handle own,
                                    maar_port_handle* copy);
 
 /*
- * An import under way. The importer gets a duplicate, so that the object keeps its handle whatever
- * a failing importer does:
+ * An import under way. The importer gets a duplicate, so that the object keeps its own handle if
+ * the import fails:
  *
  *     begin; give `duplicate` to the importer; end with its success.
  *
- * `takes` says that the importer keeps what it is given, as Vulkan and CUDA do with file
- * descriptors on success. An importer of NT handles never does, and the duplicate is closed.
+ * `takes` says that the importer owns the duplicate after a success, as Vulkan and CUDA do with
+ * file descriptors. An importer of NT handles never owns it, so the duplicate is closed.
  */
 struct maar_handle_import {
     MaarExternalHandle handle;
@@ -51,17 +51,18 @@ struct maar_handle_import {
     bool takes;
 };
 
-/* Closes what an importer left of a duplicate of `own`. */
+/* Closes the duplicate of `own` after an import, unless the importer owns it or has closed it. */
 void maar_handle_close_rest(maar_port_handle own, maar_port_handle duplicate, bool takes,
                             bool success);
 
-/* Returns VK_ERROR_INVALID_EXTERNAL_HANDLE when the handle is empty or closed, and
- * VK_ERROR_TOO_MANY_OBJECTS when the system has no handle left. */
+/* Makes the duplicate. Returns VK_ERROR_INVALID_EXTERNAL_HANDLE if the handle is empty or closed,
+ * and VK_ERROR_TOO_MANY_OBJECTS if the process has no handle left. */
 VkResult maar_handle_import_begin(MaarAllocator allocator, const char* call,
                                   MaarExternalHandle handle, bool takes,
                                   struct maar_handle_import* import);
-/* On success, closes the object's own handle, which leaves the object empty. On failure, closes the
- * duplicate, unless the importer has closed it against the rules, as lavapipe 25 does. */
+/* On success, closes the object's own handle, so the object is empty from then on. On failure,
+ * closes the duplicate, unless the importer has closed it against the rules, as lavapipe 25
+ * does. */
 void maar_handle_import_end(struct maar_handle_import* import, bool success);
 
 #endif

@@ -1,20 +1,20 @@
 /*
- * Hands the ownership of shared bytes to another API and takes it back: records the barriers with
+ * Hands the ownership of shared bytes to another API and takes it back. Records the barriers with
  * an external queue family into the caller's command buffer, or records and submits them for a
- * caller without one.
+ * caller without a command buffer.
  *
  * A submission needs its command buffer until the device is done with it. Each command buffer has a
- * pool and a timeline of its own, and each queue has a list of them. A thread takes a command
- * buffer out of the list, records without a lock, and submits under the caller's lock of the queue.
- * The share lock guards the lists. A list is in the order of submissions, so its first entry is the
- * first that the device has done with.
+ * pool and a timeline of its own, and each queue has a list of command buffers. A thread takes a
+ * command buffer out of the list, records without a lock, and submits under the caller's lock of
+ * the queue. The share lock guards the lists. A list is in the order of submissions, so the device
+ * is done with its first entry first.
  */
 #include "interop/share/handoff.h"
 
 #include "core/queue_lock.h"
 #include "core/time/timeline.h"
 
-/* Resources that are recorded together: their barriers lie on the stack. */
+/* The number of resources that are recorded together. Their barriers lie on the stack. */
 enum { BARRIERS_AT_ONCE = 6 };
 
 /* The command buffer of one submission, with its pool and timeline. */
@@ -23,7 +23,7 @@ struct handoff_commands {
     VkCommandPool pool;
     VkCommandBuffer buffer;
     VkSemaphore timeline;
-    uint64_t value; /* the timeline's value when the device is done with it */
+    uint64_t value; /* the timeline's value when the device is done with the commands */
 };
 
 struct handoff_queue {
@@ -58,12 +58,12 @@ static VkResult check_handed(MaarAllocator allocator, const char* call, uint32_t
     if (resource->sharingMode != VK_SHARING_MODE_EXCLUSIVE &&
         resource->sharingMode != VK_SHARING_MODE_CONCURRENT) {
         return refuse_handed(allocator, call, index, MAAR_MESSAGE_ID_INVALID_ENUM,
-                             "has a sharingMode that is none");
+                             "has an unknown sharingMode");
     }
     if (is_image && (resource->newLayout == VK_IMAGE_LAYOUT_UNDEFINED ||
                      resource->newLayout == VK_IMAGE_LAYOUT_PREINITIALIZED)) {
         return refuse_handed(allocator, call, index, MAAR_MESSAGE_ID_INVALID_LAYOUT,
-                             "is an image without a newLayout that it can be in");
+                             "is an image, and its newLayout is UNDEFINED or PREINITIALIZED");
     }
     return VK_SUCCESS;
 }
@@ -73,7 +73,7 @@ static VkResult check_all_handed(MaarAllocator allocator, const char* call, Maar
 {
     if (peer != MAAR_HANDOFF_PEER_EXTERNAL && peer != MAAR_HANDOFF_PEER_FOREIGN) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
-                           "peer is none of MaarHandoffPeer");
+                           "peer is not a MaarHandoffPeer");
     }
     if (peer == MAAR_HANDOFF_PEER_FOREIGN && !allocator->device.facts.foreign_family) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
@@ -111,7 +111,8 @@ struct handoff_barriers {
     VkImageMemoryBarrier images[BARRIERS_AT_ONCE];
 };
 
-/* Both ends of a barrier. The end that the other queue family ignores has no accesses. */
+/* Both ends of a barrier. Accesses are given only at this queue's end; Vulkan ignores those at the
+ * end of the other queue family. */
 struct barrier_ends {
     VkAccessFlags before;
     VkAccessFlags after;
@@ -125,7 +126,7 @@ static struct barrier_ends ends_of(const struct handoff_record* record,
     const VkAccessFlags all =
         (VkAccessFlags)VK_ACCESS_MEMORY_READ_BIT | (VkAccessFlags)VK_ACCESS_MEMORY_WRITE_BIT;
     const VkAccessFlags access = resource->access != 0 ? resource->access : all;
-    /* All families that share a resource give it away. */
+    /* A concurrent resource belongs to all families that share it, not to one of them. */
     const uint32_t own = resource->sharingMode == VK_SHARING_MODE_CONCURRENT
                              ? VK_QUEUE_FAMILY_IGNORED
                              : record->family;
@@ -191,8 +192,9 @@ static void add_handoff_barrier(const struct handoff_record* record,
     }
 }
 
-/* Records the barriers. A signal after everything follows a release, so nothing of this queue waits
- * for the release. An acquire begins in the stages that waited for the semaphore. */
+/* Records the barriers. After a release comes a signal that waits for all commands, so no later
+ * stage of this queue has to wait for the release. An acquire begins in the stages that waited for
+ * the semaphore. */
 static void record_barriers(const struct handoff_record* record,
                             const struct handoff_barriers* barriers)
 {
@@ -277,8 +279,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCmdAcquire(MaarAllocator allocator,
 
 /* ---- command buffers ---- */
 
-/* Returns VK_TIMEOUT while the device still uses the commands. Waits for no time rather than
- * reading the value: some drivers never report a value. */
+/* Waits until the device is done with the commands. Returns VK_TIMEOUT if the device still uses
+ * them after timeout_ns. A wait with a timeout of 0 replaces reading the timeline's value, because
+ * some drivers never report a value. */
 static VkResult wait_commands(MaarAllocator allocator, const struct handoff_commands* commands,
                               uint64_t timeout_ns)
 {
@@ -320,8 +323,8 @@ static VkResult make_command_buffer(MaarAllocator allocator, uint32_t family,
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
         .queueFamilyIndex = family,
     };
-    /* Without callbacks: lavapipe mixes them up with the C library's functions for command pools.
-     */
+    /* Passes no callbacks, because lavapipe mixes them up with the C library's functions for
+     * command pools. */
     VkResult result =
         device->vkCreateCommandPool(device->handle, &pool_info, NULL, &commands->pool);
     if (result != VK_SUCCESS) {
@@ -368,8 +371,8 @@ static struct handoff_commands* take_oldest(MaarAllocator allocator, struct hand
     return commands;
 }
 
-/* Puts commands back into the list: last if they were just submitted, else first, to be looked at
- * again. */
+/* Puts commands back into the list: at the end if they were just submitted, else at the front,
+ * where the next call looks first. */
 static void put_commands(MaarAllocator allocator, struct handoff_queue* queue,
                          struct handoff_commands* commands, bool submitted)
 {
@@ -425,15 +428,15 @@ static void destroy_handoffs(MaarAllocator allocator, void* opaque)
     if (waited != VK_SUCCESS && waited != VK_TIMEOUT && waited != VK_ERROR_DEVICE_LOST) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE,
                     NULL,
-                    "a handoff cannot be waited for (VkResult %d), and its command buffer goes, "
+                    "waiting for a handoff failed (VkResult %d); its command buffer is destroyed, "
                     "whether it was executed or not",
                     (int)waited);
     }
     if (waited == VK_TIMEOUT) {
         maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE, NULL,
-            "a handoff was not executed in five seconds, and its command buffer goes all the "
-            "same; was what it waits for ever submitted?");
+            "a handoff was not executed in five seconds, and its command buffer is destroyed all "
+            "the same; was what it waits for ever submitted?");
     }
     maar_host_free(allocator->callbacks, state);
 }
@@ -464,7 +467,7 @@ static VkResult require_handoffs(MaarAllocator allocator, struct handoff_state**
 
 /* ---- submitting ---- */
 
-/* Points in the form that a submission takes. */
+/* Points in the form that VkSubmitInfo requires. */
 struct handoff_points {
     uint32_t count;
     VkSemaphore semaphores[MAAR_MAX_HANDOFF_POINTS + 1];
@@ -522,7 +525,7 @@ static VkResult submit_handoff(MaarAllocator allocator, const MaarHandoffInfo* i
     add_points(&waits, info->waitCount, info->pWaits);
     add_points(&signals, info->signalCount, info->pSignals);
     add_point(&signals, commands->timeline, commands->value + 1);
-    /* The values of binary semaphores are ignored. */
+    /* Vulkan ignores the values of binary semaphores. */
     const VkTimelineSemaphoreSubmitInfo values = {
         .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
         .waitSemaphoreValueCount = waits.count,
@@ -567,7 +570,8 @@ static VkResult check_handoff_points(MaarAllocator allocator, const char* call, 
         if (points[i].semaphore == VK_NULL_HANDLE) {
             maar_report(
                 allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_POINT_NOT_USABLE, call,
-                "%s[%u] is of the host timeline, which no queue can wait for or signal", name, i);
+                "%s[%u] is a point of the host timeline, which no queue can wait for or signal",
+                name, i);
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
     }
@@ -584,7 +588,7 @@ static VkResult check_handoff(MaarAllocator allocator, const char* call,
     if (info->direction != MAAR_HANDOFF_DIRECTION_RELEASE &&
         info->direction != MAAR_HANDOFF_DIRECTION_ACQUIRE) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
-                           "direction is none of MaarHandoffDirection");
+                           "direction is not a MaarHandoffDirection");
     }
     if (info->queue >= allocator->queue_count) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
@@ -593,7 +597,7 @@ static VkResult check_handoff(MaarAllocator allocator, const char* call,
     const uint32_t family = allocator->queues[info->queue].familyIndex;
     if (family >= facts->queue_family_count || (facts->queue_flags[family] & any) == 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NO_QUEUE, call,
-                           "queue is of a family without graphics, compute and transfer");
+                           "queue belongs to a family without graphics, compute and transfer");
     }
     VkResult result =
         check_handoff_points(allocator, call, "pWaits", info->waitCount, info->pWaits);
@@ -633,7 +637,7 @@ VkResult maar_handoff_prepare(MaarAllocator allocator, const char* call,
     }
     result = record_handoff(allocator, info, commands);
     if (result != VK_SUCCESS) {
-        /* Nobody knows the state of the commands. */
+        /* The state of the commands is unknown. */
         destroy_commands(allocator, commands);
         return result;
     }
@@ -641,7 +645,7 @@ VkResult maar_handoff_prepare(MaarAllocator allocator, const char* call,
     return VK_SUCCESS;
 }
 
-/* Gives the commands back to their queue. */
+/* Puts the commands back into the list of their queue. */
 static void end_handoff(struct maar_handoff* handoff, bool submitted)
 {
     struct handoff_state* state = maar_atomic_pointer_load(&handoff->allocator->sharing.state);

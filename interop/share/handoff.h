@@ -1,6 +1,6 @@
 /*
- * Handoffs for the rooms above: maarSubmitHandoff in two steps, which report under the name of
- * another call.
+ * Handoffs for the other rooms of interop: maarSubmitHandoff in two steps. Reports name `call` as
+ * the public call.
  */
 #ifndef MAAR_INTEROP_SHARE_HANDOFF_H
 #define MAAR_INTEROP_SHARE_HANDOFF_H
@@ -10,20 +10,21 @@
 
 struct handoff_commands;
 
-/* A handoff that is checked and recorded: only vkQueueSubmit is left. */
+/* A handoff that is checked and recorded. Only vkQueueSubmit is left to do. */
 struct maar_handoff {
     MaarAllocator allocator;
-    const MaarHandoffInfo* info; /* the caller's, which keeps its address */
+    const MaarHandoffInfo* info; /* belongs to the caller, and must keep its address */
     struct handoff_commands* commands;
 };
 
-/* call: the public function. No lock may be held. After success the caller commits or cancels. */
+/* Checks and records a handoff. `call` is the public function. No lock may be held. After success,
+ * the caller commits or cancels the handoff. */
 VkResult maar_handoff_prepare(MaarAllocator allocator, const char* call,
                               const MaarHandoffInfo* info, struct maar_handoff* handoff);
 VkResult maar_handoff_commit(struct maar_handoff* handoff);
 void maar_handoff_cancel(struct maar_handoff* handoff);
 
-/* Prepares and commits. On failure nothing was submitted. */
+/* Prepares and commits a handoff. On failure, nothing was submitted. */
 VkResult maar_handoff_submit(MaarAllocator allocator, const char* call,
                              const MaarHandoffInfo* info);
 

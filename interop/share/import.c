@@ -1,7 +1,7 @@
 /*
  * Imports memory. The driver gets a duplicate of the handle for each memory type that is tried. The
- * caller's own handle is taken only when everything has succeeded; it becomes an attachment of the
- * block, for later exports.
+ * caller's own handle is taken only after everything has succeeded. It then becomes an attachment
+ * of the block, for later exports.
  */
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
@@ -50,12 +50,12 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
     if (info->blockSize == 0 &&
         info->handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
-                           "pImportInfo->blockSize is 0; it is what the exporter's block has");
+                           "pImportInfo->blockSize is 0; it must be that of the exporter");
     }
     if (is_opaque(info->handleType) && info->memoryTypeIndex == MAAR_MEMORY_TYPE_NONE) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
                            "pImportInfo->memoryTypeIndex is MAAR_MEMORY_TYPE_NONE; for an opaque "
-                           "handle it must be the exporter's");
+                           "handle it must be the exporter's memory type");
     }
     if (info->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE &&
         info->memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
@@ -69,8 +69,8 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
     return maar_external_handle_check(allocator, call, "pImportInfo->handle", info->handle);
 }
 
-/* Asks which memory types a handle may be imported as. The answer is all types where Vulkan has no
- * query for such handles. */
+/* Asks which memory types a handle may be imported as. If Vulkan has no query for such handles, the
+ * answer is all types. */
 static VkResult ask_handle_types(MaarAllocator allocator, const MaarImportInfo* info,
                                  uint32_t* types)
 {
@@ -90,7 +90,7 @@ static VkResult ask_handle_types(MaarAllocator allocator, const MaarImportInfo* 
     return result;
 }
 
-/* Tries one memory type. */
+/* Tries to import the memory as one memory type, from a duplicate of the handle. */
 static VkResult import_as(MaarAllocator allocator, const char* call, const MaarImportInfo* info,
                           const struct import_object* object, VkDeviceSize size, uint32_t type,
                           MaarAllocation* allocation)
@@ -135,14 +135,14 @@ static void report_refused(MaarAllocator allocator, const char* call, VkDeviceSi
     maar_report(
         allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
         "the driver refuses to import the handle as a block of %llu bytes (%s); "
-        "blockSize, memoryTypeIndex, dedicated and handleType must be what the exporter said",
+        "blockSize, memoryTypeIndex, dedicated and handleType must be those of the exporter",
         (unsigned long long)size,
         result == VK_ERROR_INVALID_EXTERNAL_HANDLE ? "VK_ERROR_INVALID_EXTERNAL_HANDLE"
                                                    : "VK_ERROR_OUT_OF_DEVICE_MEMORY");
 }
 
-/* Tries the memory types that the handle and the object allow, in order of preference. Leaves the
- * handle as it is. */
+/* Tries the memory types that the handle and the object allow, in order of preference. Does not
+ * change the handle. */
 static VkResult import_memory(MaarAllocator allocator, const char* call, const MaarImportInfo* info,
                               const struct import_object* object, MaarAllocation* allocation)
 {
@@ -150,7 +150,7 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
     VkResult result = ask_handle_types(allocator, info, &bits);
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
-                    "the driver does not take pImportInfo->handle for a dma-buf");
+                    "the driver does not accept pImportInfo->handle as a dma-buf");
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -198,7 +198,8 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
     return result;
 }
 
-/* The last step, which cannot fail: the caller's handle becomes the block's. */
+/* Takes the caller's handle and makes it an attachment of the block. This is the last step, and it
+ * cannot fail. */
 static void keep_handle(MaarAllocator allocator, const MaarImportInfo* info,
                         MaarAllocation allocation, struct maar_kept_handle* kept)
 {
@@ -223,7 +224,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportMemory(MaarAllocator allocator,
     if (pImportInfo->dedicated == VK_TRUE) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_IMPORTABLE, __func__,
                            "pImportInfo->dedicated is VK_TRUE; memory made for one object is "
-                           "imported with it, by maarImportBuffer or maarImportImage");
+                           "imported with the object, by maarImportBuffer or maarImportImage");
     }
     MaarImportInfo info = *pImportInfo;
     info.offset = 0;
@@ -241,8 +242,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportMemory(MaarAllocator allocator,
     return result;
 }
 
-/* Imports memory and binds an object to it. On failure the caller undoes the allocation, if there
- * is one, after the object; the handle is as before. */
+/* Imports memory and binds an object to it. On failure, the handle is as before. The caller then
+ * destroys the object first and undoes the allocation, if there is one, after it. */
 static VkResult import_and_bind(MaarAllocator allocator, const char* call,
                                 const MaarImportInfo* info, const struct import_object* object,
                                 MaarAllocation* allocation)

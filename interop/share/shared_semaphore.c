@@ -1,6 +1,6 @@
 /*
- * Semaphores that both sides see: created for export, exported, and created from an exported
- * handle.
+ * Shared semaphores: creates semaphores for export, exports them, and creates semaphores from
+ * exported handles.
  */
 #include "core/memory/allocator_state.h"
 #include "interop/share/share_internal.h"
@@ -11,7 +11,7 @@
 #define SEMAPHORE_EXTENSION "VK_KHR_external_semaphore_fd"
 #endif
 
-/* Says why the driver does not offer a semaphore. */
+/* Returns the reason why semaphores of this type cannot be shared. */
 static const char* why_not(MaarAllocator allocator, VkSemaphoreType type)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;
@@ -155,8 +155,9 @@ VkResult maar_export_semaphore(MaarAllocator allocator, const char* call, VkSema
                         allocator->device.facts.semaphore_fd);
     if (!known) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
-                    "semaphores cannot be exported as handle type 0x%x here: the extension for "
-                    "it was not among the allocator's ppEnabledExtensionNames, or Maar knows none",
+                    "semaphores cannot be exported as handle type 0x%x here: Maar does not know "
+                    "the type, or its extension was not among the allocator's "
+                    "ppEnabledExtensionNames",
                     (unsigned)type);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }

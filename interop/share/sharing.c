@@ -16,7 +16,7 @@ static VkExternalSemaphoreFeatureFlags ask_semaphore(const struct maar_device* d
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
         .semaphoreType = type,
     };
-    /* The structure came with timelines, and may be unknown without them. */
+    /* The structure came with timeline semaphores. A device without them may not know it. */
     const VkPhysicalDeviceExternalSemaphoreInfo question = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_SEMAPHORE_INFO,
         .pNext = device->facts.timeline_semaphore ? &kind : NULL,
@@ -104,7 +104,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetSharingInfo(MaarAllocator allocator, MaarS
     return VK_SUCCESS;
 }
 
-/* Whether the extension for such handles is enabled. */
+/* Returns whether the extension for such handles is enabled. */
 static bool is_enabled(MaarAllocator allocator, VkExternalMemoryHandleTypeFlagBits type)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;
@@ -122,8 +122,7 @@ static bool is_enabled(MaarAllocator allocator, VkExternalMemoryHandleTypeFlagBi
     }
 }
 
-/* Asks for the memory types of an object that is created with the external structure for the
- * question alone. */
+/* Finds the memory types of a buffer or an image that is created with the external structure. */
 static VkResult ask_types(MaarAllocator allocator, const MaarSharingQuery* query,
                           VkExternalMemoryFeatureFlags feature, bool* dedicated, uint32_t* types)
 {
@@ -167,7 +166,7 @@ static VkResult check_query(MaarAllocator allocator, const char* call,
     }
     if ((query->pBufferInfo != NULL) == (query->pImageInfo != NULL)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,
-                           "pQuery wants exactly one of pBufferInfo and pImageInfo");
+                           "pQuery needs exactly one of pBufferInfo and pImageInfo");
     }
     if (!maar_is_power_of_two(query->handleType)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
