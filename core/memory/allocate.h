@@ -1,15 +1,16 @@
 /*
- * Allocation: every public function that allocates calls maar_allocate. A fast path serves nearly
- * all requests (allocate_fast.c). A slow path tries all ways to get memory (allocate_slow.c). The
- * caller may hold no lock.
+ * Allocation: public functions that allocate call maar_allocate, except for imports
+ * (foreign_memory.h) and stitched allocations (stitched_block.h). A fast path serves nearly all
+ * requests (allocate_fast.c). A slow path tries all ways to get memory (allocate_slow.c). No lock
+ * may be held.
  */
 #ifndef MAAR_CORE_MEMORY_ALLOCATE_H
 #define MAAR_CORE_MEMORY_ALLOCATE_H
 
 #include "core/memory/arena_place.h"
 
-/* Only Maar's own allocations set this flag. A failure is neither counted nor passed to the
- * observer, because the caller then tries something else. */
+/* Only Maar's own allocations set this flag. A failure is neither counted nor reported, and the
+ * observer (pfnOutOfMemory) is not called, because the caller then tries something else. */
 #define MAAR_ALLOCATE_AS_TRIAL ((MaarAllocationCreateFlags)0x40000000)
 /* Only Maar's own allocations set this flag. A failure is not reported, because the caller reports
  * it or tries something else. */
@@ -36,9 +37,9 @@ VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemo
 
 /* How a successful allocation differs from what the caller asked for. */
 struct maar_deviation {
-    bool fallback; /* its type is not the preferred one */
-    bool exceeded; /* it exceeded a budget */
-    uint32_t best_type;
+    bool fallback;      /* its memory type is not the preferred type */
+    bool exceeded;      /* it exceeded a budget */
+    uint32_t best_type; /* the preferred type */
 };
 
 /* Chooses a memory type and places the allocation. Tries every way to get memory before it fails.

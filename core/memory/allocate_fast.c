@@ -1,7 +1,8 @@
 /*
- * The fast path of an allocation, and the steps before and after the slow path. The entry function
- * checks the arguments and places a plain request at once. Any other request goes through
- * allocate_slow.c. Mapping and counting follow.
+ * The fast path of an allocation, and the steps before and after the slow path. maar_allocate
+ * places a simple request at once. It checks any other request in full and passes it to
+ * allocate_slow.c. After the slow path, the memory is mapped if the request asks for that, and
+ * failures are counted.
  */
 #include "core/memory/allocate.h"
 
@@ -13,8 +14,8 @@
 #include "core/memory/mapping.h"
 #include "core/memory/slot_home.h"
 
-/* Whether a request fits a pool unchanged: shape_for_pool (allocate_slow.c) would change
- * nothing. */
+/* Whether a pool can place a request unchanged, because shape_for_pool (allocate_slow.c) would
+ * change nothing. */
 static inline bool has_shape_for_pool(const struct maar_place_request* general,
                                       const struct maar_pool* pool)
 {
@@ -38,8 +39,8 @@ MAAR_NOINLINE void report_deviation(MaarAllocator allocator, const struct maar_s
     }
 }
 
-/* Fills in what the request needs in any memory type. Returns false when a number is out of
- * bounds. */
+/* Fills in what the request needs in any memory type. Returns false when the size or the alignment
+ * is out of bounds. */
 static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                          bool internal, struct maar_place_request* place)
 {
@@ -58,8 +59,8 @@ static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationC
     return place->alignment != 0 && place->size < MAAR_RANGE_MAX_SIZE;
 }
 
-/* The last step of a few allocations: maps the memory for its whole life. On failure it undoes the
- * allocation; the caller counts the failure. */
+/* Maps the memory of an allocation until the allocation ends. On failure undoes the allocation; the
+ * caller counts the failure. */
 MAAR_NOINLINE VkResult map_for_life(MaarAllocator allocator, const struct maar_made* made)
 {
     void* data = NULL;
@@ -88,7 +89,7 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
         result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
         maar_report(maar_is_without_report(info) ? NULL : allocator, MAAR_MESSAGE_SEVERITY_WARNING,
                     MAAR_MESSAGE_ID_TOO_LARGE_FOR_DEVICE, call,
-                    "no memory for %llu bytes aligned to %llu: no device has so much",
+                    "no memory for %llu bytes aligned to %llu: no device has that much memory",
                     (unsigned long long)request->requirements.size,
                     (unsigned long long)request->requirements.alignment);
     } else if (info->pName != NULL) {
@@ -119,10 +120,11 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
 }
 
 /*
- * Serves nearly all requests. Such a request is valid, its create info sets only usage, required
- * flags and user data, and a block in the pool of the preferred type has room. A few sums of bits
- * check all of this. If a check or the placement fails, allocate_with_checks starts from the
- * beginning.
+ * Serves nearly all requests. Such a request is valid and small, and needs no dedicated memory. Its
+ * create info sets only usage, required flags and user data. A block in the default pool of the
+ * preferred type has room for it. To save branches, the members that must be 0 are combined with OR
+ * and tested together. Returns false if a check or the placement fails; allocate_with_checks then
+ * starts from the beginning.
  */
 static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryRequest* request,
                                  const MaarAllocationCreateInfo* info, bool internal,
@@ -142,7 +144,7 @@ static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryReques
         (uint32_t)request->kind > MAAR_RESOURCE_KIND_OPTIMAL) {
         return false;
     }
-    /* This test admits powers of two alone: (x ^ (x - 1)) of any other number is below x. */
+    /* Only a power of two passes the last test: for any other x, (x ^ (x - 1)) is below x. */
     if (size == 0 || alignment - 1 >= MAAR_RANGE_MAX_SIZE ||
         (alignment ^ (alignment - 1)) < alignment) {
         return false;

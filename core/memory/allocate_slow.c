@@ -2,7 +2,8 @@
  * The slow path of an allocation. It tries memory types in order of preference, first within
  * budgets and then over them. In each type an allocation is dedicated (dedicated.h) or placed.
  * Placing tries existing blocks, then blocks with ranges that are no longer pending, then a new
- * block (block_growth.h). If everything fails, the observer is asked last.
+ * block (block_growth.h). If everything fails, the observer (pfnOutOfMemory) is called. It may ask
+ * for another attempt.
  */
 #include "core/memory/allocate.h"
 #include "core/memory/allocator_state.h"
@@ -17,7 +18,7 @@
 #include "core/memory/slot_home.h"
 #include "core/time/retire_collect.h"
 
-/* One request while it is served. */
+/* The state of one request in the slow path. */
 struct job {
     MaarAllocator allocator;
     const char* call; /* the public function, for messages */
@@ -30,23 +31,22 @@ struct job {
     struct maar_type_choice choice;
 };
 
-/* Returns the least common multiple of two alignments. An alignment of 0 is out of bounds and stays
- * 0. */
+/* Returns the least common multiple of two alignments, or 0 if it is out of bounds. If alignment is
+ * 0, it was out of bounds before, and the result is 0. */
 static VkDeviceSize align_more(VkDeviceSize alignment, VkDeviceSize more)
 {
     return alignment != 0 ? maar_common_multiple(alignment, more, MAAR_RANGE_MAX_SIZE) : 0;
 }
 
-/* Adapts the request to one memory type: non-coherent memory needs whole atoms. Returns false when
- * the size is out of bounds. */
+/* Adapts the request to a pool: to its minimum alignment, its granularity and, in non-coherent
+ * memory, to whole atoms. Returns false when the size or the alignment is out of bounds. */
 static bool shape_for_pool(const struct maar_place_request* general, const struct maar_pool* pool,
                            struct maar_place_request* place)
 {
     place->size = general->size;
     place->alignment =
         maar_common_multiple(general->alignment, pool->min_alignment, MAAR_RANGE_MAX_SIZE);
-    /* Two resources of unknown kind may be of different kinds, so each starts a granule of its
-     * own. */
+    /* Two resources of unknown kind may be of different kinds, so each starts in a new granule. */
     if (place->kind == MAAR_RESOURCE_KIND_UNKNOWN) {
         place->alignment = align_more(place->alignment, pool->granularity);
     }
@@ -70,9 +70,9 @@ static VkResult place_now(struct maar_pool* pool, const struct maar_place_reques
     return maar_pool_result(maar_pool_place(pool, place, patient, made), made);
 }
 
-/* After a shortage: looks for room in the arenas of other threads and in the blocks that they are
- * making now, each as soon as it is listed. Blocks that are begun later are left out, so that the
- * function returns. */
+/* Called after a shortage. Looks for room in the arenas of all threads, and again each time a block
+ * that another thread is making is listed or fails. Waits for as many blocks as are being made at
+ * the start, and not for later ones, so that the function always returns. */
 static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_request* place,
                                 VkResult shortage, struct maar_made* made)
 {
@@ -83,7 +83,8 @@ static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_
         return shortage;
     }
     for (;;) {
-        /* Read before the look, which sees every block that was listed by then. */
+        /* Decided before the search for room, so the last search sees every block that was listed
+         * in time. */
         const bool is_last = creating == 0 || (int32_t)(turn - last) >= 0;
         const enum maar_pool_outcome outcome = maar_pool_place(pool, place, true, made);
         if (outcome != MAAR_POOL_NO_ROOM) {
@@ -98,8 +99,8 @@ static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_
 }
 
 /* Places into existing blocks, then into ranges that are no longer pending, then into a new block.
- * Only then it waits for blocks that other threads use: threads that wait for each other's blocks
- * would meet there again and again. */
+ * The first attempt passes over arenas that other threads have locked: threads that wait for each
+ * other's arenas would meet there again and again. Later attempts wait for these arenas. */
 static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
     const struct maar_place_request* place = &job->place;
@@ -148,7 +149,7 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     return allocate_placed(job, pool, made);
 }
 
-/* Whether the VkDeviceMemory of an allocation was made for it. */
+/* Whether the VkDeviceMemory of an allocation was made for this allocation. */
 static bool has_made_memory(const struct maar_slot* slot)
 {
     return slot->made_block || maar_slot_block(slot)->placement == NULL;
@@ -192,8 +193,8 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
     return result;
 }
 
-/* Frees ranges whose points have passed, and gives back the empty blocks of the candidates' heaps.
- * Returns whether that released anything. */
+/* Frees ranges whose points have passed. Releases all empty page blocks, and the empty blocks in
+ * the heaps of the candidate types. Returns whether any bytes were freed or released. */
 static bool release_empty(const struct job* job)
 {
     MaarAllocator allocator = job->allocator;
@@ -215,8 +216,8 @@ static bool release_empty(const struct job* job)
     return reclaimed || released > 0;
 }
 
-/* Tries within budgets, tries again after empty blocks are given back, and exceeds a budget as a
- * last resort. */
+/* Tries within budgets. After a shortage, releases empty blocks and tries again. If a budget was
+ * the reason and the request may exceed it, tries a last time without budgets. */
 static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallback)
 {
     MaarAllocationCreateFlags flags = job->info->flags;
@@ -263,7 +264,8 @@ static VkResult try_with_observer(struct job* job, struct maar_made* made, bool*
     }
 }
 
-/* Fills the candidates: the type of the caller's pool, or the ranking of all types. */
+/* Fills in the candidate types: the type of the caller's pool, or the ranking of all types. Checks
+ * the request against the pool and against the enabled extensions. */
 static VkResult choose(struct job* job)
 {
     struct maar_pool* pool = maar_pool_of(job->allocator, job->info->pool);
@@ -308,12 +310,15 @@ static VkResult choose(struct job* job)
     if ((job->info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0 &&
         (maar_type_flags(job->allocator, pool->type_index) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) ==
             0) {
-        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_NOT_MAPPABLE, job->call,
-                           "the mapped flag with a pool whose memory type is not HOST_VISIBLE");
+        return maar_misuse(
+            job->allocator, MAAR_MESSAGE_ID_NOT_MAPPABLE, job->call,
+            "pCreateInfo->flags has MAAR_ALLOCATION_CREATE_MAPPED_BIT, but the pool's memory "
+            "type is not HOST_VISIBLE");
     }
     if (!maar_pool_claim_kind(pool, job->request->kind)) {
-        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call,
-                           "the pool was made for resources of one kind, and this is of the other");
+        return maar_misuse(
+            job->allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call,
+            "the pool holds resources of one kind, and pRequest->kind is the other kind");
     }
     job->choice.bits = 1u << pool->type_index;
     job->choice.count = 1;
@@ -322,7 +327,7 @@ static VkResult choose(struct job* job)
     return VK_SUCCESS;
 }
 
-/* Reports that the request failed because no memory was free or no memory type serves. */
+/* Reports a request that failed for lack of memory, unless its caller expects the failure. */
 static void report_failure(const struct job* job, VkResult result)
 {
     const MaarAllocationCreateFlags flags = job->info->flags;

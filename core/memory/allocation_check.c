@@ -19,17 +19,17 @@
                                  MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT |                       \
                                  MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT |                          \
                                  MAAR_ALLOCATION_CREATE_UNTIED_BIT))
-/* A new flag takes the next bit and is added to the list. */
+/* A new flag must take the next bit and must be added to the list. */
 _Static_assert(((KNOWN_ALLOCATION_FLAGS + 1) & KNOWN_ALLOCATION_FLAGS) == 0, "a flag is missing");
 _Static_assert((KNOWN_ALLOCATION_FLAGS & (MAAR_ALLOCATE_AS_TRIAL | MAAR_ALLOCATE_WITHOUT_REPORT)) ==
                    0,
-               "flags for Maar's own allocations are not public ones");
+               "a flag for Maar's own allocations has the bit of a public flag");
 
 const MaarAllocationCreateInfo maar_default_create_info = {
     .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
 };
 
-/* Returns the first mistake in a create info, in a sentence that begins with "pCreateInfo". Tests
+/* Returns the first mistake in a create info, in a sentence that begins with "pCreateInfo". Checks
  * only what does not depend on the request. known: the flags that are allowed. */
 static struct maar_fault find_create_info_fault(const MaarAllocationCreateInfo* info,
                                                 MaarAllocationCreateFlags known)

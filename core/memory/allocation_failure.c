@@ -1,11 +1,11 @@
 /*
  * Reports in one sentence why there was no memory: the request, the memory that exists, and what
- * would help. Only a failed request comes here, so requests that succeed pay nothing.
+ * would help. Only a failed request calls this file, so requests that succeed pay nothing.
  *
- * Reports are limited for a program that probes or that repeats a request. A failure that the
- * program asked for, by a flag or by a pool's limit, is reported as INFO at most. Of equal failures
- * that follow each other in a heap, with no VkDeviceMemory made there in between, the 1st, 2nd,
- * 4th, 8th and so on are reported.
+ * Some programs probe for memory or repeat a request, so reports are limited. A failure that a flag
+ * of the request or the limits of a pool cause is reported as INFO, not as WARNING. Failures for
+ * the same reason in the same heap are counted until a VkDeviceMemory is made there. Of these
+ * failures the 1st, 2nd, 4th, 8th and so on are reported.
  */
 #include "core/memory/allocation_failure.h"
 
@@ -27,27 +27,29 @@ static const MaarMessageId failure_ids[MAAR_FAILURE_REASONS] = {
     [MAAR_FAILURE_ABOVE_BLOCK] = MAAR_MESSAGE_ID_TOO_LARGE_FOR_POOL,
 };
 
-/* Describes the numbers of a heap. "here" means in blocks of this allocator. */
+/* Describes the size, the budget and the use of a heap. */
 static void describe_heap(MaarAllocator allocator, uint32_t heap, char* text, size_t size)
 {
     const struct maar_budget budget = maar_budget_read(allocator, heap);
-    (void)snprintf(text, size,
-                   "heap %u has %llu, a budget of %llu%s, %llu in use, %llu of them here", heap,
-                   (unsigned long long)allocator->device.facts.memory.memoryHeaps[heap].size,
-                   (unsigned long long)budget.budget, budget.from_driver ? "" : " (assumed)",
-                   (unsigned long long)budget.usage,
-                   (unsigned long long)maar_atomic64_load(&allocator->heaps[heap].block_bytes));
+    (void)snprintf(
+        text, size,
+        "heap %u has %llu bytes, a budget of %llu%s, %llu in use, %llu of them by this allocator",
+        heap, (unsigned long long)allocator->device.facts.memory.memoryHeaps[heap].size,
+        (unsigned long long)budget.budget, budget.from_driver ? "" : " (assumed)",
+        (unsigned long long)budget.usage,
+        (unsigned long long)maar_atomic64_load(&allocator->heaps[heap].block_bytes));
 }
 
-/* Returns the size that the pool, or the request without a pool, would ask the driver for. */
+/* Returns the size of the smallest VkDeviceMemory that would serve the request: the pool's fixed
+ * block size or the request's size, whichever is larger. */
 static VkDeviceSize size_of_block(const struct maar_allocation_failure* failure)
 {
     const VkDeviceSize fixed = failure->pool != NULL ? failure->pool->fixed_size : 0;
     return fixed > failure->size ? fixed : failure->size;
 }
 
-/* Whether the caller's limit of the heap prevents a new VkDeviceMemory: of a whole block, as a
- * rule. */
+/* Whether the caller's limit of the heap prevents a new VkDeviceMemory for the request. The size of
+ * a block is rounded up, unless the pool has a fixed block size. */
 static bool is_above_limit(const struct maar_heap_account* account,
                            const struct maar_allocation_failure* failure)
 {
@@ -100,56 +102,57 @@ static void explain_failure(MaarAllocator allocator, const struct maar_allocatio
     switch (reason) {
     case MAAR_FAILURE_POOL_IS_FULL:
         (void)snprintf(text, size,
-                       "pool %s has no room in its %u blocks and may have no more; raise "
+                       "pool %s has no room in its %u blocks and may not add a block; raise "
                        "maxBlockCount, or free something",
                        name.text, pool != NULL ? maar_atomic32_load(&pool->block_count) : 0);
         break;
     case MAAR_FAILURE_ABOVE_BLOCK:
-        (void)snprintf(text, size, "the blocks of pool %s have %llu; raise its blockSize",
+        (void)snprintf(text, size, "the blocks of pool %s have %llu bytes; raise its blockSize",
                        name.text, pool != NULL ? (unsigned long long)pool->fixed_size : 0);
         break;
     case MAAR_FAILURE_TOO_MANY:
-        (void)snprintf(text, size,
-                       "%llu of %u device memory objects (maxMemoryAllocationCount) exist; fewer "
-                       "dedicated allocations, or larger blocks, take fewer",
-                       (unsigned long long)maar_atomic64_load(&allocator->device_count),
-                       facts->max_allocation_count);
+        (void)snprintf(
+            text, size,
+            "%llu of %u device memory objects (maxMemoryAllocationCount) exist; make fewer "
+            "dedicated allocations, or use larger blocks",
+            (unsigned long long)maar_atomic64_load(&allocator->device_count),
+            facts->max_allocation_count);
         break;
     case MAAR_FAILURE_ABOVE_LARGEST:
         (void)snprintf(
             text, size,
-            "one allocation may have %llu (maxMemoryAllocationSize); divide it, or make it "
-            "of pages (maar/paging.h)",
+            "one allocation may have %llu bytes (maxMemoryAllocationSize); divide the request, or "
+            "use pages (maar/paging.h)",
             (unsigned long long)facts->max_allocation_size);
         break;
     case MAAR_FAILURE_ABOVE_HEAP:
         (void)snprintf(text, size,
-                       "%s, and memory type %u lies there; divide it, or allow other "
+                       "%s, and memory type %u is in this heap; divide the request, or allow other "
                        "types",
                        room, type);
         break;
     case MAAR_FAILURE_ABOVE_LIMIT:
-        (void)snprintf(text, size,
-                       "pHeapSizeLimits allows %llu, and %s; free something, or raise it",
-                       (unsigned long long)allocator->heaps[heap].limit, room);
+        (void)snprintf(
+            text, size,
+            "pHeapSizeLimits allows %llu bytes, and %s; free something, or raise the limit",
+            (unsigned long long)allocator->heaps[heap].limit, room);
         break;
     case MAAR_FAILURE_OVER_BUDGET:
-        (void)snprintf(text, size, "%s, and the budget is not to be exceeded; free something",
+        (void)snprintf(text, size, "%s, and this request may not exceed the budget; free something",
                        room);
         break;
     default:
-        (void)snprintf(text, size,
-                       "the driver has none of memory type %u (%s); %s; free something, or ask for "
-                       "less",
-                       type,
-                       failure->result == VK_ERROR_UNKNOWN ? "VK_ERROR_UNKNOWN"
-                                                           : "VK_ERROR_OUT_OF_DEVICE_MEMORY",
-                       room);
+        (void)snprintf(
+            text, size,
+            "the driver has no memory of type %u (%s); %s; free something, or ask for less", type,
+            failure->result == VK_ERROR_UNKNOWN ? "VK_ERROR_UNKNOWN"
+                                                : "VK_ERROR_OUT_OF_DEVICE_MEMORY",
+            room);
         break;
     }
 }
 
-/* Reports are made at the 1st, 2nd, 4th, 8th failure and so on. */
+/* Whether a failure is reported: the 1st, 2nd, 4th, 8th and so on. */
 static bool is_reported_at(uint32_t number)
 {
     return maar_is_power_of_two_or_zero(number);

@@ -1,6 +1,6 @@
 /*
- * Allocation failures: why there was no memory, reported in one sentence. The functions that
- * allocate call this file after a failure. The counts are atomic, so no lock is needed.
+ * Allocation failures: reports in one sentence why there was no memory. The functions that allocate
+ * call this file after a failure. The counts are atomic, so no lock is needed.
  */
 #ifndef MAAR_CORE_MEMORY_ALLOCATION_FAILURE_H
 #define MAAR_CORE_MEMORY_ALLOCATION_FAILURE_H
@@ -15,17 +15,17 @@ struct maar_pool;
 
 enum maar_failure_reason {
     MAAR_FAILURE_BY_DRIVER,
-    MAAR_FAILURE_OVER_BUDGET,   /* a budget that the request may not exceed */
-    MAAR_FAILURE_ABOVE_LIMIT,   /* the caller's limit of the heap */
+    MAAR_FAILURE_OVER_BUDGET,   /* the request may not exceed the budget */
+    MAAR_FAILURE_ABOVE_LIMIT,   /* above the caller's limit of the heap */
     MAAR_FAILURE_ABOVE_HEAP,    /* larger than the whole heap */
-    MAAR_FAILURE_ABOVE_LARGEST, /* maxMemoryAllocationSize */
-    MAAR_FAILURE_TOO_MANY,      /* maxMemoryAllocationCount */
+    MAAR_FAILURE_ABOVE_LARGEST, /* larger than maxMemoryAllocationSize */
+    MAAR_FAILURE_TOO_MANY,      /* maxMemoryAllocationCount objects exist */
     MAAR_FAILURE_POOL_IS_FULL,
     MAAR_FAILURE_ABOVE_BLOCK, /* larger than the blocks of the pool */
     MAAR_FAILURE_REASONS
 };
 
-/* The number of failures in a heap, by reason, since a block was last made there. */
+/* The number of failures in a heap, by reason, since a VkDeviceMemory was last made there. */
 struct maar_failure_counts {
     maar_atomic32 any; /* whether any count is not 0 */
     maar_atomic32 by_reason[MAAR_FAILURE_REASONS];
@@ -34,21 +34,23 @@ struct maar_failure_counts {
 /* A request for which there was no memory. */
 struct maar_allocation_failure {
     const char* call; /* the public function */
-    const char* name; /* of the allocation, or NULL */
+    const char* name; /* the allocation's name, or NULL */
     VkDeviceSize size;
     VkResult result;
     uint32_t type_index;          /* the preferred memory type */
     uint32_t type_bits;           /* all types that were tried; may be 0 */
-    const struct maar_pool* pool; /* a pool of the caller's, or NULL */
+    const struct maar_pool* pool; /* the pool that the caller named, or NULL */
     bool only_budget;             /* the budget is the only reason for the failure */
-    /* the memory is made of pages, so no block of that size is needed */
+    /* the memory is made of pages, so no VkDeviceMemory of the full size is needed */
     bool in_pieces;
 };
 
-/* Reports a failure, unless equal failures were reported often enough. No lock may be held. */
+/* Reports a failure. Of failures for the same reason in a heap, reports the 1st, 2nd, 4th and so
+ * on. No lock may be held. */
 void maar_report_allocation_failure(MaarAllocator allocator,
                                     const struct maar_allocation_failure* failure);
-/* Notes that a block was made in the heap, so the next failure is reported again. */
+/* Sets the counts to 0 after a VkDeviceMemory was made in the heap, so that the next failure is
+ * reported. */
 static inline void maar_forget_allocation_failures(struct maar_failure_counts* counts)
 {
     if (maar_atomic32_load(&counts->any) == 0) {

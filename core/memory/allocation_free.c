@@ -10,7 +10,7 @@
 #include "core/memory/slot_home.h"
 #include "core/memory/stitched_block.h"
 
-/* Releases the mapping and the bytes, then the name. */
+/* Unmaps a slot, frees its bytes and the slot, and then its name. */
 static void undress_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
                          enum maar_slot_end end)
 {
@@ -35,7 +35,7 @@ void maar_release_pending(MaarAllocator allocator, uint32_t index)
 {
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
     struct maar_pool* pool = maar_slot_block(slot)->pool;
-    /* Another thread may be waiting for this allocation to end before it destroys the pool. */
+    /* Another thread may destroy the pool as soon as this allocation has ended. */
     maar_pool_hold(allocator, pool);
     undress_slot(allocator, slot, index, MAAR_SLOT_END_PENDING);
     maar_pool_leave(allocator, pool);

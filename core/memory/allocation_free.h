@@ -1,6 +1,6 @@
 /*
- * The end of an allocation: at once, after points, or because a later step failed. The functions
- * that free, and the retire queue, call these functions. No lock may be held.
+ * Ends allocations: at once, after their points have passed, or because a later step failed. Public
+ * functions that free call these functions, and so does the retire queue. No lock may be held.
  */
 #ifndef MAAR_CORE_MEMORY_ALLOCATION_FREE_H
 #define MAAR_CORE_MEMORY_ALLOCATION_FREE_H
@@ -8,29 +8,32 @@
 #include "core/memory/slot_table.h"
 #include "core/time/retire.h"
 
-/* Frees an allocation now. If the handle names no allocation, reports that under the name of
- * `call`. */
+/* Frees an allocation now. If the handle names no allocation, reports that with the name of the
+ * public function, `call`. */
 VkResult maar_free_allocation(MaarAllocator allocator, const char* call, MaarAllocation allocation);
-/* Frees a claimed slot with its mappings and its name. */
+/* Frees a claimed slot, its bytes, its mappings and its name. */
 void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index);
 /* Frees a pending slot. */
 void maar_release_pending(MaarAllocator allocator, uint32_t index);
-/* Frees a slot whose handle was never returned, and takes back the kind that the slot claimed for
- * its pool. */
+/* Frees a slot whose handle was never returned. Takes back the slot's claim on the kind of its
+ * pool: see pool_kind.h. */
 void maar_undo_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index);
-/* Frees an allocation of a call that fails, and the block that was made for it. */
+/* Frees an allocation of a call that failed in a later step, and releases the block that was made
+ * for it. Counts the failure, and corrects the counts of fallbacks and of exceeded budgets. */
 void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation);
-/* Counts a live allocation as a fallback: it is not placed as requested. */
+/* Counts a live allocation as a fallback, because it is not placed as requested. */
 void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation);
 /* Turns the live bytes of a claimed slot into pending bytes, in all totals. */
 void maar_slot_make_pending(MaarAllocator allocator, uint32_t index);
-/* Ends the range of a retire item. This is the range action of the retire queue. */
+/* Ends the slot of a retire item, in two steps. This function is the range action of the retire
+ * queue: see core/time/retire.h. */
 void maar_end_pending_range(MaarAllocator allocator, struct maar_retire_item* item,
                             enum maar_retire_step step);
 
-/* Makes an allocation pending and queues the action that ends it. The same action ends the object
- * that another room has bound there. object: 0, or a handle that only the action understands.
- * allocation may be VK_NULL_HANDLE: then only the object is pending. */
+/* Makes an allocation pending, and queues an item that ends the allocation when the points have
+ * passed. action ends the object that another room has bound to the allocation; it is NULL if there
+ * is none. object: 0, or a handle that only the action understands. allocation may be
+ * VK_NULL_HANDLE: then only the object is pending. */
 VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t object,
                          MaarAllocation allocation, uint32_t point_count, const MaarPoint* points,
                          maar_retire_action action);
