@@ -20,7 +20,7 @@ void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAlloc
 VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call)
 {
     return maar_misuse(allocator, MAAR_MESSAGE_ID_FREED_CONCURRENTLY, call,
-                       "allocation was freed by another thread meanwhile");
+                       "another thread freed the allocation during this call");
 }
 
 struct maar_slot* maar_allocation_enter(MaarAllocator allocator, const char* call,
@@ -33,7 +33,7 @@ struct maar_slot* maar_allocation_enter(MaarAllocator allocator, const char* cal
         if (maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(allocation), &index) != NULL) {
             return slot;
         }
-        maar_mutex_unlock(&maar_block_arena(*block)->lock); /* freed before the lock was held */
+        maar_mutex_unlock(&maar_block_arena(*block)->lock); /* freed before the lock was taken */
     }
     maar_report_unresolved(allocator, call, allocation);
     return NULL;

@@ -10,11 +10,11 @@
 
 /* Reports why a handle names no allocation. */
 void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation);
-/* Reports that another thread has freed an allocation since its handle was resolved. Returns the
- * error for the caller. */
+/* Reports that another thread freed an allocation after this call had resolved its handle. Returns
+ * the error for the caller. */
 VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call);
-/* Returns the slot of a handle, or reports why there is none and returns NULL. index may be
- * NULL. */
+/* Returns the slot of a handle. If the handle names no allocation, reports why and returns NULL.
+ * *index receives the slot's number; index may be NULL. */
 static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char* call,
                                              MaarAllocation allocation, uint32_t* index)
 {
@@ -30,13 +30,14 @@ static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char
     return slot;
 }
 
-/* Resolves a handle, or reports why not, and locks the home of the allocation. *block receives its
- * block, whose arena the caller unlocks. Until then the allocation neither moves nor ends. */
+/* Resolves a handle and locks the arena of the allocation's block, which *block receives. The
+ * caller unlocks the arena. Until then the allocation neither moves nor ends. If the handle names
+ * no allocation, reports why and returns NULL, and nothing is locked. */
 struct maar_slot* maar_allocation_enter(MaarAllocator allocator, const char* call,
                                         MaarAllocation allocation, struct maar_block** block);
 
-/* Returns the slot of an allocation that Maar keeps for itself, or that the caller has just made
- * and not handed out yet. */
+/* Returns the slot of an allocation that is known to be live: Maar uses it itself, or its handle
+ * was not returned to the program yet. */
 static inline struct maar_slot* maar_slot_of_own(MaarAllocator allocator, MaarAllocation allocation)
 {
     struct maar_slot* slot =

@@ -15,9 +15,9 @@
     ((MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT |                 \
      (MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT)
 
-/* The serial number of the next allocator, the only variable of the library that changes. A serial
- * number distinguishes the handles of one allocator from handles of another allocator with the same
- * indices. */
+/* The serial number of the next allocator. This is the only global variable of the library that
+ * changes. A serial number distinguishes the handles of one allocator from handles of another
+ * allocator with the same indices. */
 static maar_atomic64 next_serial;
 
 static struct maar_fault find_queue_fault(const MaarAllocatorCreateInfo* info)
@@ -27,10 +27,10 @@ static struct maar_fault find_queue_fault(const MaarAllocatorCreateInfo* info)
         const MaarQueue* queue = &info->pQueues[i];
         const struct maar_rule rules[] = {
             {queue->queue == VK_NULL_HANDLE, MAAR_MESSAGE_ID_NULL_HANDLE,
-             "an element of pCreateInfo->pQueues has no queue"},
+             "the queue of an element of pCreateInfo->pQueues is VK_NULL_HANDLE"},
             {(queue->pfnLock == NULL) != (queue->pfnUnlock == NULL),
              MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
-             "an element of pCreateInfo->pQueues has one of pfnLock and pfnUnlock alone"},
+             "an element of pCreateInfo->pQueues has only one of pfnLock and pfnUnlock"},
             {0},
         };
         fault = maar_find_fault(rules);
@@ -113,13 +113,13 @@ static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator a
             missing);
     } else if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
         (void)maar_misuse(allocator, MAAR_MESSAGE_ID_VERSION_TOO_LOW, "maarCreateAllocator",
-                          "apiVersion, the program's or the device's, is below 1.1");
+                          "the apiVersion of the program or of the device is below 1.1");
     }
     return result;
 }
 
-/* Reports a feature that was enabled without effect, most often because apiVersion was left at
- * 1.1. */
+/* Reports each feature that the program enabled but that the allocator does not use. The most
+ * common reason is that the program left apiVersion at 1.1. */
 static void report_dropped(MaarAllocator allocator)
 {
     static const struct {
@@ -145,7 +145,7 @@ static void report_dropped(MaarAllocator allocator)
     }
 }
 
-/* Sets up the limits and budgets of heaps, once the heaps are known. */
+/* Sets the limits of the heaps and reads their budgets. The device must be open. */
 static VkResult open_accounts(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
 {
     uint32_t heap_count = allocator->device.facts.memory.memoryHeapCount;
@@ -259,8 +259,8 @@ static void end_pending(MaarAllocator allocator)
     if (count > 0) {
         maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PENDING_AT_DESTROY, NULL,
-            "%u frees were still pending at maarDestroyAllocator; they were done all the same "
-            "(the host timeline is at %llu; maarAdvanceHostTimeline moves it)",
+            "%u frees were still pending at maarDestroyAllocator and were done before their "
+            "points had passed (the host timeline is at %llu; maarAdvanceHostTimeline advances it)",
             count, (unsigned long long)maar_atomic64_load(&allocator->retire.host_value));
     }
 }
@@ -300,8 +300,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     if (handles > 0) {
         maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
-            "leak: %u MaarExternalHandle objects were never destroyed; what was not taken out "
-            "of them stays open, and its memory alive",
+            "leak: %u MaarExternalHandle objects were never destroyed; a handle that was not taken "
+            "out of its object stays open and keeps its memory alive",
             (unsigned)handles);
     }
     maar_retire_destroy(&allocator->retire);

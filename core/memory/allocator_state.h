@@ -2,10 +2,10 @@
  * The allocator: its device, its settings, the accounts of heaps, the handle table and the list of
  * pools. core/memory uses a buffer or an image only to pass it on in VkMemoryDedicatedAllocateInfo.
  *
- * Locking: a pool is divided into arenas; it has a single one until threads meet in it. An arena's
- * lock guards its blocks, their placements and its free slots. A block's map lock guards its
- * mapping. Counters are atomic. Only a map lock is held across a call of the driver, a host
- * allocation or the caller's code.
+ * Locking: a pool is divided into arenas. It has a single arena until two threads use it at the
+ * same time. An arena's lock guards its blocks, their placements and its free slots. A block's map
+ * lock guards its mapping. Counters are atomic. Only a map lock is held during a call of the
+ * driver, a host allocation or a call of the program's code.
  */
 #ifndef MAAR_CORE_MEMORY_ALLOCATOR_STATE_H
 #define MAAR_CORE_MEMORY_ALLOCATOR_STATE_H
@@ -23,11 +23,11 @@
 #include "core/report.h"
 #include "core/time/retire.h"
 
-/* The largest number of default pools of a memory type: one pool for all kinds, or one for each
- * kind where the placement cannot keep kinds apart cheaply. */
+/* The largest number of default pools of a memory type. There is one pool for all kinds, or one for
+ * each kind if the placement cannot keep kinds apart cheaply. */
 enum { MAAR_DEFAULT_POOLS = 3 };
 
-/* How long destruction waits for pending ranges, ns. */
+/* The longest time that maarDestroyAllocator waits for pending frees, ns. */
 #define MAAR_DESTROY_TIMEOUT_NS ((uint64_t)5000000000)
 
 struct maar_arena;
@@ -38,16 +38,16 @@ struct maar_pool;
  * destroys the state. */
 struct maar_extension {
     void (*destroy)(MaarAllocator allocator, void* state);
-    /* Releases the empty memory of the room: in one pool, or in all if pool is NULL. Returns the
-     * released bytes that no pool counts. */
+    /* Releases the empty memory that the room keeps in one pool, or in all pools if pool is NULL.
+     * Returns the released bytes, without those that a pool counts. */
     VkDeviceSize (*trim)(MaarAllocator allocator, void* state, const struct maar_pool* pool);
     void (*count)(void* state, MaarStatistics* statistics);            /* may be NULL */
     void (*end_pool)(MaarAllocator allocator, struct maar_pool* pool); /* may be NULL */
     /* Prevents new submissions from using the pages of a stitched allocation. Returns whether the
-     * last submission has been executed. If not, sets *point to the point that passes when it
-     * has. */
+     * last submission has been executed. If not, sets *point to the point that passes when the
+     * submission has been executed. */
     bool (*seal)(MaarAllocator allocator, const struct maar_slot* slot, MaarPoint* point);
-    /* Gives the pages of a stitched allocation back. */
+    /* Returns the pages of a stitched allocation to core/paging. */
     void (*release_pages)(MaarAllocator allocator, struct maar_block* block);
     maar_atomic_pointer state; /* NULL until the room is first used */
 };
@@ -64,9 +64,9 @@ struct MaarAllocator_T {
     PFN_maarOutOfMemory out_of_memory;
     void* out_of_memory_user_data;
     MaarPlacementStrategy strategy;
-    /* Whether each kind of resource has default pools of its own. A buddy placement keeps kinds
-     * apart only with nodes as large as a granule. The other strategies do so at the cost of a gap
-     * where kinds meet. */
+    /* Whether each kind of resource has default pools of its own. A buddy placement can keep kinds
+     * apart only if each of its nodes is at least a granule. The other strategies need only a gap
+     * between two ranges of different kinds. */
     bool kinds_apart;
     VkDeviceSize preferred_block_size;
     VkDeviceSize retained_size;
@@ -75,13 +75,13 @@ struct MaarAllocator_T {
     MaarQueue* queues;
 
     struct maar_heap_account heaps[VK_MAX_MEMORY_HEAPS];
-    maar_atomic64 device_count; /* VkDeviceMemory objects, reserved before the call */
+    maar_atomic64 device_count; /* VkDeviceMemory objects; raised before vkAllocateMemory */
     maar_atomic64 next_block_id;
 
     struct maar_slot_table slots;
     struct maar_retire retire;
     struct maar_slot_table object_slots; /* see object_handle.h */
-    struct maar_mutex list_lock;         /* guards the list of pools and the members below: */
+    struct maar_mutex list_lock;         /* guards the next four members */
     struct maar_slot_list free_object_slots;
     struct maar_pool* pools;
     struct maar_block* spare_blocks; /* see recycled.h */
@@ -89,7 +89,7 @@ struct MaarAllocator_T {
     maar_atomic_pointer default_pools[VK_MAX_MEMORY_TYPES][MAAR_DEFAULT_POOLS];
     struct maar_extension slices;
     struct maar_extension paging;
-    struct maar_extension sharing;       /* interop's */
+    struct maar_extension sharing;       /* the state of interop */
     struct maar_mutex share_lock;        /* guards the lists of attachments */
     maar_atomic32 external_handle_count; /* handles made and not destroyed */
     struct maar_rankings rankings;
@@ -102,10 +102,10 @@ struct MaarAllocator_T {
     maar_atomic64 peak_live_bytes;
     maar_atomic64 live_floors;    /* of all arenas; see peak.h */
     maar_atomic64 paged_bytes;    /* bytes of pages in use */
-    maar_atomic64 stitched_bytes; /* of these, bytes of stitched allocations */
+    maar_atomic64 stitched_bytes; /* bytes of pages in stitched allocations */
     maar_atomic64 allocate_calls;
     maar_atomic64 free_calls;
-    maar_atomic64 allocations_made; /* in destroyed pools; arenas count their own */
+    maar_atomic64 allocations_made; /* in destroyed pools; each arena counts its own */
     maar_atomic64 failures;
     maar_atomic64 fallbacks;
     maar_atomic64 over_budget;
@@ -140,7 +140,7 @@ static inline bool maar_type_is_noncoherent(MaarAllocator allocator, uint32_t ty
     return (maar_type_flags(allocator, type) & both) == VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
 }
 
-/* Notes the result of a call of the driver. After a device is lost, nothing waits for it. */
+/* Notes the result of a call of the driver. Once the device is lost, no call waits for it. */
 static inline void maar_note_loss(MaarAllocator allocator, VkResult result)
 {
     if (result == VK_ERROR_DEVICE_LOST) {
@@ -148,7 +148,8 @@ static inline void maar_note_loss(MaarAllocator allocator, VkResult result)
     }
 }
 
-/* Gives back the empty page blocks of one pool or, for NULL, of all pools. Returns their bytes. */
+/* Releases the empty page blocks of one pool, or of all pools if pool is NULL. Returns the released
+ * bytes. */
 static inline VkDeviceSize maar_trim_paging(MaarAllocator allocator, const struct maar_pool* pool)
 {
     void* paging = maar_atomic_pointer_load(&allocator->paging.state);

@@ -10,7 +10,7 @@
 #include "core/memory/recycled.h"
 #include "core/memory/slot_home.h"
 
-/* The list of blocks of a new arena has room for this number of blocks. */
+/* The number of blocks for which the first list of an arena has room. */
 enum { FIRST_BLOCK_CAPACITY = 16 };
 void maar_arena_note_room(struct maar_arena* arena, struct maar_block* block)
 {
@@ -104,7 +104,7 @@ void maar_arena_lock_both(struct maar_arena* one, struct maar_arena* other)
     struct maar_arena* second = one < other ? other : one;
     maar_mutex_lock(&first->lock);
     if (second != first) {
-        maar_lock_rank_leave(MAAR_LOCK_ARENA); /* the only rank of which two are held */
+        maar_lock_rank_leave(MAAR_LOCK_ARENA); /* only this rank allows two locks at once */
         maar_mutex_lock(&second->lock);
     }
 }
@@ -117,7 +117,8 @@ void maar_arena_unlock_both(struct maar_arena* one, struct maar_arena* other)
     }
 }
 
-/* Makes the arena of a number, unless another thread has made it or host memory is out. */
+/* Returns the arena of a number, and makes it unless another thread has made it first. Returns NULL
+ * when there is no host memory. */
 static struct maar_arena* make_arena(struct maar_pool* pool, uint32_t number)
 {
     struct maar_arena* made = maar_arena_take(pool, number);

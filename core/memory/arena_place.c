@@ -1,5 +1,6 @@
 /*
- * Places into the blocks that a pool has: first into the thread's own arena, then into the others.
+ * Places requests into the existing blocks of a pool: first in the arena of this thread, then in
+ * the other arenas.
  */
 #include "core/memory/arena_place.h"
 
@@ -8,7 +9,8 @@
 #include "core/memory/pool_check.h"
 #include "core/memory/slot_home.h"
 
-/* After each 16th allocation in a block, the size of its largest free range is looked up again. */
+/* When a placement makes the number of allocations in a block a multiple of 16, the size of the
+ * block's largest free range is looked up again. */
 enum { ROOM_LOOK_MASK = 15 };
 
 MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
@@ -59,8 +61,8 @@ static uint32_t placement_kind_of(const struct maar_pool* pool, MaarResourceKind
     return kind == MAAR_RESOURCE_KIND_UNKNOWN ? 3u : (uint32_t)kind;
 }
 
-/* Handles a failed placement in a block: notes that the block has no room, or leaves the lock to
- * allocate the host memory that was missing. */
+/* Handles a failed placement in a block: notes how much room the block has, or unlocks the arena
+ * for a time to allocate the host memory that was missing. */
 MAAR_NOINLINE enum maar_pool_outcome
 place_in_vain(struct maar_arena* arena, struct maar_block* block, enum maar_place_outcome placed)
 {
@@ -97,8 +99,7 @@ MAAR_INLINE enum maar_pool_outcome place_in(struct maar_arena* arena, struct maa
         placed = maar_placement_allocate(block->placement, &placement, &range);
         if (placed == MAAR_PLACED) {
             fill_slot(arena, block, request, &range, made);
-            /* The largest free range is looked up now and then, and also when a request finds too
-             * little room. */
+            /* The largest free range is also looked up when a request finds too little room. */
             if ((block->range_count & ROOM_LOOK_MASK) == 0) {
                 maar_arena_note_room(arena, block);
             }
@@ -115,8 +116,8 @@ enum maar_pool_outcome maar_arena_place_in(struct maar_arena* arena, struct maar
     return place_in(arena, block, request, made);
 }
 
-/* Places a large request into the block that it fits most tightly, as far as the arena knows.
- * Updates the block's class in the index for each block that is chosen. */
+/* Places a large request into the block that it fits most tightly according to the block index.
+ * Updates the class of each block that it chooses, and chooses again if the class was wrong. */
 MAAR_NOINLINE enum maar_pool_outcome place_tightly(struct maar_arena* arena,
                                                    const struct maar_place_request* request,
                                                    uint32_t wanted, struct maar_made* made)
@@ -153,7 +154,7 @@ place(struct maar_arena* arena, const struct maar_place_request* request, struct
     while (at != UINT32_MAX) {
         enum maar_pool_outcome outcome = place_in(arena, arena->blocks[at], request, made);
         if (outcome == MAAR_POOL_CHANGED) {
-            /* The lock was left, so everything may have changed. */
+            /* The arena was unlocked for a time, so its blocks may have changed. */
             at = maar_block_index_first(&arena->block_index, 0, wanted);
         } else if (outcome == MAAR_POOL_NO_ROOM) {
             at = maar_block_index_first(&arena->block_index, at + 1, wanted);
@@ -171,8 +172,8 @@ enum maar_pool_outcome maar_arena_place(struct maar_arena* arena,
     return place(arena, request, made);
 }
 
-/* Places into the arenas of other threads: into those that are not locked now, or, when patient,
- * into any. */
+/* Places a request into the arenas of other threads. If patient, waits for locked arenas, else
+ * passes over them. */
 MAAR_NOINLINE enum maar_pool_outcome place_elsewhere(struct maar_pool* pool,
                                                      const struct maar_arena* own, bool patient,
                                                      const struct maar_place_request* request,

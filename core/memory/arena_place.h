@@ -1,6 +1,6 @@
 /*
- * Placing into the blocks that a pool has. The allocating paths call these functions. They lock the
- * arenas they look at.
+ * Places requests into the existing blocks of a pool. The fast path and the slow path of an
+ * allocation call these functions.
  */
 #ifndef MAAR_CORE_MEMORY_ARENA_PLACE_H
 #define MAAR_CORE_MEMORY_ARENA_PLACE_H
@@ -14,7 +14,7 @@ struct maar_place_request {
     MaarResourceKind kind;       /* the kind for the placement */
     MaarResourceKind shown_kind; /* the kind that the caller gave */
     bool upper;
-    bool can_alias; /* the last four members are for the slot */
+    bool can_alias; /* this member and the next three are copied into the slot */
     bool internal;
     void* user_data;
     char* name;
@@ -23,23 +23,23 @@ struct maar_place_request {
 /* The outcome of one step of placing. */
 enum maar_pool_outcome {
     MAAR_POOL_PLACED,
-    MAAR_POOL_NO_ROOM, /* no room in the blocks that were looked at, and no block may be added */
-    MAAR_POOL_CHANGED, /* the lock was released for a time; the caller looks again */
-    MAAR_POOL_WAIT,    /* another thread is making a block that may serve */
+    MAAR_POOL_NO_ROOM, /* the blocks that were tried have no room; no block was added */
+    MAAR_POOL_CHANGED, /* the arena was unlocked for a time; the caller tries again */
+    MAAR_POOL_WAIT,    /* another thread is making a block that may have room for the request */
     MAAR_POOL_NO_HOST_MEMORY,
-    MAAR_POOL_FAILED /* the driver or a limit has no memory; see maar_made::error */
+    MAAR_POOL_FAILED /* the driver failed, or a limit was reached; see maar_made::error */
 };
 
 /* The result of placing: a slot that is not live yet, or the details of another outcome. */
 struct maar_made {
     struct maar_slot* slot;
     uint32_t index;
-    uint32_t turn;  /* MAAR_POOL_WAIT: for maar_pool_wait */
-    VkResult error; /* MAAR_POOL_FAILED: why */
+    uint32_t turn;  /* after MAAR_POOL_WAIT: the argument for maar_pool_wait */
+    VkResult error; /* after MAAR_POOL_FAILED: the reason */
 };
 
-/* Returns the VkResult of an outcome. MAAR_POOL_CHANGED and MAAR_POOL_WAIT never leave the
- * allocating paths. */
+/* Returns the VkResult of an outcome. Callers try again after MAAR_POOL_CHANGED and MAAR_POOL_WAIT,
+ * so these outcomes have no result of their own. */
 static inline VkResult maar_pool_result(enum maar_pool_outcome outcome,
                                         const struct maar_made* made)
 {
@@ -55,7 +55,7 @@ static inline VkResult maar_pool_result(enum maar_pool_outcome outcome,
     }
 }
 
-/* Keeps the driver's error for maar_pool_result. Returns the outcome for it. */
+/* Stores an error for maar_pool_result, and returns the outcome that stands for the error. */
 static inline enum maar_pool_outcome maar_made_fail(struct maar_made* made, VkResult error)
 {
     made->error = error;
@@ -70,20 +70,20 @@ static inline MaarAllocation maar_made_publish(const struct maar_made* made)
     return MAAR_FROM_BITS(MaarAllocation, maar_handle_make(made->index, key));
 }
 
-/* Places into existing blocks. Returns MAAR_POOL_PLACED, _NO_ROOM or _NO_HOST_MEMORY. patient:
- * waits for locked arenas of other threads instead of passing over them. No lock may be held. */
+/* Places a request into existing blocks. Returns MAAR_POOL_PLACED, _NO_ROOM or _NO_HOST_MEMORY. If
+ * patient, waits for locked arenas of other threads, else passes over them. No lock may be held. */
 enum maar_pool_outcome maar_pool_place(struct maar_pool* pool,
                                        const struct maar_place_request* request, bool patient,
                                        struct maar_made* made);
 
-/* The functions below are called under the arena's lock. Those with a result may leave it and take
- * it again. */
+/* The functions below are called under the arena's lock. Functions that return an outcome may
+ * unlock the arena for a time. */
 
-/* Places into the arena's blocks. Returns the outcomes of maar_pool_place. */
+/* Places a request into the arena's blocks. Returns the same outcomes as maar_pool_place. */
 enum maar_pool_outcome maar_arena_place(struct maar_arena* arena,
                                         const struct maar_place_request* request,
                                         struct maar_made* made);
-/* Places into one block. Returns these outcomes or MAAR_POOL_CHANGED. */
+/* Places a request into one block. Returns the same outcomes, or MAAR_POOL_CHANGED. */
 enum maar_pool_outcome maar_arena_place_in(struct maar_arena* arena, struct maar_block* block,
                                            const struct maar_place_request* request,
                                            struct maar_made* made);

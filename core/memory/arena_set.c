@@ -21,8 +21,9 @@ void maar_arena_set_destroy(struct maar_arena_set* set)
     maar_mutex_destroy(&set->lock);
 }
 
-/* Threads get numbers in the order in which they first ask. Nothing is done when a thread ends:
- * other threads use the memory in its arenas, and several threads may share a number. */
+/* Threads get numbers in the order of their first calls of this function. Nothing is done when a
+ * thread ends: other threads use the memory in its arenas, and several threads may share a
+ * number. */
 uint32_t maar_thread_arena(struct maar_known_threads* threads)
 {
     static _Thread_local const char here = 0;
@@ -55,7 +56,7 @@ void* maar_arena_set_enter_own(struct maar_arena_set* set, struct maar_known_thr
         maar_mutex_lock(own);
         return own;
     }
-    /* Threads have met in this set before, but this thread may be alone in the first arena. */
+    /* Other threads have met in this set. This thread uses the first arena if it is unlocked. */
     return maar_arena_set_is_divided(set) && maar_mutex_try_lock(first) ? first : NULL;
 }
 

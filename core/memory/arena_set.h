@@ -1,11 +1,11 @@
 /*
- * Which arena a thread uses. An arena is a part of something that threads share, a pool or the
- * slices, and has a lock of its own.
+ * Decides which arena a thread uses. An arena is a part of something that threads share, a pool or
+ * the slices, and has a lock of its own.
  *
- * A set begins with one arena that all threads use. A thread that finds it locked by another thread
- * gets an arena of its own and keeps it. A program of one thread, or of threads that never meet,
- * thus has a single arena. The first member of each arena is its mutex. The set's lock guards which
- * arenas exist.
+ * A set begins with one arena that all threads use. Two threads meet when one of them finds this
+ * arena locked by the other. It then gets an arena of its own and keeps it. A program of one
+ * thread, or of threads that never meet, thus has a single arena. The first member of each arena is
+ * its mutex. An arena is added under the set's lock.
  */
 #ifndef MAAR_CORE_MEMORY_ARENA_SET_H
 #define MAAR_CORE_MEMORY_ARENA_SET_H
@@ -16,7 +16,7 @@
 #include "core/port_atomic.h"
 #include "core/port_thread.h"
 
-/* The largest number of arenas in a set. Further threads share them. */
+/* The largest number of arenas in a set. If more threads meet, they share these arenas. */
 enum { MAAR_ARENAS = 16 };
 
 /* The number of threads that an allocator remembers. Any other thread gets an arena by its hash. */
@@ -38,17 +38,17 @@ struct maar_known_threads {
 struct maar_arena_set {
     maar_atomic32 count;
     maar_atomic_pointer arenas[MAAR_ARENAS]; /* the first always exists */
-    struct maar_mutex lock;                  /* guards which arenas exist */
+    struct maar_mutex lock;                  /* held while an arena is added */
 };
 
-/* Returns an arena by its number, or NULL while the set has none of that number. */
+/* Returns an arena by its number, or NULL while the set has no arena of this number. */
 static inline void* maar_arena_set_at(const struct maar_arena_set* set, uint32_t number)
 {
     return maar_atomic_pointer_load(&set->arenas[number]);
 }
 
-/* Returns the next arena of a set from a number on, or NULL at the end. Start with 0, then pass the
- * last number plus one. */
+/* Returns the first arena at or after a number, or NULL at the end. Start with 0, then pass the
+ * number of the last arena plus one. */
 static inline void* maar_arena_set_next(const struct maar_arena_set* set, uint32_t number)
 {
     void* arena = NULL;
@@ -64,8 +64,8 @@ static inline bool maar_arena_set_is_divided(const struct maar_arena_set* set)
     return maar_atomic32_load(&set->count) > 1;
 }
 
-/* Locks the first arena if it is the only one and is free, and returns whether it did. This usual
- * case is inline. In other cases call maar_arena_set_enter_own. */
+/* Locks the first arena if it is the only arena and is unlocked. Returns whether the arena is now
+ * locked. This usual case is inline. Otherwise call maar_arena_set_enter_own. */
 static inline bool maar_arena_set_try_first(const struct maar_arena_set* set,
                                             struct maar_mutex* first)
 {
@@ -78,22 +78,23 @@ bool maar_arena_set_init(struct maar_arena_set* set, void* first, enum maar_lock
 /* Destroys the set's lock. The arenas belong to the caller. */
 void maar_arena_set_destroy(struct maar_arena_set* set);
 
-/* Locks and returns the arena of this thread, when threads have met or meet now. Returns NULL when
- * this thread needs a new arena of *number. The caller then makes one, passes it to
- * maar_arena_set_add, and locks the arena that this returns, or the first arena if none can be
- * made. */
+/* Called when maar_arena_set_try_first fails. Locks and returns the arena of this thread. Returns
+ * NULL when this thread needs a new arena with the number *number. The caller then makes an arena,
+ * passes it to maar_arena_set_add, and locks the arena that maar_arena_set_add returns. If there is
+ * no host memory, the caller locks the first arena. */
 void* maar_arena_set_enter_own(struct maar_arena_set* set, struct maar_known_threads* threads,
                                uint32_t* number);
-/* Adds an arena unless another thread has added one. Returns the arena of that number. */
+/* Adds an arena, unless another thread has added an arena of the same number. Returns the arena
+ * that has the number now. */
 void* maar_arena_set_add(struct maar_arena_set* set, uint32_t number, void* arena);
 
-/* Returns the number of the arenas that this thread uses, below MAAR_ARENAS. Only threads that have
- * met another thread have a number. */
+/* Returns the number that this thread's arenas have in all sets, below MAAR_ARENAS. A thread gets
+ * its number when it first meets another thread. */
 uint32_t maar_thread_arena(struct maar_known_threads* threads);
 
-/* Allocates host memory for a placement that lacks it. The owner's lock is held; it is left and
- * taken again. The owner keeps the placement alive meanwhile, and looks again afterwards. Returns
- * VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
+/* Allocates host memory for a placement that lacks it. Called under the owner's lock, which is
+ * released for a time. The owner keeps the placement alive during that time, and places again
+ * afterwards. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
 VkResult maar_bring_storage(const VkAllocationCallbacks* callbacks, struct maar_mutex* lock,
                             struct maar_placement* placement);
 

@@ -1,13 +1,14 @@
 /*
- * Attachments of blocks: two lists under one lock. The thread that takes an attachment off its
- * lists ends it.
+ * Attachments of blocks. Each attachment is in two lists, which one lock guards. The thread that
+ * takes an attachment off its lists ends the attachment.
  */
 #include "core/memory/attachment.h"
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool.h"
 
-/* Returns the link to an owner's attachment. Called under the share lock. */
+/* Returns the pointer, in the block's list, to an owner's attachment. *link is NULL if there is
+ * none. Called under the share lock. */
 static struct maar_attachment** attachment_link(struct maar_block* block, const void* owner)
 {
     struct maar_attachment** link = &block->attachments;
@@ -65,8 +66,8 @@ static void take_off(struct maar_attachment* attachment)
     }
 }
 
-/* Takes the first attachment off a list of either sort, and returns it; NULL when the list is
- * empty. */
+/* Takes off and returns the first attachment in the list of a block or of an owner. Returns NULL
+ * when the list is empty. */
 static struct maar_attachment* take_first(MaarAllocator allocator, struct maar_attachment** list)
 {
     maar_mutex_lock(&allocator->share_lock);

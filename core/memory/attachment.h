@@ -1,8 +1,8 @@
 /*
- * Attachments: objects of other rooms that end with a block, such as an exported handle or the
- * block as another API has imported it. An attachment has an owner, which a pointer identifies. A
- * block has at most one attachment of each owner. The block or the owner, whichever is destroyed
- * first, takes the attachment off its lists and ends it.
+ * Attachments: objects of other rooms that end with a block. Examples are an exported handle, and
+ * another API's object for the block that it has imported. An attachment has an owner, which a
+ * pointer identifies. A block has at most one attachment of each owner. The block or the owner,
+ * whichever is destroyed first, takes the attachment off its lists and ends it.
  *
  * The allocator's share lock guards the lists. It is not held while an attachment is ended. An
  * attachment that was found stays valid as long as its block and its owner exist.
@@ -12,14 +12,14 @@
 
 #include "core/memory/block.h"
 
-/* An attachment: a member of one list of its block and of one list of its owner. */
+/* An attachment. It is in its block's list and, unless owner_list is NULL, in its owner's list. */
 struct maar_attachment {
     const void* owner;
     struct maar_block* block;
     struct maar_attachment* next_of_block;
     struct maar_attachment* next_of_owner; /* in the owner's list */
     struct maar_attachment* previous_of_owner;
-    struct maar_attachment** owner_list; /* the head of that list; may be NULL */
+    struct maar_attachment** owner_list; /* the head of the owner's list; NULL: in no such list */
     /* Ends the attachment while the block's memory still exists. No lock is held. */
     void (*end)(MaarAllocator allocator, struct maar_attachment* attachment);
 };
