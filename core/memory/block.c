@@ -1,5 +1,5 @@
 /*
- * Makes and destroys blocks: a VkDeviceMemory with its placement.
+ * Makes and destroys blocks. A block is a VkDeviceMemory with its placement.
  */
 #include "core/memory/block.h"
 
@@ -57,7 +57,7 @@ void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDevice
     const VkDeviceSize before = maar_atomic64_load(&block->paged_live);
     maar_atomic64_store(&block->paged_live, live);
     maar_atomic64_store(&block->paged_pending, pending);
-    /* The difference wraps when there are fewer bytes than before. */
+    /* If there are fewer bytes than before, the difference wraps around, and the sum is right. */
     (void)maar_atomic64_add(&allocator->paged_bytes, live - before);
 }
 

@@ -1,9 +1,9 @@
 /*
- * Blocks: a VkDeviceMemory and its allocations. A block is divided by a placement, or dedicated to
- * one allocation, or cut into pages by core/paging.
+ * Blocks. A block is a VkDeviceMemory and its allocations. It is divided by a placement, or
+ * dedicated to one allocation, or cut into pages by core/paging.
  *
- * A block belongs to one arena as long as it exists. The arena's lock guards the counts and the
- * placement. The map lock guards the mapping.
+ * A block belongs to the same arena as long as it exists. The arena's lock guards the counts and
+ * the placement. The map lock guards the mapping.
  */
 #ifndef MAAR_CORE_MEMORY_BLOCK_H
 #define MAAR_CORE_MEMORY_BLOCK_H
@@ -19,43 +19,45 @@ struct maar_page_table;
 struct maar_pool;
 struct maar_retire_item;
 
-/* A block. In the list of stitched allocations a block is a stand-in for an allocation made of
- * pages: it has a page table, but no VkDeviceMemory and no id. */
+/* A block, or the stand-in of a stitched allocation. A stand-in is in an arena's list of stitched
+ * allocations. It has a page table, but no VkDeviceMemory and no id. */
 struct maar_block {
     /* The members that placing and freeing use come first. */
-    maar_atomic_pointer arena;        /* NULL: dedicated */
-    struct maar_placement* placement; /* the same one as long as the block exists */
+    maar_atomic_pointer arena;        /* the same arena as long as the block exists */
+    struct maar_placement* placement; /* NULL: dedicated, cut into pages, or a stand-in */
     uint32_t at;                      /* index in the list of its arena */
-    uint32_t range_count;             /* allocations in it, live or pending */
+    uint32_t range_count;             /* allocations in the block, live or pending */
     uint32_t pending_count;
-    uint32_t pin_count; /* threads that left the lock and return to the block */
+    uint32_t pin_count; /* threads that have unlocked the arena and will return to the block */
     VkDeviceSize pending_bytes;
     struct maar_pool* pool;
     VkDeviceMemory memory;
     VkDeviceSize size;
     uint64_t id;
-    struct maar_block* next; /* of dedicated blocks: the arena's doubly linked list */
+    struct maar_block* next; /* in the arena's list of dedicated blocks or of stand-ins */
     struct maar_block* previous;
     uint32_t dedicated_slot;
     bool named;                  /* made with VkMemoryDedicatedAllocateInfo, for one object only */
-    maar_atomic32 paged;         /* whether the block is cut into pages; if so: */
-    maar_atomic64 paged_live;    /* bytes of pages in use */
-    maar_atomic64 paged_pending; /* bytes of returned pages that the device still uses */
+    maar_atomic32 paged;         /* whether the block is cut into pages */
+    maar_atomic64 paged_live;    /* of a block that is cut into pages: bytes of pages in use */
+    maar_atomic64 paged_pending; /* and bytes of returned pages that the device still uses */
 
     VkExternalMemoryHandleTypeFlags shared_types; /* handle types for export, or of the import */
     bool imported;
     struct maar_attachment* attachments; /* under the allocator's share lock; see attachment.h */
 
-    struct maar_page_table* table;   /* of a stand-in: the pages */
-    struct maar_retire_item* ending; /* and the item that will end them, so that this cannot fail */
+    struct maar_page_table* table; /* of a stand-in: its pages */
+    /* of a stand-in: the item that will end the allocation, made in advance, so that freeing the
+     * allocation cannot fail */
+    struct maar_retire_item* ending;
 
     maar_atomic32 map_count; /* written under the map lock, read by dumps without the lock */
-    uint32_t map_calls;      /* calls of vkMapMemory; under the map lock, like mapped */
+    uint32_t map_calls;      /* calls of vkMapMemory */
     void* mapped;
-    struct maar_mutex map_lock; /* guards these, and map_count of its slots */
+    struct maar_mutex map_lock; /* guards these three members, and map_count of the block's slots */
 };
 
-/* Whether a block is cut into pages. Its live bytes are then those of pages in use. */
+/* Whether a block is cut into pages. Its live bytes are then the bytes of pages in use. */
 static inline bool maar_block_is_paged(const struct maar_block* block)
 {
     return block->placement == NULL && maar_atomic32_load(&block->paged) != 0;
@@ -82,10 +84,10 @@ static inline VkDeviceSize maar_block_live_bytes(const struct maar_block* block)
  * be held. */
 VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_memory_info* info,
                            bool dedicated, struct maar_block** block);
-/* Sets how many bytes of a block's pages are in use, and how many are pending. Any lock may be
- * held. */
+/* Sets the number of bytes of a block's pages that are in use, and the number that are pending. Any
+ * lock may be held. */
 void maar_block_note_pages(struct maar_block* block, VkDeviceSize live, VkDeviceSize pending);
-/* Frees a stand-in that has no pages yet. */
+/* Frees a stand-in that has no pages yet, or no pages any more. */
 void maar_stand_in_free(struct maar_block* block);
 /* Destroys a block that is in no list any more. A stand-in is destroyed with its pages. No lock may
  * be held. */

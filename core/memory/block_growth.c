@@ -1,6 +1,7 @@
 /*
- * Makes new blocks, and decides how large the next one is. A new block is announced, so that no
- * maximum is exceeded. Then it is made without the lock, listed and placed into.
+ * Makes new blocks, and decides how large the next block is. A thread first announces a new block,
+ * so that all threads together never exceed the pool's maximum. Then it makes the block without a
+ * lock, lists it and places the request in it.
  */
 #include "core/memory/block_growth.h"
 
@@ -8,21 +9,23 @@
 #include "core/memory/pool_check.h"
 
 /*
- * The size of the next block. The first blocks of an arena add up to these shares of the
- * preferred size, and then to one share more each time: 32, 96, 224, 480, 736, 992 and 1248 MiB for
- * a preferred size of 256 MiB. So seven blocks serve a gigabyte. A block is doubled until it holds
- * two of the request that it is made for. Memory that is not device-local begins with 1 MiB,
- * because most programs upload and read back little.
+ * The size of the next block. The first block of an arena is an eighth of the preferred size. Each
+ * further block is twice as large as the block before it, up to the preferred size. For a preferred
+ * size of 256 MiB, the blocks add up to 32, 96, 224, 480, 736, 992 and 1248 MiB, so seven blocks
+ * serve a gigabyte. A size that does not hold two requests of the size that the block is made for
+ * is doubled, up to the preferred size. If the first request is small, memory that is not
+ * device-local begins with a block of 1 MiB, because most programs upload and read back little.
  *
  * An arena that holds 4.75 times the preferred size uses another rule: a block is a 64th of what
  * the arena holds, at least a third of the preferred size and at most three quarters of it. Little
- * memory is then reserved ahead of need, and few blocks are made. A block for a request of a 24th
- * of the preferred size or more, 10.7 MiB, holds a whole number of such requests, since large
- * requests come in equal sizes.
+ * memory is then reserved ahead of need, and few blocks are made.
  *
- * Of some hundred settings, measured on seventeen traces with bench_trace, this one reserves at
- * most what VMA does on all traces but one: docs/project/results/benchmarks.md. The figures of
- * similar settings differ by some per mille.
+ * Large requests come in equal sizes. So once an arena holds the preferred size, a block for a
+ * request of a 24th of it or more, 10.7 MiB, holds a whole number of such requests.
+ *
+ * About 300 settings were measured on seventeen traces with bench_trace. With this setting all
+ * traces but one reserve at most what VMA reserves: docs/project/results/benchmarks.md. The figures
+ * of similar settings differ by a few per mille.
  */
 enum {
     FIRST_HOST_BLOCK_SHARE = 256,
@@ -35,22 +38,23 @@ enum {
     LARGE_SHARE = 24
 };
 /*
- * In a pool that stitches, only small allocations are placed in blocks. These blocks begin with
- * 256 KiB, so that few allocations reserve little. They grow to 1 MiB, a quarter of all blocks
- * together. After that a block is a 256th of what the pool holds, pages included, so that memory
- * ahead of need stays far below 1 %. 64 GiB of small allocations alone would take 1,800 blocks.
+ * In a pool that stitches, only small allocations are placed in blocks. A new block is a quarter of
+ * the arena's blocks together: at least 256 KiB, so that few allocations reserve little, and at
+ * most 1 MiB. If a 256th of what the arena holds, pages included, is more, the block has that size.
+ * So memory ahead of need stays far below 1 %, and 64 GiB of small allocations in one arena would
+ * take about 1,700 blocks.
  */
 #define FIRST_BESIDE_PAGES ((VkDeviceSize)1 << 18)
 #define STEADY_BESIDE_PAGES ((VkDeviceSize)1 << 20)
 enum { GROWTH_BESIDE_PAGES = 4, SHARE_BESIDE_PAGES = 256 };
-/* The size of a block that is made over a budget: 4 MiB of 256. */
+/* A block that is made over a budget has this share of the preferred size: 4 MiB of 256. */
 enum { MODEST_SHARE = 64 };
-/* A request up to this share of the preferred size waits for a block that another thread is making.
- * A larger request makes a block of its own. */
+/* A request up to this share of the preferred size waits for a block that another thread is making
+ * in the same arena. A larger request makes a block of its own. */
 enum { SHARED_MISS_SHARE = 8 };
 
-/* How often the size of a new block is halved after a failure, before the smallest useful size is
- * tried. */
+/* How often the size of a new block is halved after a failure, before the smallest size that holds
+ * the request is tried. */
 enum { BLOCK_HALVINGS = 3 };
 
 /* Returns the size of a new block over a budget. */
@@ -59,8 +63,8 @@ static VkDeviceSize modest_size(const struct maar_pool* pool)
     return maar_align_up(pool->preferred_size / MODEST_SHARE, MAAR_BLOCK_ROUNDING);
 }
 
-/* Returns the size of the next block of an arena that holds that number of bytes. The caller
- * enlarges it for a larger request. */
+/* Returns the size of the next block of an arena. held: the bytes of the arena's blocks. The size
+ * may be smaller than the request; the caller then enlarges it. */
 static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, VkDeviceSize request)
 {
     const VkDeviceSize preferred = pool->preferred_size;
@@ -89,8 +93,9 @@ static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, V
     return size < preferred ? size : preferred;
 }
 
-/* Returns the same size in a pool that stitches, for an arena that holds that number of bytes in
- * blocks, besides pages. */
+/* Returns the size of the next block of an arena in a pool that stitches. held: the bytes of the
+ * arena's blocks. with_pages: these bytes and the bytes of its dedicated blocks, which include the
+ * blocks of pages. */
 static VkDeviceSize size_beside_pages(const struct maar_pool* pool, VkDeviceSize held,
                                       VkDeviceSize with_pages)
 {
@@ -102,8 +107,8 @@ static VkDeviceSize size_beside_pages(const struct maar_pool* pool, VkDeviceSize
     return size < pool->preferred_size ? size : pool->preferred_size;
 }
 
-/* Returns the best size of the next block, and in *least the smallest size that holds the request.
- */
+/* Returns the best size of the next block. *least receives the smallest size that holds the
+ * request; if the pool has a fixed block size, both are this size. */
 static VkDeviceSize size_for(struct maar_pool* pool, const struct maar_place_request* request,
                              VkDeviceSize* least)
 {
@@ -137,9 +142,8 @@ static VkDeviceSize size_for(struct maar_pool* pool, const struct maar_place_req
     return size > *least ? size : *least;
 }
 
-/* Ends the announcement of a block that is now listed, or that was not made. Called after the
- * arena's lock is left: a thread that reads the count and looks for room afterwards sees the
- * block. */
+/* Ends the announcement of a block that is now listed, or that was not made. Called after the arena
+ * is unlocked: a thread that reads the count and then searches for room finds the block. */
 static void end_creation(struct maar_pool* pool)
 {
     maar_mutex_lock(&pool->arenas.lock);
@@ -167,10 +171,10 @@ void maar_pool_wait(struct maar_pool* pool, uint32_t turn)
     maar_mutex_unlock(&pool->arenas.lock);
 }
 
-/* Announces a block, so that all threads together never exceed the pool's maximum. Looks for room
- * first, since another thread may have listed a block since the last look. MAAR_POOL_CHANGED: the
- * caller makes the block. MAAR_POOL_WAIT: the block that another thread is making may serve this
- * request too. */
+/* Announces a block, so that all threads together never exceed the pool's maximum. First tries to
+ * place the request, since another thread may have listed a block since the last attempt. Returns
+ * MAAR_POOL_CHANGED if the caller must make the block, and MAAR_POOL_WAIT if a block that another
+ * thread is making may have room for this request too. *out receives the arena. */
 static enum maar_pool_outcome announce_block(struct maar_pool* pool,
                                              const struct maar_place_request* request,
                                              struct maar_made* made, struct maar_arena** out)
@@ -180,7 +184,7 @@ static enum maar_pool_outcome announce_block(struct maar_pool* pool,
     const bool is_small =
         request != NULL && request->size <= pool->preferred_size / SHARED_MISS_SHARE;
     bool announced = false;
-    /* The maker of a block counts it as ended only after it has taken this lock once more. */
+    /* A thread that makes a block takes the arena's lock again before it raises ended_count. */
     made->turn = maar_atomic32_load(&pool->ended_count);
     if (request != NULL) {
         outcome = maar_arena_place(arena, request, made);
@@ -218,8 +222,8 @@ static float read_priority(struct maar_pool* pool)
     return priority;
 }
 
-/* Lists a new block and places into it. Called under the lock, which it may leave and take
- * again. */
+/* Lists a new block and places the request in it. Called under the arena's lock, which the function
+ * may release for a time. */
 static enum maar_pool_outcome use_new_block(struct maar_arena* arena, struct maar_block* block,
                                             const struct maar_place_request* request,
                                             struct maar_made* made)
@@ -268,7 +272,7 @@ enum maar_pool_outcome maar_pool_grow(struct maar_pool* pool,
         if (outcome != MAAR_POOL_PLACED && maar_block_is_idle(block)) {
             unwanted = maar_arena_try_unlist(arena, block, false) ? block : NULL;
         } else if (outcome == MAAR_POOL_NO_ROOM) {
-            outcome = MAAR_POOL_CHANGED; /* others took the room while the lock was free */
+            outcome = MAAR_POOL_CHANGED; /* other threads took the room while the lock was free */
         }
     } else {
         outcome = maar_made_fail(made, result);
@@ -295,9 +299,10 @@ bool maar_pool_fits_fixed_block(const struct maar_pool* pool,
     return pool->fixed_size == 0 || place->size <= room;
 }
 
-/* Attempts once to make a block of that size, or waits for a block that another thread is making.
- * Another thread may use up the budget between the check and the reservation; the attempt then
- * fails like any attempt that a budget prevents. */
+/* Makes a block of the given size, or waits for a block that another thread is making, and places
+ * the request. Tries again when other threads have taken the room. Another thread may use up the
+ * budget between the check and the reservation; the attempt then fails like any attempt that a
+ * budget prevents. */
 static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_request* place,
                               VkDeviceSize size, VkDeviceSize cap, bool* over_cap,
                               struct maar_made* made)
@@ -324,7 +329,7 @@ VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_req
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
     if (use->may_exceed && !maar_device_count_is_high(pool->allocator)) {
-        /* Over budget the block is small, but large enough for more than one object. */
+        /* Over budget a block is small, but it has room for more requests if they are small too. */
         VkDeviceSize modest = modest_size(pool);
         size = size < modest ? size : (modest > least ? modest : least);
     }

@@ -1,5 +1,5 @@
 /*
- * Keeps what an arena knows of the room in its blocks: see block_index.h.
+ * Keeps the classes of an arena's blocks, and finds blocks by class: see block_index.h.
  */
 #include "core/memory/block_index.h"
 

@@ -1,13 +1,14 @@
 /*
- * The index of blocks: what an arena knows of the largest free range in each of its blocks. Placing
- * asks it which blocks may have room. The arena's lock guards it.
+ * The index of an arena's blocks. It has an upper bound of the largest free range in each block,
+ * and finds the blocks that may have room for a request. The arena's lock guards the index.
  *
- * Each block has a 16-bit class, an upper bound of its largest free range. A free raises the class.
- * An allocation does not lower it. The class is corrected when a placement into the block fails, or
- * when a large request chooses the block. Above the classes is a tree: each entry is the maximum of
- * the 16 entries below it. The first block that may have room is thus found in O(log n). A small
- * request takes that block, so that lower blocks fill and higher ones become empty. A large request
- * takes the block of the lowest sufficient class, which keeps larger ranges whole.
+ * The bound of a block is a 16-bit class. A free raises the class. An allocation does not lower it.
+ * The class is corrected in three cases: a placement into the block fails, a large request chooses
+ * the block, or a placement makes the number of its allocations a multiple of 16. Above the classes
+ * is a tree: each entry is the maximum of the 16 entries below it. The first block that may have
+ * room is thus found in O(log n). A small request takes this block, so that the first blocks of the
+ * list fill and the last blocks become empty. A large request takes the block of the lowest
+ * sufficient class, which keeps larger ranges whole.
  */
 #ifndef MAAR_CORE_MEMORY_BLOCK_INDEX_H
 #define MAAR_CORE_MEMORY_BLOCK_INDEX_H
@@ -20,9 +21,9 @@
 #include "core/memory/slot_table.h"
 
 enum {
-    /* Classes in each octave of sizes: 2^5. Sizes of 48 bits have 1,440 classes. */
+    /* Each octave of sizes has 2^5 classes. The classes of sizes up to 2^48 are 0 to 1,408. */
     MAAR_BLOCK_INDEX_CLASS_BITS = 5,
-    /* Entries below one entry of the next higher level. */
+    /* The number of entries below one entry of the next higher level. */
     MAAR_BLOCK_INDEX_FAN = 16,
     MAAR_BLOCK_INDEX_FAN_BITS = 4,
     MAAR_BLOCK_INDEX_LEVELS = 9
@@ -36,7 +37,8 @@ struct maar_block_index {
     uint32_t capacity;
 };
 
-/* Returns the class of a size: 0 for no bytes. A smaller size never has a higher class. */
+/* Returns the class of a size. The class of 0 bytes is 0. A smaller size never has a higher class.
+ */
 static inline uint32_t maar_size_class(VkDeviceSize size)
 {
     if (size < 1u << MAAR_BLOCK_INDEX_CLASS_BITS) {
@@ -46,24 +48,25 @@ static inline uint32_t maar_size_class(VkDeviceSize size)
     return (step << MAAR_BLOCK_INDEX_CLASS_BITS) + (uint32_t)(size >> step);
 }
 
-/* Returns the number of entries in all levels over a number of blocks. */
+/* Returns the number of entries in all levels of an index that has room for `capacity` blocks. */
 size_t maar_block_index_entries(uint32_t capacity);
 /* Sets the class of a block. */
 void maar_block_index_set(struct maar_block_index* index, struct maar_block* block, uint32_t value);
-/* Rebuilds the index from the block number `from` on, after blocks have moved in the list or levels
- * were added. */
+/* Rebuilds the index from block number `from` on, after blocks have moved in the list or the
+ * capacity has grown. Also sets the number of each of these blocks. */
 void maar_block_index_renumber(struct maar_block_index* index, struct maar_block* const* blocks,
                                uint32_t count, uint32_t from);
-/* Returns the number of the first block with the lowest known class at or above this class;
- * UINT32_MAX if there is none. */
+/* Returns the number of the block with the lowest class that is at least the wanted class: the
+ * first such block if there are several, UINT32_MAX if there is none. */
 uint32_t maar_block_index_tightest(const struct maar_block_index* index, uint32_t wanted);
-/* Returns the first broken invariant, or NULL. */
+/* Returns a sentence about the first broken invariant, or NULL. */
 const char* maar_block_index_check(const struct maar_block_index* index,
                                    struct maar_block* const* blocks, uint32_t count);
 
-/* Returns the first entry in [at, end) of one group that has at least the wanted class, or end.
- * Compares four entries at a time. Classes are below 2^15, so the top bit of each entry is set
- * first. Subtracting the class clears that bit where the entry is lower. */
+/* Returns the number of the first entry in [at, end) with at least the wanted class, or end. All
+ * entries are in one group. Compares four entries at a time: classes are below 2^15, so the top bit
+ * of each entry is free. The function sets this bit and subtracts the wanted class. The bit is then
+ * cleared where the entry is lower. */
 static inline uint32_t maar_block_index_scan(const uint16_t* level, uint32_t at, uint32_t end,
                                              uint32_t wanted)
 {
@@ -89,11 +92,12 @@ static inline uint32_t maar_block_index_scan(const uint16_t* level, uint32_t at,
     return end;
 }
 
-/* Continues maar_block_index_first when the group of `from` has no such block. */
+/* Continues maar_block_index_first with the groups after the first group. from: the number of the
+ * first block of the next group, or the capacity. */
 uint32_t maar_block_index_first_beyond(const struct maar_block_index* index, uint32_t from,
                                        uint32_t wanted);
 
-/* Returns the number of the first block at or after `from` that may have room of a class;
+/* Returns the number of the first block at or after `from` with at least the wanted class, or
  * UINT32_MAX if there is none. */
 static inline uint32_t maar_block_index_first(const struct maar_block_index* index, uint32_t from,
                                               uint32_t wanted)

@@ -2,16 +2,16 @@
  * Budgets: how much of a heap the system lets this process use now.
  *
  * A budget above its heap's size is a mistake of the driver, for example an unsigned number that
- * wrapped around. A budget of 0 in every heap is a mistake too. In both cases Maar assumes
- * four fifths of the heap, as it does without VK_EXT_memory_budget. A 0 beside another heap's
- * budget is valid: other processes have filled that heap.
+ * wrapped around. A budget of 0 is a mistake too, unless another heap has a valid budget above 0:
+ * then other processes have filled the heap. For a mistaken budget Maar assumes four fifths of the
+ * heap, as it does without VK_EXT_memory_budget.
  */
 #include "core/memory/budget.h"
 
 #include "core/memory/allocator_state.h"
 
-/* The share of a heap that is assumed to be ours when the driver gives no budget: 4/5. VMA assumes
- * the same share, so a program that changes over meets the same limit. */
+/* The share of a heap that Maar assumes as the budget when the driver gives none: 4/5. VMA assumes
+ * the same share, so a program that changes from VMA to Maar has the same limit. */
 enum { FALLBACK_NUMERATOR = 4, FALLBACK_DENOMINATOR = 5 };
 
 static bool is_answer(const VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer,
@@ -25,9 +25,9 @@ static bool is_answer(const VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer,
     return any && answer->heapBudget[heap] <= memory->memoryHeaps[heap].size;
 }
 
-/* Returns the budget of a heap: the driver's if it gives a valid one, else the assumed share.
- * answer: NULL if the driver has no budgets. own: the bytes that this allocator held before it
- * queried the driver. */
+/* Returns the budget of a heap: the driver's budget if it is valid, else the assumed share. answer:
+ * NULL if the driver has no budgets. own: the bytes that this allocator held just before it queried
+ * the driver. */
 static struct maar_budget judge(MaarAllocator allocator, uint32_t heap, VkDeviceSize own,
                                 const VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer)
 {
@@ -40,7 +40,7 @@ static struct maar_budget judge(MaarAllocator allocator, uint32_t heap, VkDevice
     };
     if (answer != NULL && is_answer(answer, &allocator->device.facts.memory, heap)) {
         budget.budget = answer->heapBudget[heap];
-        /* Some drivers count late, so the usage is at least what the allocator is known to hold. */
+        /* Some drivers count new memory late. The usage is at least the allocator's own bytes. */
         budget.usage = answer->heapUsage[heap] > own ? answer->heapUsage[heap] : own;
         budget.from_driver = true;
     }

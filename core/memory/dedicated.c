@@ -1,5 +1,5 @@
 /*
- * Dedicated allocations: see dedicated.h.
+ * Chooses and makes dedicated allocations: see dedicated.h.
  */
 #include "core/memory/dedicated.h"
 
@@ -7,8 +7,8 @@
 #include "core/memory/device_memory.h"
 #include "core/memory/pool_check.h"
 
-/* A pool that stitches makes large objects of pages. A request in it that cannot be made of pages
- * gets dedicated memory from this number of bytes on. */
+/* A pool that stitches makes large objects of pages. In such a pool, a request of at least this
+ * number of bytes that cannot be made of pages gets dedicated memory. */
 #define LARGE_BESIDE_PAGES ((VkDeviceSize)1 << 20)
 
 bool maar_wants_dedicated(const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
@@ -18,8 +18,8 @@ bool maar_wants_dedicated(const MaarMemoryRequest* request, const MaarAllocation
     if (request->requiresDedicated == VK_TRUE || mode == MAAR_DEDICATED_ALWAYS) {
         return true;
     }
-    /* The blocks of a pool that stitches are small. A block made for a large request would serve no
-     * other one. */
+    /* The blocks of a pool that stitches are small. A block for a large request would have no room
+     * for another request. */
     const bool preferred =
         mode == MAAR_DEDICATED_PREFERRED ||
         (pool->stitches && request->requirements.size >= LARGE_BESIDE_PAGES) ||
@@ -62,9 +62,9 @@ enum maar_pool_outcome maar_pool_place_dedicated(struct maar_pool* pool,
     return result == VK_SUCCESS ? MAAR_POOL_PLACED : MAAR_POOL_NO_HOST_MEMORY;
 }
 
-/* Asks for exactly the size of the request, as Vulkan requires of memory dedicated to a resource.
- * The size is not rounded up to nonCoherentAtomSize, because no other allocation shares the last
- * atom. */
+/* Allocates exactly the size of the request, as Vulkan requires for memory that is dedicated to a
+ * resource. The size is not rounded up to nonCoherentAtomSize, because no other allocation shares
+ * the last atom. */
 VkResult maar_allocate_dedicated(struct maar_pool* pool, const MaarMemoryRequest* request,
                                  const MaarAllocationCreateInfo* info,
                                  const struct maar_place_request* place,

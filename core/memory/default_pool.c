@@ -1,6 +1,7 @@
 /*
- * Default pools: see default_pool.h. Exportable memory has pools of its own: resources that are
- * bound there must be created for export, and drivers may place that memory elsewhere.
+ * Makes default pools: see default_pool.h. Exportable memory has pools of its own, for two reasons:
+ * resources that are bound to this memory must be created for export, and drivers may place this
+ * memory elsewhere.
  */
 #include "core/memory/default_pool.h"
 
@@ -20,8 +21,8 @@ static MaarPoolCreateInfo default_info(MaarAllocator allocator, uint32_t type,
     };
 }
 
-/* Returns the default pool of a type with a number and with handle types for export, or NULL.
- * Called under the list lock. */
+/* Finds a default pool by its memory type, its number and its handle types for export. Returns NULL
+ * if there is no such pool. Called under the list lock. */
 static struct maar_pool* find_default(MaarAllocator allocator, uint32_t type, uint32_t number,
                                       VkExternalMemoryHandleTypeFlags types)
 {

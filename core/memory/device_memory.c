@@ -1,15 +1,15 @@
 /*
- * One VkDeviceMemory. This file alone calls vkAllocateMemory and vkFreeMemory. Bytes and objects
- * are counted and checked against the limits before the call, so that two threads together never
- * exceed a limit.
+ * Allocates and frees one VkDeviceMemory. Only this file calls vkAllocateMemory and vkFreeMemory.
+ * The bytes and the object are counted and checked against the limits before the call, so that two
+ * threads together never exceed a limit.
  */
 #include "core/memory/device_memory.h"
 
 #include "core/chain.h"
 #include "core/memory/allocator_state.h"
 
-/* When three quarters of maxMemoryAllocationCount are used, only an allocation that needs a
- * VkDeviceMemory of its own still gets one. */
+/* When three quarters of maxMemoryAllocationCount objects exist, an allocation is dedicated only if
+ * its request requires that. */
 enum { HIGH_COUNT_NUMERATOR = 3, HIGH_COUNT_DENOMINATOR = 4 };
 
 bool maar_device_count_is_high(MaarAllocator allocator)
@@ -19,9 +19,9 @@ bool maar_device_count_is_high(MaarAllocator allocator)
            limit / HIGH_COUNT_DENOMINATOR * HIGH_COUNT_NUMERATOR;
 }
 
-/* Counts the new bytes and the new object in every account, or in none if a limit would be
- * exceeded. Imported bytes are always counted: they exist already, so no limit of bytes rejects
- * them. */
+/* Counts the new bytes and the new object in every account. Counts nothing and returns an error if
+ * a limit would be exceeded. The limits of bytes do not apply to imported memory, because its bytes
+ * exist already. */
 static VkResult reserve(MaarAllocator allocator, const struct maar_device_memory_info* info,
                         uint32_t heap)
 {
@@ -77,8 +77,8 @@ static VkResult call_driver(MaarAllocator allocator, const struct maar_device_me
         .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
         .handleTypes = info->export_types,
     };
-    /* A chain may contain each structure only once. A structure in the chain of the pool or the
-     * import (info->next) has precedence over Maar's. */
+    /* A chain may contain each structure only once. If the chain of the pool or of the import
+     * (info->next) has one of these structures, Maar does not add its own. */
     if (info->export_types != 0 && maar_chain_find(info->next, (int)export.sType) == NULL) {
         export.pNext = chain;
         chain = &export;

@@ -15,19 +15,19 @@ struct maar_device_memory_info {
     uint32_t type_index;
     VkDeviceSize size;
     VkDeviceSize
-        cap; /* the most bytes that the heap's blocks may reach together; UINT64_MAX: no cap */
-    bool* over_cap; /* set when only the cap prevented the call; may be NULL without a cap */
+        cap; /* the most bytes that the heap's blocks may have together; UINT64_MAX: no cap */
+    bool* over_cap; /* set when cap, and not the heap's limit, prevented the call; NULL: no cap */
     float priority;
     VkBuffer dedicated_buffer;
     VkImage dedicated_image;
-    const void* next; /* the pool's chain */
+    const void* next; /* the pNext chain of the pool or of the import */
     VkExternalMemoryHandleTypeFlags export_types;
-    VkExternalMemoryHandleTypeFlags import_types; /* not 0: the bytes exist already and `next` names
-                                                     them; no heap limit applies */
+    VkExternalMemoryHandleTypeFlags import_types; /* if not 0, `next` names bytes that exist
+                                                     already, and no heap limit applies */
 };
 
-/* Calls vkAllocateMemory once, counted and limited. After a failure only the call itself is
- * counted. */
+/* Checks the limits, counts the new memory and calls vkAllocateMemory once. If the call fails, only
+ * the call stays counted. */
 VkResult maar_device_memory_allocate(MaarAllocator allocator,
                                      const struct maar_device_memory_info* info,
                                      VkDeviceMemory* memory);
@@ -40,7 +40,7 @@ static inline bool maar_driver_had_no_memory(VkResult result)
 {
     return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_UNKNOWN;
 }
-/* Whether more than three quarters of the device's VkDeviceMemory objects are in use. */
+/* Whether at least three quarters of maxMemoryAllocationCount objects exist. */
 bool maar_device_count_is_high(MaarAllocator allocator);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Finds what memory can be exported as: see export_types.h.
+ * Finds the handle types that memory can be exported as: see export_types.h.
  */
 #include "core/memory/export_types.h"
 
@@ -56,7 +56,7 @@ VkResult maar_shared_types_require(MaarAllocator allocator, const char* call,
     }
     if (types != 0) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
-                    "Maar shares no memory as handle type 0x%x", (unsigned)types);
+                    "Maar cannot share memory as handle type 0x%x", (unsigned)types);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return VK_SUCCESS;

@@ -1,6 +1,6 @@
 /*
- * What memory can be exported as. Allocating, pools and interop use these functions. No lock is
- * needed.
+ * Finds the handle types that memory can be exported as. The functions that allocate, the pools and
+ * interop use this file. No lock is needed.
  */
 #ifndef MAAR_CORE_MEMORY_EXPORT_TYPES_H
 #define MAAR_CORE_MEMORY_EXPORT_TYPES_H
@@ -10,9 +10,9 @@
 
 /* Returns the MaarExportInfo in a chain, or NULL. */
 const MaarExportInfo* maar_export_find(const void* chain);
-/* Returns the handle types that an allocation with this create info can be exported as, 0 for none.
- * A MaarExportInfo in the create info's chain names them; without one, the pool does. info may be
- * NULL. */
+/* Returns the handle types that an allocation with this create info can be exported as, or 0. A
+ * MaarExportInfo in the create info's chain names them. Without a MaarExportInfo, they are the
+ * handle types of the pool. info may be NULL. */
 VkExternalMemoryHandleTypeFlags maar_export_types(MaarAllocator allocator,
                                                   const MaarAllocationCreateInfo* info);
 /* Returns VK_SUCCESS when the extensions of all these handle types are enabled. Otherwise reports
