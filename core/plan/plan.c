@@ -1,18 +1,20 @@
 /*
  * The planner: gives each transient of a frame an offset, so that transients whose lifetimes do not
- * overlap share bytes, and the peak is as low as possible. One call takes these steps (plan_all):
+ * overlap share bytes, and the peak is as low as possible. One call of maarCreatePlan takes these
+ * steps:
  *
- *   input    plan_input.c    checks; plan_cache.c knows the plans of unchanged inputs
+ *   input    plan_input.c    checks; plan_cache.c returns the plan of an unchanged input
  *   graph    plan_graph.c    which resources may share bytes
- *   classes  plan_class.c    resources that fit one memory type, as a problem in units
+ *   classes  plan_class.c    resources that can be in one memory type, as a problem in units
  *   greedy   plan_greedy.c   fourteen quick orders
  *   exact    exact/exact.h   a search, only where greedy does not meet the lower bound
  *   keep     plan_keep.c     offsets of a previous plan
- *   edges    plan_edge.c     which resource takes over the bytes of which other
+ *   edges    plan_edge.c     which resource takes over bytes of which other
  *   fewer    plan_fewer.c    fewer edges at the same peak
  *   result   plan_result.c   one immutable plan
  *
- * The planner has no state of its own and takes no lock. problem/ has what all steps share.
+ * The planner has no state of its own. It takes no lock except that of the caller's cache. The
+ * folder problem/ has what all steps share.
  */
 #include "core/check.h"
 #include "core/plan/exact/exact.h"
@@ -88,7 +90,7 @@ static VkResult split_classes(struct planning* planning)
     return result;
 }
 
-/* Sums up the peaks and bounds of the classes that are known so far. */
+/* Adds up the peaks and the proved bounds of all classes. */
 static void sum_bounds(const struct planning* planning, uint64_t* peak, uint64_t* proved)
 {
     *peak = 0;
@@ -99,8 +101,8 @@ static void sum_bounds(const struct planning* planning, uint64_t* peak, uint64_t
     }
 }
 
-/* Returns whether the peak is proved to be the least, or the capacity is proved to be enough or
- * not. */
+/* Returns whether the peak is proved to be the least, or the plan is proved to fit or not to fit
+ * into the capacity. */
 static bool is_decided(const struct planning* planning)
 {
     uint64_t peak = 0;
@@ -110,7 +112,8 @@ static bool is_decided(const struct planning* planning)
     return proved == peak || (capacity != 0 && (peak <= capacity || proved > capacity));
 }
 
-/* Returns the class with the fewest items that is not proved and was not tried. */
+/* Returns the class with the fewest items whose peak is not proved to be the least and that was not
+ * tried yet, or UINT32_MAX. */
 static uint32_t next_class(const struct planning* planning, uint64_t tried)
 {
     uint32_t best = UINT32_MAX;
@@ -125,8 +128,9 @@ static uint32_t next_class(const struct planning* planning, uint64_t tried)
 }
 
 /*
- * Searches one class after another, small ones first. Each may spend its share of the nodes that
- * are left. Where there are several classes their sum counts, so each is made as small as possible.
+ * Searches one class after another, those with the fewest items first. Each class may spend an
+ * equal share of the nodes that are left. With several classes the sum of their peaks counts, so
+ * each peak is made as small as possible.
  */
 static MaarPlanStop search_classes(struct planning* planning)
 {
@@ -363,8 +367,8 @@ static VkResult plan_all(struct planning* planning, uint64_t began_ns, MaarPlan*
     return pack_plan(planning, packed);
 }
 
-/* Returns whether another run gives the same plan. A plan that time, cancellation or memory has
- * ended early is not kept in a cache. */
+/* Returns whether another run gives the same plan. A plan that time, cancellation or short memory
+ * has changed is not kept in a cache. */
 static bool is_repeatable(const struct planning* planning)
 {
     const MaarPlanStop stop = planning->result.stop;

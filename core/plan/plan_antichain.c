@@ -1,9 +1,10 @@
 /*
- * One class where there are several queues. Items conflict when neither comes before the other. So
- * a set of items that conflict with each other is an antichain of that order, and the heaviest
- * antichain bounds the peak. By the weighted form of Dilworth's theorem its weight is that of all
- * items less a maximum flow: source to u (capacity: the size of u), u to v (unbounded) where u
- * comes before v, v to sink (the size of v). Dinic's algorithm finds the flow.
+ * One class of a frame with several queues. Two items conflict when neither comes before the other.
+ * So a set of items that conflict with each other is an antichain of this order, and the heaviest
+ * antichain bounds the peak. By the weighted form of Dilworth's theorem, the weight of the heaviest
+ * antichain is the weight of all items less a maximum flow. The edges of the flow network are:
+ * source to u (capacity: the size of u), u to v (unbounded) where u comes before v, v to sink
+ * (capacity: the size of v). Dinic's algorithm finds the flow.
  */
 #include "core/plan/plan_antichain.h"
 
@@ -15,12 +16,12 @@ struct flow {
     const uint64_t* before; /* row i: items after item i, within the class */
     size_t words;
     uint32_t count;
-    uint64_t* from_source; /* the rest, per item */
+    uint64_t* from_source; /* per item: the capacity that is left */
     uint64_t* to_sink;     /* likewise */
-    uint64_t* carried;     /* from left u to right v at [u * n + v] */
+    uint64_t* carried;     /* flow from left u to right v, at [u * n + v] */
     uint32_t* level;       /* per node, left then right; UINT32_MAX: not reached */
     uint32_t* queue;
-    uint32_t* next; /* per node: where its search goes on */
+    uint32_t* next; /* per node: the neighbour to try next */
     uint32_t* path;
 };
 
@@ -52,7 +53,7 @@ static VkResult create_flow(const struct maar_plan_problem* problem, const uint6
     return VK_SUCCESS;
 }
 
-/* Returns whether the residual network has an edge between two nodes of different sides. */
+/* Returns whether the residual network has an edge from a node to a node of the other side. */
 static bool has_edge(const struct flow* flow, uint32_t node, uint32_t other)
 {
     const uint32_t count = flow->count;
@@ -150,8 +151,8 @@ static uint64_t augment(struct flow* flow, uint32_t item)
     return 0;
 }
 
-/* Finds the heaviest antichain as a set. Returns its weight in bytes, or 0, and no set, when time
- * has run out. */
+/* Finds the heaviest antichain. Writes its items to `set`, and returns its weight in bytes. Returns
+ * 0 and an empty set when time has run out. */
 static uint64_t heaviest_antichain(struct flow* flow, uint64_t* set)
 {
     uint64_t weight = 0;
@@ -183,7 +184,8 @@ static uint64_t heaviest_antichain(struct flow* flow, uint64_t* set)
     return weight;
 }
 
-/* Adds to a set the items that conflict with all of its items, in the given order. */
+/* Goes through the items in the given order, and adds each item that conflicts with all items of
+ * the set. */
 static void make_maximal(const struct maar_plan_problem* problem, const uint32_t* order,
                          uint64_t* common, uint64_t* set)
 {
@@ -207,7 +209,8 @@ static void make_maximal(const struct maar_plan_problem* problem, const uint32_t
     }
 }
 
-/* Sorts items by falling size, equal ones by number. */
+/* Sorts items by size, the largest first. Items of equal size stay in the order of their
+ * numbers. */
 static void order_by_size(const struct maar_plan_problem* problem, uint32_t* order)
 {
     for (uint32_t i = 0; i < problem->count; ++i) {
@@ -219,7 +222,7 @@ static void order_by_size(const struct maar_plan_problem* problem, uint32_t* ord
     }
 }
 
-/* Raises the lower bound to the weight of a clique. */
+/* Raises the bounds to the weight of a clique. */
 static void raise_bound(struct maar_plan_problem* problem, const uint64_t* set)
 {
     uint64_t weight = 0;
@@ -232,12 +235,12 @@ static void raise_bound(struct maar_plan_problem* problem, const uint64_t* set)
     }
 }
 
-/* The number of items between two readings of the clock while cliques are made: a millisecond with
- * some thousand items. */
+/* The number of items between two readings of the clock while cliques are made. With a few thousand
+ * items this takes about a millisecond. */
 enum { CLIQUES_PER_LOOK = 16 };
 
-/* Collects a maximal antichain around each item, and the heaviest one, each set once. When time is
- * up, each remaining item makes a set of its own. */
+/* Collects the heaviest antichain and a maximal antichain around each item, each set once. When
+ * time is up, each remaining item makes a set of its own. */
 static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_host_stack* stack,
                                 const uint64_t* heaviest)
 {

@@ -1,5 +1,6 @@
 /*
- * One class with several queues: conflicts, cliques and the lower bound. plan_class.c calls it.
+ * Builds a class of a frame with several queues: conflicts, cliques and the lower bound.
+ * plan_class.c calls this function.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_ANTICHAIN_H
 #define MAAR_CORE_PLAN_PLAN_ANTICHAIN_H

@@ -1,6 +1,6 @@
 /*
- * The cache of plans: for an unchanged input the plan is looked up. One lock guards the cache; no
- * lock may be held by the caller.
+ * The cache of plans, in which the planner looks up the plan of an unchanged input. One lock guards
+ * the cache. The caller may not hold a lock.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_CACHE_H
 #define MAAR_CORE_PLAN_PLAN_CACHE_H
@@ -15,13 +15,13 @@ struct maar_plan_key_bytes {
     uint64_t hash;
 };
 
-/* Writes down the whole input that determines the result. */
+/* Writes the key: all input that determines the plan. */
 VkResult maar_plan_write_key(const MaarPlanCreateInfo* info, struct maar_host_stack* stack,
                              struct maar_plan_key_bytes* key);
-/* Returns a plan of that key, retained for the caller, or NULL. The plan is in the cache's
- * memory. */
+/* Returns the plan of a key, or NULL. The caller has to release the plan. Its memory comes from the
+ * cache's allocation callbacks. */
 MaarPlan maar_plan_cache_find(MaarPlanCache cache, const struct maar_plan_key_bytes* key);
-/* Keeps a copy of a plan if memory allows. Never fails. */
+/* Keeps a copy of a plan. Does nothing if host memory is short. */
 void maar_plan_cache_keep(MaarPlanCache cache, const struct maar_plan_key_bytes* key,
                           MaarPlan plan);
 

@@ -1,6 +1,6 @@
 /*
- * Classes: which resources can be in one VkDeviceMemory. Also makes one class a problem in units,
- * with the maximal sections of time and the bounds that follow from them.
+ * Divides resources into classes: those of one class can be in one VkDeviceMemory. Also makes one
+ * class a problem in units, with the maximal sections of time and the bounds that follow from them.
  */
 #include "core/plan/plan_class.h"
 
@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-/* Returns the type that most bytes of the resources without a class allow, the lowest of equals. */
+/* Returns the memory type that is allowed for the most bytes of resources without a class. Of equal
+ * types, returns the lowest. */
 static uint32_t most_wanted_type(const struct maar_plan_graph* graph, const uint32_t* class_of)
 {
     uint64_t wanted[32] = {0};
@@ -42,8 +43,9 @@ static bool all_allow_the_same(const struct maar_plan_graph* graph)
 }
 
 /*
- * Covers the set greedily: the type that most bytes allow makes a class of all resources that allow
- * it, and so on. Resources that allow every type join the first class.
+ * Covers the set greedily. The type that is allowed for the most bytes makes a class of all
+ * resources that allow it. The resources that are left are divided in the same way. Resources that
+ * allow every type join the first class.
  */
 void maar_plan_classify(const struct maar_plan_graph* graph, uint32_t* class_of,
                         uint32_t* class_bits, uint32_t* class_count)
@@ -78,7 +80,7 @@ void maar_plan_classify(const struct maar_plan_graph* graph, uint32_t* class_of,
     }
 }
 
-/* Returns the least common multiple, at most 2^60. Offsets stay below that, so a larger multiple
+/* Returns the least common multiple, at most 2^60. All offsets are below 2^60, so a larger multiple
  * makes no difference. */
 static uint64_t common_multiple(uint64_t a, uint64_t b)
 {
@@ -98,7 +100,7 @@ static bool is_fixed(const struct maar_plan_problem* problem, uint32_t item)
     return (resource->flags & MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT) != 0;
 }
 
-/* Finds the kind of the class, and whether the granularity makes a difference. */
+/* Finds the kind of the class, and whether items of different kinds may meet on a granule. */
 static void find_kind(struct maar_plan_problem* problem)
 {
     const MaarPlanCreateInfo* info = problem->graph->info;
@@ -116,7 +118,7 @@ static void find_kind(struct maar_plan_problem* problem)
     } else {
         problem->granularity = 1;
     }
-    /* If every resource begins on a granule of its own, kinds never meet on one. */
+    /* If every resource begins at a granule's border, different kinds never meet on a granule. */
     problem->mixed = problem->mixed && !aligned;
     if (!problem->mixed) {
         memset(problem->kind_index, 0, problem->count);
@@ -126,8 +128,8 @@ static void find_kind(struct maar_plan_problem* problem)
 /*
  * Finds the unit. All offsets are multiples of the alignments' common divisor, so sizes may be
  * rounded up to that divisor. Offsets are sums of sizes, rounded up to alignments and granules. So
- * the unit is a divisor of all rounded sizes, of fixed and previous offsets, and of the
- * granularity; and each alignment divides the unit or is a multiple of it.
+ * the unit divides all rounded sizes, the fixed and previous offsets and, where kinds are mixed,
+ * the granularity. Each alignment divides the unit or is a multiple of it.
  */
 static void find_unit(struct maar_plan_problem* problem)
 {
@@ -173,7 +175,7 @@ static void find_unit(struct maar_plan_problem* problem)
     }
 }
 
-/* Sorts by merging runs. `other` has room for as many values. */
+/* Sorts by merging runs. `other` has room for the same number of values. */
 static void sort_passes(uint32_t* values, uint32_t* other, uint32_t count)
 {
     for (uint32_t width = 1; width < count; width *= 2) {
@@ -191,8 +193,8 @@ static void sort_passes(uint32_t* values, uint32_t* other, uint32_t count)
     }
 }
 
-/* Finds the passes at which maximal sections end. begins and ends are sorted. Returns their number.
- * */
+/* Finds the passes at which maximal sections end. Returns the number of these sections. `begins`
+ * and `ends` are sorted. */
 static uint32_t close_sections(const uint32_t* begins, const uint32_t* ends, uint32_t count,
                                uint32_t* closes)
 {
@@ -227,8 +229,8 @@ static uint32_t sections_before(const uint32_t* closes, uint32_t count, uint64_t
 }
 
 /*
- * Builds the maximal sections: times whose live set is not part of the live set of another time. A
- * section ends where a resource ends, if another has begun since the last section ended.
+ * Builds the maximal sections: times whose set of live resources is not part of that of another
+ * time. A section ends where a resource ends, if a resource has begun since the last section ended.
  */
 static VkResult build_sections(struct maar_plan_problem* problem, struct maar_host_stack* stack)
 {
@@ -259,8 +261,8 @@ static VkResult build_sections(struct maar_plan_problem* problem, struct maar_ho
     return VK_SUCCESS;
 }
 
-/* Sets the bounds: the heaviest section in true bytes, and in units less the most that rounding may
- * have added. */
+/* Sets the bounds. lower_bound is the size of the heaviest section in bytes. proved_bound may be
+ * higher: the size of the heaviest section in units, less the largest rounding of one item. */
 static VkResult bound_sections(struct maar_plan_problem* problem, struct maar_host_stack* stack)
 {
     uint64_t* bytes = maar_stack_grab_zeroed(stack, (size_t)problem->clique_count + 1, 8);

@@ -16,22 +16,23 @@ enum maar_exact_answer {
     MAAR_EXACT_YES,       /* the offsets are written */
     MAAR_EXACT_NO,        /* no placement fits */
     MAAR_EXACT_UNKNOWN,   /* nodes or the budget ran out */
-    MAAR_EXACT_NO_MEMORY, /* the search did not begin */
+    MAAR_EXACT_NO_MEMORY, /* the search could not begin: host memory is short */
 };
 
-/* Sets the levels of a problem and raises its proved bound, where alignments differ. Returns
- * VK_SUCCESS or VK_ERROR_OUT_OF_HOST_MEMORY. */
+/* Where alignments differ, fills in the levels of a problem (struct maar_plan_level) and raises its
+ * proved bound. Returns VK_SUCCESS or VK_ERROR_OUT_OF_HOST_MEMORY. */
 VkResult maar_exact_bound_cells(struct maar_plan_problem* problem, struct maar_host_stack* stack);
 
-/* Answers whether the items fit into `capacity` bytes, with at most node_limit nodes. */
+/* Returns whether the items fit into `capacity` bytes. The search visits at most node_limit
+ * nodes. */
 enum maar_exact_answer maar_exact_fit(const struct maar_plan_problem* problem,
                                       struct maar_host_stack* stack, uint64_t capacity,
                                       uint64_t node_limit, struct maar_plan_budget* budget,
                                       int64_t* offsets);
 /*
- * Searches for a smaller peak or, with a capacity other than UINT64_MAX, for one that the capacity
- * allows. Sets peak and proved_bound of the problem. The budget's stop reports why the search
- * ended.
+ * Searches for the least peak. With a capacity other than UINT64_MAX, searches only for a peak that
+ * is at most the capacity. Updates peak and proved_bound of the problem, and the offsets if a lower
+ * peak is found. The budget's `stop` says why the search ended early.
  */
 void maar_exact_improve(struct maar_plan_problem* problem, struct maar_host_stack* stack,
                         uint64_t capacity, struct maar_plan_budget* budget, int64_t* offsets);

@@ -26,7 +26,7 @@ void maar_exact_sort_entries(struct maar_exact_entry* entries, uint32_t count)
     }
 }
 
-/* Works off one job in a run of sections. */
+/* Adds one job to the loads of `count` cliques. */
 static void work_off(int64_t* load, uint32_t count, int64_t release, int64_t duration)
 {
     for (uint32_t s = 0; s < count; ++s) {
@@ -74,7 +74,8 @@ static void lower_floors(struct maar_exact_search* search, uint32_t rank, int64_
     }
 }
 
-/* Bounds a node in whole cells of an alignment. Where that bound is tighter, it counts as load. */
+/* Bounds a node in whole cells of an alignment. Raises the loads for which this bound is
+ * tighter. */
 static void bound_cells(struct maar_exact_search* search, const struct maar_exact_node* node,
                         uint32_t level)
 {
@@ -130,10 +131,10 @@ bool maar_exact_bound(struct maar_exact_search* search, const struct maar_exact_
 
 /*
  * A skipped item y does not lie at its least offset. Of all solutions take one with the least sum
- * of offsets. In it y cannot be moved down to its least offset. So some item z, which is not placed
- * yet and conflicts with y, lies in the way: it lies below the top that y would have there, and y
- * lies above z. So the release of y is at least the least end of all such z, and without any such z
- * there is no solution.
+ * of offsets. In this solution y cannot be moved down to its least offset, because some item z lies
+ * in the way. The item z is not placed yet and conflicts with y. It begins below the top that y
+ * would have at its least offset, and y lies above z. So the release of y is at least the least end
+ * of all such items z. Without any such z there is no solution.
  */
 enum maar_exact_lift maar_exact_lift(struct maar_exact_search* search,
                                      struct maar_exact_entry* entries, uint32_t count)
@@ -180,7 +181,8 @@ enum maar_exact_lift maar_exact_lift(struct maar_exact_search* search,
     return moved ? MAAR_EXACT_LIFT_MOVED : MAAR_EXACT_LIFT_SAME;
 }
 
-/* Returns how far a clique is from the item that was placed last. */
+/* Returns the number of sections between a clique and the item that was placed last; 0 with several
+ * queues. */
 static int64_t distance(const struct maar_exact_search* search, uint32_t clique)
 {
     if (search->trail_count == 0 || search->first == NULL) {
@@ -193,8 +195,9 @@ static int64_t distance(const struct maar_exact_search* search, uint32_t clique)
     return clique > search->last[rank] ? clique - search->last[rank] : 0;
 }
 
-/* Returns the clique that is lowest, tightest, nearest, and has failed most. There the search
- * notices a wrong decision soon. */
+/* Returns the clique with the least cost: a clique is preferred if it is low and tight, lies near
+ * the item that was placed last, and has failed often. In such a clique the search notices a wrong
+ * decision soon. */
 static uint32_t choose_clique(const struct maar_exact_search* search,
                               const struct maar_exact_node* node)
 {
@@ -240,9 +243,9 @@ static bool is_member(const struct maar_exact_search* search, uint32_t rank, uin
 }
 
 /*
- * Chooses the lowest item of the chosen clique or, as long as an item that conflicts with it may
- * lie lower, that item instead. A skipped item is lowest only while its release is out of date,
- * since the item that lifts it conflicts with it and is lower.
+ * Chooses the lowest item of the chosen clique. As long as another item conflicts with the chosen
+ * one and may lie lower, chooses the other item instead. A skipped item is chosen only while its
+ * release is out of date. Otherwise the item that lifts it conflicts with it and is lower.
  */
 uint32_t maar_exact_choose(const struct maar_exact_search* search,
                            const struct maar_exact_node* node)

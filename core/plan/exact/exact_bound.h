@@ -6,17 +6,20 @@
 
 #include "core/plan/exact/exact_search.h"
 
-/* Sorts entries that are nearly sorted. */
+/* Sorts entries by release, then by rank. Fast for entries that are nearly sorted. */
 void maar_exact_sort_entries(struct maar_exact_entry* entries, uint32_t count);
-/* Fills load and floor for a node. Returns false when an item does not fit. */
+/* Fills in load and floor of the cliques of a node. Returns false when no solution lies below the
+ * node. */
 bool maar_exact_bound(struct maar_exact_search* search, const struct maar_exact_node* node);
 enum maar_exact_lift { MAAR_EXACT_LIFT_FAILS, MAAR_EXACT_LIFT_SAME, MAAR_EXACT_LIFT_MOVED };
 
-/* Raises the releases of skipped items. Fails when no item can lift one of them, or only above the
- * capacity. One pass uses the releases from before it, so the next pass may raise more. */
+/* Raises the releases of skipped items. Fails when no other item can lift a skipped item, or only
+ * to an offset above the highest offset of the item. One pass reads the releases from before the
+ * pass, so the next pass may raise more. */
 enum maar_exact_lift maar_exact_lift(struct maar_exact_search* search,
                                      struct maar_exact_entry* entries, uint32_t count);
-/* Returns the entry to decide on next, after maar_exact_bound. */
+/* Returns the index of the entry to decide on next. maar_exact_bound must have returned true for
+ * the node. */
 uint32_t maar_exact_choose(const struct maar_exact_search* search,
                            const struct maar_exact_node* node);
 

@@ -1,14 +1,14 @@
 /*
- * Bounds where alignments differ. The space is divided into cells of a bytes. Each item whose
- * alignment is a multiple of a begins at a cell's border. So no two such items that live at the
- * same time touch the same cell. In a clique they need at least the sum of their sizes, each
- * rounded up to a, less the rounding of the topmost item. Each alignment at which a size is rounded
- * makes a level with durations of its own. The sizes without rounding are level 0, which counts all
- * items.
+ * Bounds where alignments differ. For an alignment a, the space is divided into cells of a bytes.
+ * Each item whose alignment is a multiple of a begins at a cell's border. So no two such items that
+ * live at the same time touch the same cell. In a clique they need at least the sum of their sizes,
+ * each rounded up to a, less the rounding of the topmost item. Each of the alignments with the most
+ * rounding makes a level with durations of its own. The bounds without cells, in plan_class.c and
+ * exact_bound.c, count the items of all alignments.
  */
 #include "core/plan/exact/exact.h"
 
-/* Returns the bytes by which items are rounded up at an alignment. */
+/* Returns the sum of the bytes by which items are rounded up at an alignment. */
 static uint64_t slack_at(const struct maar_plan_problem* problem, int64_t align)
 {
     const uint64_t cell = (uint64_t)align * problem->unit;
@@ -20,7 +20,8 @@ static uint64_t slack_at(const struct maar_plan_problem* problem, int64_t align)
     return slack;
 }
 
-/* The number of different alignments that are tried. Further alignments make no level. */
+/* The largest number of different alignments that are compared. Further alignments make no
+ * level. */
 enum { MAX_ALIGNMENTS = 32 };
 
 /* Chooses the alignments with the most rounding, at most MAAR_PLAN_MAX_LEVELS. */
@@ -66,7 +67,7 @@ static void add_to_cliques(const struct maar_plan_problem* problem, uint32_t ite
     }
 }
 
-/* Fills in the durations of a level, and raises the bound to that of the heaviest clique. */
+/* Fills in the durations of a level, and raises the proved bound to that of the heaviest clique. */
 static VkResult fill_level(struct maar_plan_problem* problem, struct maar_plan_level* level,
                            struct maar_host_stack* stack)
 {

@@ -1,8 +1,8 @@
 /*
- * Restarts. The time of a search depends strongly on how ties are broken and on its first
- * decisions. So the search makes many short walks, each with an order and weights of its own, which
- * a generator with a fixed seed draws. Every eighth walk may visit twice the nodes of the eighth
- * walk before it, so that the search finds a proof in the end.
+ * Restarts. The time of a search depends strongly on its first decisions and on how ties are
+ * broken. So the search makes many short walks. A generator with a fixed seed draws the order and
+ * the weights of each walk. Every eighth walk is long: it may visit twice the nodes of the long
+ * walk before it. So the search finds a proof in the end, if it has enough nodes.
  */
 #include "core/plan/exact/exact_restart.h"
 
@@ -10,15 +10,16 @@
 
 #include <string.h>
 
-/* Nodes of a short walk. Of 500, 1000 and 2000 this was the best on google/minimalloc's challenging
- * set. */
+/* SHORT_WALK is the number of nodes of a short walk. Of 500, 1000 and 2000 this number was the best
+ * on google/minimalloc's challenging set. */
 enum { SHORT_WALK = 1000, LONG_WALK_EVERY = 8 };
 
-/* The first state of the generator. Of 32 states tried, this one decides that set soonest, 3 times
- * as fast as the median. */
+/* The first state of the generator. Of 32 states that were tried, this one solves the challenging
+ * set soonest, 3 times as fast as the median. */
 static const uint64_t first_state = 0x9E3779B97F4BB16Bu;
 
-/* Returns 1024 times the logarithm to base 2, linear between powers of two. */
+/* Returns 1024 times the logarithm to base 2. Values between powers of two are interpolated
+ * linearly. */
 static uint64_t log_of(uint64_t value)
 {
     uint64_t whole = 0;
@@ -29,8 +30,8 @@ static uint64_t log_of(uint64_t value)
     return whole * 1024 + (whole >= 10 ? rest >> (whole - 10) : rest << (10 - whole));
 }
 
-/* Returns a number that is equal for items that differ only in the order of items or the direction
- * of time. */
+/* Returns a number for an item that does not depend on the order of the items or the direction of
+ * time. */
 static uint64_t signature_of(const struct maar_exact_search* search, uint32_t item)
 {
     const struct maar_plan_problem* problem = search->problem;
@@ -44,7 +45,8 @@ static uint64_t signature_of(const struct maar_exact_search* search, uint32_t it
     return sum;
 }
 
-/* Draws the keys of items: a product of powers of their measures, with random exponents. */
+/* Draws the sort keys of the items. A key is the logarithm of a product: powers of the item's
+ * measures, with random exponents. */
 static void draw_keys(struct maar_exact_search* search)
 {
     uint64_t weights[4];
@@ -108,7 +110,7 @@ static void rank_items(struct maar_exact_search* search)
     }
 }
 
-/* Sorts items by signature and section beforehand, so that equal keys keep that order. */
+/* Sorts the items by signature, then by section. The later sort keeps this order for equal keys. */
 static void presort_items(struct maar_exact_search* search)
 {
     const struct maar_plan_problem* problem = search->problem;
@@ -122,19 +124,20 @@ static void presort_items(struct maar_exact_search* search)
     maar_plan_sort_keys(search->keys, search->other_keys, search->count);
 }
 
-/* Draws how much each criterion of maar_exact_choose counts. The first walks go where it is lowest
- * and tightest. */
+/* Draws how much each criterion of maar_exact_choose counts. In the first two walks only low and
+ * tight cliques are preferred. */
 static void draw_weights(struct maar_exact_search* search, uint32_t walk)
 {
-    /* 1024 / 2^0 to 1024 / 2^5. */
+    /* From 1024 / 2^0 to 1024 / 2^5. */
     search->slack_weight = walk == 0 ? 1024 : 1024u >> (maar_plan_draw(&search->random) % 6);
     search->weighs_failures = walk > 1 && maar_plan_draw(&search->random) % 5 < 3;
     const int64_t distance = (search->capacity >> search->shift) / 144;
     search->distance_weight = walk > 1 && maar_plan_draw(&search->random) % 5 < 3 ? distance : 0;
 }
 
-/* Sets the load that no clique may exceed. Rounding adds at most one slack. Returns false when an
- * item alone is too large. */
+/* Sets the load that no clique may exceed. In a clique, the rounding of only the topmost item may
+ * exceed the capacity, so the largest rounding is added. Returns false when one item alone is too
+ * large. */
 static bool set_capacity(struct maar_exact_search* search, uint64_t capacity)
 {
     const struct maar_plan_problem* problem = search->problem;
@@ -204,7 +207,8 @@ static uint64_t mix(uint64_t value)
     return (value ^ value >> 29) * 0xBF58476D1CE4E5B9u;
 }
 
-/* Signs each clique with a sum over its items, so that no order matters. */
+/* Gives each clique a signature: a sum over its items, so that the order of the items has no
+ * effect. */
 static void sign_cliques(struct maar_exact_search* search)
 {
     const struct maar_plan_problem* problem = search->problem;
@@ -223,7 +227,7 @@ static void sign_cliques(struct maar_exact_search* search)
     }
 }
 
-/* Returns whether the search has all its lists. */
+/* Returns whether all arrays of the search are allocated. */
 static bool is_complete(const struct maar_exact_search* search)
 {
     bool complete = search->cell_load != NULL;
@@ -250,14 +254,16 @@ struct maar_exact_search* maar_exact_search_create(const struct maar_plan_proble
         return NULL;
     }
     const size_t cliques = problem->clique_count;
-    /* Each level has one item less than the level above, and its parts may be written once more. */
+    /* Each level has at least one item less than the level above. A split writes the items of a
+     * level once more. */
     const size_t entries = (size_t)count * ((size_t)count + 2);
-    /* Each item has a level of decisions and a level of parts. */
+    /* Each item adds at most a level of decisions and a level of parts. */
     const size_t levels = 2 * (size_t)count + 4;
     *search = (struct maar_exact_search){
         .problem = problem,
         .measures = measures,
-        /* Continues from capacity to capacity, so that no search repeats the walks of another. */
+        /* The generator continues from one capacity to the next, so that no search repeats the
+         * walks of another. */
         .random = first_state,
         .count = count,
         .plain = !problem->mixed,

@@ -7,29 +7,31 @@
 #include "core/plan/exact/exact.h"
 #include "core/plan/problem/plan_rank.h"
 
-/* Steps that a node may take before it counts as two; some 10 us. A step is one job in a section,
- * or the comparison of two items. */
+/* The number of steps that count as one more node; they take about 10 us. A step adds one job to
+ * one clique, or compares two items in maar_exact_lift. */
 enum { MAAR_EXACT_NODE_STEPS = 16384 };
 
 /* An item that is not placed yet. Items are numbered by rank within a search. */
 struct maar_exact_entry {
-    int64_t least; /* units: its offset on top of the placed items */
-    /* Units: in every solution below this node the item lies at this offset or higher. A node
-     * further down may have a lower value, once the item is not skipped any more. */
+    int64_t least; /* units: the least offset on top of the placed items */
+    /* Units: in every solution below this node the item lies at this offset or higher. In a node
+     * further down, the value may be lower where the item is not skipped any more. */
     int64_t release;
     uint32_t item;
-    bool skipped; /* it does not lie at `least`: another item has to lift it */
+    bool skipped; /* the item does not lie at `least`: another item has to lift it */
 };
 
-/* A node: items that are left in some sections, by release, then rank. */
+/* A node of the tree: the items of some cliques that are not placed yet, sorted by release, then by
+ * rank. */
 struct maar_exact_node {
     size_t begin; /* its first entry */
     size_t free;  /* entries from here on are free for its children */
     uint32_t count;
-    uint32_t low, high;      /* its cliques: all of them, or a part of time */
-    uint32_t trail;          /* number of items that were placed before its candidate */
-    uint32_t candidate;      /* index of the entry that was placed */
-    uint32_t part, part_end; /* its parts; several when no item connects them any more */
+    uint32_t low, high; /* the range of its cliques: all, or a part of time */
+    uint32_t trail;     /* number of items that were placed before its candidate */
+    /* index of the entry that was placed; of a split node: number of parts entered */
+    uint32_t candidate;
+    uint32_t part, part_end; /* the range of its parts; empty unless the node is split */
     bool forced; /* the candidate raised no other item, so there is no alternative to try */
     bool is_split;
 };
@@ -46,22 +48,23 @@ struct maar_exact_search {
     const struct maar_plan_problem* problem;
     const struct maar_plan_measure* measures;
     uint32_t count;
-    bool plain; /* no alignment beyond the unit, no mixed kinds */
+    bool plain; /* no alignment beyond the unit, no mixed kinds, no fixed offsets */
     /* The items by rank. */
     uint32_t* item; /* number in the problem */
     int64_t* size;
-    uint32_t* first; /* one queue: sections */
+    uint32_t* first; /* one queue: first section by rank; else NULL */
     uint32_t* last;
     int64_t* highest; /* the highest offset within the capacity */
-    uint32_t* twin;   /* an equal item that is placed first, or UINT32_MAX */
+    uint32_t* twin;   /* an equal item that must be placed before, or UINT32_MAX */
     bool* placed;
     int64_t* offset;
     /* The cliques. */
-    uint32_t* crossing;  /* items not placed that are in this section and the next */
-    int64_t* load;       /* of the node looked at last: the least end of what is left */
-    int64_t* floor;      /* likewise: the least release in it; INT64_MAX: nothing is left */
-    uint64_t* failures;  /* how often its items could not fit */
-    uint64_t* signature; /* distinguishes cliques, independent of the order of items and of time */
+    uint32_t* crossing; /* number of items not placed that are in this section and the next */
+    int64_t* load;      /* of the last bounded node: the least end of the items that are left */
+    int64_t* floor;     /* likewise: the least release of these items; INT64_MAX for none */
+    uint64_t* failures; /* how often the clique's items could not fit */
+    /* a hash of the items, independent of their order and of the direction of time */
+    uint64_t* signature;
     /* The walk. */
     struct maar_exact_entry* entries;
     struct maar_exact_node* nodes;
@@ -72,11 +75,11 @@ struct maar_exact_search {
     int64_t* lifted;
     struct maar_plan_key* keys;
     struct maar_plan_key* other_keys;
-    uint64_t work;                               /* steps since the last node was counted */
+    uint64_t work;                               /* steps that have not counted as a node yet */
     int64_t capacity;                            /* units: no clique's load may be above it */
-    int64_t* cell_load;                          /* as load, at a level of alignment */
-    int64_t* duration[MAAR_PLAN_MAX_LEVELS];     /* by rank, where the level is in use */
-    int64_t cell_capacity[MAAR_PLAN_MAX_LEVELS]; /* the capacity in whole cells */
+    int64_t* cell_load;                          /* like load, in the cells of one level */
+    int64_t* duration[MAAR_PLAN_MAX_LEVELS];     /* by rank; NULL for a level not in use */
+    int64_t cell_capacity[MAAR_PLAN_MAX_LEVELS]; /* units: the most load at each level */
     /* The weights of maar_exact_choose. */
     uint32_t slack_weight; /* 1024ths */
     int64_t distance_weight;
@@ -85,7 +88,7 @@ struct maar_exact_search {
     uint64_t random;
 };
 
-/* Whether two items conflict, by rank. */
+/* Returns whether two items conflict. Takes their ranks. */
 static inline bool maar_exact_ranks_conflict(const struct maar_exact_search* search, uint32_t a,
                                              uint32_t b)
 {
@@ -107,13 +110,13 @@ static inline int64_t maar_exact_rank_top(const struct maar_exact_search* search
                               problem->align[search->item[b]]);
 }
 
-/* Whether an item has a fixed offset. */
+/* Returns whether an item has a fixed offset. */
 static inline bool maar_exact_is_fixed(const struct maar_exact_search* search, uint32_t rank)
 {
     return !search->plain && search->problem->fixed[search->item[rank]] >= 0;
 }
 
-/* Whether an entry comes before another one: by release, then by rank. */
+/* Returns whether an entry comes before another one: by release, then by rank. */
 static inline bool maar_exact_entry_less(const struct maar_exact_entry* a,
                                          const struct maar_exact_entry* b)
 {

@@ -1,21 +1,22 @@
 /*
  * The exact search: do all items fit below a capacity?
  *
- * The search looks for the solution with the least sum of offsets. In it each item lies at 0, at
- * its fixed offset, or on top of an item that it conflicts with. So it is enough to decide from
- * below, for one item after another, whether it lies at its least offset, on top of the placed
- * items. The item to decide on is one below which no item that conflicts with it can come any more.
- * If it lies there, all items that conflict with it rise. If not, it is skipped, and another item
- * has to lift it (maar_exact_lift). maar_exact_bound checks each node. Once no item that is left
- * connects two parts of time, each part is searched alone. Of equal items only the first one that
- * is not placed is tried. An item that raises no other item is placed without an alternative.
+ * The search looks for the solution with the least sum of offsets. In this solution each item lies
+ * at 0, at its fixed offset, or on top of an item that it conflicts with. So the search decides
+ * from below, for one item after another, whether the item lies at its least offset, on top of the
+ * placed items. The next item to decide on is one below which no item that conflicts with it can
+ * lie any more. If the item lies at its least offset, the items that conflict with it rise.
+ * Otherwise the item is skipped, and another item has to lift it (maar_exact_lift).
+ * maar_exact_bound checks each node. When no remaining item connects two parts of time any more,
+ * each part is searched alone. Of equal items only the first one that is not placed is tried. An
+ * item that raises no other item is placed without an alternative.
  *
  * After Moffitt, "MiniMalloc" (ASPLOS 2023): canonical placements from below, sections,
- * decomposition. Additions: the bound by release dates, lifting, decisions where it is tightest,
+ * decomposition. Additions: the bound by release dates, lifting, decisions in the tightest place,
  * restarts, and learning where a walk fails (after the weighted degree of Boussemart et al.,
  * "Boosting Systematic Search by Weighting Constraints", ECAI 2004).
  *
- * A search belongs to one thread. It owns its memory from the start and allocates nothing.
+ * A search belongs to one thread. A walk allocates no memory.
  */
 #include "core/plan/exact/exact_walk.h"
 
@@ -24,7 +25,8 @@
 
 #include <string.h>
 
-/* The number of nodes between two readings of the clock: at most a millisecond, mostly far less. */
+/* The number of nodes between two readings of the clock. They take at most a millisecond, mostly
+ * far less. */
 enum { NODES_PER_LOOK = 128 };
 
 enum step { STEP_ENTER, STEP_FAIL, STEP_SOLVED };
@@ -47,9 +49,9 @@ static uint32_t merge_raised(struct maar_exact_search* search, struct maar_exact
 }
 
 /*
- * Makes the child in which the candidate lies at its least offset, with entries behind those of the
- * node. Returns false when an item is raised too high. *raised_count receives the number of raised
- * items.
+ * Makes the child in which the candidate lies at its least offset. The child's entries stand behind
+ * those of the node. Returns false when no solution lies below the child. *raised_count receives
+ * the number of raised items.
  */
 static bool make_child(struct maar_exact_search* search, const struct maar_exact_node* node,
                        uint32_t candidate, struct maar_exact_node* child, uint32_t* raised_count)
@@ -87,8 +89,9 @@ static bool make_child(struct maar_exact_search* search, const struct maar_exact
     return raised == 0 || maar_exact_lift(search, out, child->count) != MAAR_EXACT_LIFT_FAILS;
 }
 
-/* Notes that an item is placed. Returns true when time falls into parts: inside a node that is not
- * split, every section is connected to the next. */
+/* Records that an item is placed. Returns true when time falls into parts: two neighbouring
+ * sections have no item in common any more. Before a split, every section of a node has an item in
+ * common with the next. */
 static bool put_down(struct maar_exact_search* search, uint32_t rank, int64_t offset)
 {
     search->trail[search->trail_count++] = rank;
@@ -117,7 +120,8 @@ static void take_back(struct maar_exact_search* search, uint32_t trail)
     }
 }
 
-/* Copies the entries that lie within some sections, in their order. */
+/* Adds a part to a node: copies the entries of the items that lie within the sections from low to
+ * high, in their order. */
 static void add_part(struct maar_exact_search* search, struct maar_exact_node* node, uint32_t low,
                      uint32_t high)
 {
@@ -140,7 +144,7 @@ static void add_part(struct maar_exact_search* search, struct maar_exact_node* n
     }
 }
 
-/* Cuts a node into parts of time that no item connects any more, if there are several. */
+/* Splits a node into parts of time that no remaining item connects, if there are several. */
 static void split_node(struct maar_exact_search* search, struct maar_exact_node* node,
                        uint32_t part_count)
 {
@@ -163,8 +167,8 @@ static void split_node(struct maar_exact_search* search, struct maar_exact_node*
     node->is_split = true;
 }
 
-/* Decides that the candidate does not lie at its least offset. Returns false when that is
- * impossible. */
+/* Decides that the candidate does not lie at its least offset. Returns false when no solution is
+ * left. */
 static bool skip_candidate(struct maar_exact_search* search, const struct maar_exact_node* node,
                            uint32_t candidate)
 {
@@ -176,7 +180,8 @@ static bool skip_candidate(struct maar_exact_search* search, const struct maar_e
     return maar_exact_lift(search, entries, node->count) != MAAR_EXACT_LIFT_FAILS;
 }
 
-/* Places the candidate of a node in a child. Returns false when that is impossible. */
+/* Makes a child in which the candidate of a node is placed. Returns false when the child has no
+ * solution. */
 static bool push_child(struct maar_exact_search* search, uint32_t* depth, uint32_t candidate)
 {
     struct maar_exact_node* node = &search->nodes[*depth];
@@ -198,7 +203,7 @@ static bool push_child(struct maar_exact_search* search, uint32_t* depth, uint32
     return true;
 }
 
-/* Decides on the next item of a node: pushes a child, changes the node, or answers that the node
+/* Decides on the next item of a node. Pushes a child, changes the node, or returns that the node
  * fails. */
 static enum step decide(struct maar_exact_search* search, uint32_t* depth)
 {
@@ -297,7 +302,7 @@ static void start_walk(struct maar_exact_search* search)
     split_node(search, &search->nodes[0], 0);
 }
 
-/* Subtracts the price of a node from the budget, at most what the budget has. */
+/* Subtracts the price of a node from the budget, or all that is left of the budget. */
 static void spend(struct maar_plan_budget* budget, uint64_t price)
 {
     const uint64_t paid = price < budget->nodes_left ? price : budget->nodes_left;

@@ -6,7 +6,8 @@
 
 #include "core/plan/exact/exact_search.h"
 
-/* Walks the tree and visits at most node_limit nodes. Offsets by rank are in search->offset. */
+/* Walks the tree and visits at most node_limit nodes. With MAAR_EXACT_YES, search->offset has the
+ * offsets by rank. */
 enum maar_exact_answer maar_exact_walk(struct maar_exact_search* search, uint64_t node_limit,
                                        struct maar_plan_budget* budget);
 

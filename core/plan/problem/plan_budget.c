@@ -1,5 +1,5 @@
 /*
- * Looks at the clock and asks the caller.
+ * Ends a search when its time is up or the caller cancels.
  */
 #include "core/plan/problem/plan_budget.h"
 

@@ -12,12 +12,12 @@
 struct maar_plan_budget {
     uint64_t nodes_left;
     uint64_t nodes_used;
-    uint64_t deadline_ns; /* UINT64_MAX for none */
+    uint64_t deadline_ns; /* UINT64_MAX: no deadline */
     PFN_maarPlanCancel cancel;
     void* cancel_user_data;
     MaarPlanStop stop; /* MAAR_PLAN_STOP_DONE while nothing has run out */
-    /* A step that only improves the plan was left out, because time or memory was short or the
-     * caller cancelled. Such a plan is not repeatable. */
+    /* A step that only improves the plan was left out or ended early, because time or memory was
+     * short or the caller cancelled. The plan is then not repeatable. */
     bool cut_short;
 };
 

@@ -10,16 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bits of one word of a set. */
+/* The number of bits in one word of a set. */
 enum { MAAR_PLAN_WORD_BITS = 64 };
 
-/* Returns the words of a set of bits. */
+/* Returns the number of words in a set of bits. */
 static inline size_t maar_plan_words(size_t bits)
 {
     return (bits + MAAR_PLAN_WORD_BITS - 1) / MAAR_PLAN_WORD_BITS;
 }
 
-/* Whether a set has a bit. */
+/* Returns whether a bit is in a set. */
 static inline bool maar_plan_has(const uint64_t* set, uint32_t bit)
 {
     return (set[bit / 64] >> (bit % 64) & 1) != 0;
@@ -41,7 +41,7 @@ static inline uint64_t maar_plan_draw(uint64_t* state)
     return (*state * 0x2545F4914F6CDD1Du) >> 33;
 }
 
-/* Returns a sum, at most UINT64_MAX. */
+/* Returns the sum of two numbers, or UINT64_MAX if the sum is larger. */
 static inline uint64_t maar_plan_add_saturated(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;

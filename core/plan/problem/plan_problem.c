@@ -1,5 +1,5 @@
 /*
- * The size and the soundness of a placement.
+ * The peak of a placement, and the check of a placement.
  */
 #include "core/plan/problem/plan_problem.h"
 
@@ -13,7 +13,7 @@ uint64_t maar_plan_peak(const struct maar_plan_problem* problem, const int64_t* 
     return peak;
 }
 
-/* Items up to which each pair is looked at. */
+/* The largest number of items for which each pair is checked. */
 enum { MAX_CHECKED_PAIRWISE = 4096 };
 
 static bool are_apart(const struct maar_plan_problem* problem, const int64_t* offsets, uint32_t a,

@@ -21,44 +21,47 @@ struct maar_plan_graph {
     /* Several queues: row i of `before` has the resources that come after i in every execution. */
     uint64_t* before;
     size_t before_words;
-    uint64_t* reach;      /* row p: the passes that come after pass p */
-    size_t reach_words;   /* words of one row */
-    uint32_t* position;   /* per pass: its place in an order that keeps all others */
-    uint32_t* begin_rank; /* per resource: the place of its earliest use; orders any chain */
+    uint64_t* reach;    /* row p: the passes that come after pass p */
+    size_t reach_words; /* words of one row */
+    uint32_t* position; /* per pass: its place in an order that keeps queues and dependencies */
+    /* per resource: the place of its earliest use; sorts every chain by time */
+    uint32_t* begin_rank;
 };
 
-/* The cells of one alignment: items whose alignment is a multiple of `align` share no cell of that
- * size. */
+/* The cells of one alignment. Conflicting items whose alignment is a multiple of `align` share no
+ * cell of that size. */
 struct maar_plan_level {
     int64_t align;       /* units */
     int64_t* duration;   /* per item: size in whole cells, units; 0 for items of other alignments */
-    uint64_t most_slack; /* bytes: the largest rounding of one of them */
+    uint64_t most_slack; /* bytes: the largest rounding of one item */
 };
 enum { MAAR_PLAN_MAX_LEVELS = 3 };
 
-/* One class: the resources that can be in one VkDeviceMemory, in units. Items are its resources. */
+/* One class: resources that can be in one VkDeviceMemory, in units. Its resources are called
+ * items. */
 struct maar_plan_problem {
     const struct maar_plan_graph* graph;
     uint32_t count;
     const uint32_t* resource; /* per item */
     uint32_t type_bits;
-    MaarResourceKind kind; /* of all of them; UNKNOWN where they differ */
-    bool mixed;            /* kinds may meet on a granule */
-    uint64_t unit;         /* bytes: every offset that matters is a multiple of it */
-    uint64_t granularity;  /* bytes; 1 where all are of one kind */
-    uint64_t alignment;    /* bytes: least common multiple */
-    uint64_t* bytes;       /* true size */
-    int64_t* size;         /* units, rounded up */
-    int64_t* align;        /* units, at least 1 */
-    int64_t* fixed;        /* units, or -1 */
-    uint8_t* kind_index;   /* 0, 1, 2 where mixed, else 0 */
-    /* Cliques: sets of items that live at the same time. With one queue they are the maximal
-     * sections in the order of time, and item i is in those from first[i] to last[i]. */
+    MaarResourceKind kind; /* of all items; UNKNOWN where they differ */
+    bool mixed;            /* items of different kinds may meet on a granule */
+    uint64_t unit;         /* bytes: all offsets are multiples of the unit */
+    uint64_t granularity;  /* bytes; 1 where all items are of one kind */
+    /* bytes: the least common multiple of the alignments and the granularity */
+    uint64_t alignment;
+    uint64_t* bytes;     /* true size */
+    int64_t* size;       /* units, rounded up */
+    int64_t* align;      /* units, at least 1 */
+    int64_t* fixed;      /* units, or -1 */
+    uint8_t* kind_index; /* 0, 1, 2 where mixed, else 0 */
+    /* Cliques: sets of items that live at the same time. With one queue the cliques are the maximal
+     * sections in the order of time, and item i is in the sections from first[i] to last[i]. */
     uint32_t clique_count;
     uint32_t* first;
     uint32_t* last;
-    /* Several queues: item i is in clique[member_begin[i]] to clique[member_begin[i + 1] - 1], and
-     * conflicts with the set bits of row i. */
+    /* Several queues: item i conflicts with the items whose bits are set in row i of `conflict`.
+     * Its cliques are member[member_begin[i]] to member[member_begin[i + 1] - 1]. */
     uint32_t* member_begin;
     uint32_t* member;
     uint64_t* conflict;
@@ -66,12 +69,12 @@ struct maar_plan_problem {
     struct maar_plan_level levels[MAAR_PLAN_MAX_LEVELS];
     uint32_t level_count;
     uint64_t lower_bound;  /* bytes: the heaviest clique */
-    uint64_t proved_bound; /* bytes: including what rounding adds */
+    uint64_t proved_bound; /* bytes: the highest bound that is proved so far */
     uint64_t greedy_peak;  /* bytes */
-    uint64_t peak;         /* bytes: of the best placement so far */
+    uint64_t peak;         /* bytes: the peak of the best placement so far */
 };
 
-/* Whether two items conflict, so that they may not share bytes. */
+/* Returns whether two items conflict. They may then not share bytes. */
 static inline bool maar_plan_conflicts(const struct maar_plan_problem* problem, uint32_t a,
                                        uint32_t b)
 {
@@ -88,16 +91,15 @@ static inline int64_t maar_plan_align_up(int64_t value, int64_t align)
     return (int64_t)maar_align_up((uint64_t)value, (uint64_t)align);
 }
 
-/* Returns the least offset in units above an item that ends at byte `end`, for an item of another
- * kind. */
+/* Returns the least offset in units for an item above an item of another kind that ends at byte
+ * `end`. */
 static inline int64_t maar_plan_granule_top(const struct maar_plan_problem* problem, uint64_t end)
 {
     const uint64_t granule = problem->granularity;
     return (int64_t)(maar_align_up(end, granule) / problem->unit);
 }
 
-/* Returns the least offset that item b may have on top of item a, without regard to its alignment.
- * */
+/* Returns the least offset that item b may have on top of item a. The alignment of b is ignored. */
 static inline int64_t maar_plan_top(const struct maar_plan_problem* problem, uint32_t a,
                                     int64_t offset, uint32_t b)
 {
@@ -116,8 +118,8 @@ static inline uint64_t maar_plan_end(const struct maar_plan_problem* problem, ui
 
 /* Returns the largest end of all items, in bytes. */
 uint64_t maar_plan_peak(const struct maar_plan_problem* problem, const int64_t* offsets);
-/* Returns whether a placement keeps alignments, fixed offsets and conflicts. Checks each pair of
- * items, or only the items alone if there are more than a few thousand. */
+/* Returns whether a placement satisfies alignments, fixed offsets and conflicts. With more than a
+ * few thousand items, conflicts are not checked. */
 bool maar_plan_is_sound(const struct maar_plan_problem* problem, const int64_t* offsets);
 
 #endif

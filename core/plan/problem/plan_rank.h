@@ -10,12 +10,12 @@
 
 /* Properties of an item; larger is harder. */
 struct maar_plan_measure {
-    uint64_t span;  /* passes it lives through; with several queues, items that it conflicts with */
-    uint64_t width; /* cliques it is in */
+    uint64_t span;  /* passes of its lifetime; with several queues: 1 plus its conflicts */
+    uint64_t width; /* number of cliques that it is in */
     uint64_t size;  /* units */
-    uint64_t total; /* units in the heaviest clique it is in */
-    uint64_t area;  /* size times span, scaled to fit */
-    uint64_t begin; /* rank of its first use */
+    uint64_t total; /* units: size of the heaviest clique that it is in */
+    uint64_t area;  /* size times span; large sizes are scaled down so that it fits */
+    uint64_t begin; /* place of its first use in the order of passes */
 };
 
 /* An item and its sort keys. */
@@ -29,11 +29,12 @@ struct maar_plan_key {
 VkResult maar_plan_measure_items(const struct maar_plan_problem* problem,
                                  struct maar_host_stack* stack,
                                  struct maar_plan_measure** measures);
-/* Sorts keys by falling first, then falling second, and keeps the order of equal keys. `other` has
- * room for as many keys. */
+/* Sorts keys by `first`, then by `second`, the largest first. Keeps the order of equal keys.
+ * `other` has room for the same number of keys. */
 void maar_plan_sort_keys(struct maar_plan_key* keys, struct maar_plan_key* other, uint32_t count);
 
-/* Lists all items in the order in which they begin. Every chain is in the order of time. */
+/* Lists all items in the order in which they begin. So an item that comes before another one in
+ * time is before it in the list. */
 VkResult maar_plan_order_by_begin(const struct maar_plan_problem* problem,
                                   struct maar_host_stack* stack, struct maar_plan_key** keys);
 
