@@ -1,10 +1,11 @@
 /*
- * The entry of placement: passes each call on to the strategy, and keeps the storage of nodes and
- * bins.
+ * The functions that other rooms call. They pass each call on to the strategy, and keep the storage
+ * of nodes and bins.
  *
- * A strategy (placement_tlsf.c, placement_buddy.c, placement_linear.c) calls only the files below
- * it: nodes and their links (placement_space.h), bins of free nodes (placement_bins.h), kinds and
- * granularity (placement_granules.c), and reports of a walk (placement_walk.c).
+ * A strategy (placement_tlsf.c, placement_buddy.c, placement_linear.c) uses only these files: nodes
+ * and their links (placement_space.h), the runs of linear placements (placement_runs.h), bins of
+ * free nodes (placement_bins.h), kinds and granularity (placement_granules.c), and reports of a
+ * walk (placement_walk.c).
  */
 #include "core/placement/placement.h"
 
@@ -15,14 +16,16 @@
 #include "core/placement/placement_free.h"
 
 enum {
-    /* Nodes of a new placement: enough for a reset of a buddy forest of any size. */
+    /* The number of nodes of a new placement. It suffices for the reset of a buddy forest of any
+     * size. */
     PLACEMENT_FIRST_NODES = 56,
-    /* Bytes. Nodes begin at a multiple of this, so that no node lies in two lines. */
+    /* The size of a cache line in bytes. The nodes begin at a multiple of this size, so that no
+     * node lies in two cache lines. */
     PLACEMENT_CACHE_LINE = 64,
-    /* Leaves a link one bit for PLACEMENT_LINK_FREE. */
+    /* The maximum number of nodes. It leaves one bit of a link for PLACEMENT_LINK_FREE. */
     PLACEMENT_MOST_NODES = INT32_MAX,
-    /* Storage grows by an eighth. So at most a ninth of it is idle, and a node is copied about
-     * eight times in a growing placement. */
+    /* Storage grows by an eighth. So growth leaves about a ninth of the nodes unused, and a node is
+     * copied about eight times in a growing placement. */
     PLACEMENT_GROWTH_DIVISOR = 8,
 };
 
@@ -38,7 +41,7 @@ static uint32_t placement_bins_for(MaarPlacementStrategy strategy, VkDeviceSize 
     }
 }
 
-/* Returns the bytes of storage, or UINT64_MAX if a link cannot name that many nodes. */
+/* Returns the size of the storage in bytes, or UINT64_MAX if a link cannot name that many nodes. */
 static uint64_t placement_storage_size(uint64_t nodes, uint32_t bins)
 {
     if (nodes > PLACEMENT_MOST_NODES) {
@@ -294,7 +297,8 @@ void maar_placement_walk(const struct maar_placement* placement, maar_placement_
         }
     }
     if (!walk.stopped) {
-        /* An empty range at the end reports the padding before it. */
+        /* An empty free range at the end makes the walk report the padding before it. The empty
+         * range itself is not reported. */
         maar_placement_walk_free(&walk, placement->size, placement->size);
     }
 }

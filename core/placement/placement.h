@@ -23,36 +23,40 @@ struct maar_placement;
 /* What a placement is created with. */
 struct maar_placement_info {
     MaarPlacementStrategy strategy;
-    VkDeviceSize size;        /* bytes managed, 1 .. 2^48 */
-    VkDeviceSize granularity; /* 0 or 1: kinds do not matter. Else a power of two: two ranges of
-                                 different kinds, neither of them 0, never share a granule of this
-                                 size */
+    VkDeviceSize size; /* bytes managed, 1 .. 2^48 */
+    /* 0 or 1: kinds do not matter. Otherwise a power of two: ranges of two different kinds other
+     * than 0 never share a granule of this size */
+    VkDeviceSize granularity;
 };
 
 /* A request for a range. */
 struct maar_placement_request {
     VkDeviceSize size;      /* >= 1 */
     VkDeviceSize alignment; /* >= 1, any number, need not be a power of two */
-    uint64_t user;          /* the owner's tag, which walk and get return */
-    uint32_t kind;          /* 0: shares a granule with every kind; at most MAAR_RANGE_MAX_KIND */
-    bool upper;             /* linear: from the upper end; others ignore it */
+    /* the owner's tag, which maar_placement_walk and maar_placement_get return */
+    uint64_t user;
+    uint32_t kind; /* 0: shares a granule with every kind; at most MAAR_RANGE_MAX_KIND */
+    /* linear: places the range at the upper end; other strategies ignore this field */
+    bool upper;
 };
 
 /* A range that was placed. */
 struct maar_placement_range {
     VkDeviceSize offset;
-    VkDeviceSize size;   /* as requested */
-    uint32_t node;       /* names the range in later calls */
-    uint32_t generation; /* distinguishes the range from earlier ones of the same node: changes with
-                            every free, repeats after 2^18 of them */
+    VkDeviceSize size; /* as requested */
+    uint32_t node;     /* names the range in later calls */
+    /* distinguishes the range from earlier ranges of the same node; changes with every free, and
+     * repeats after 2^18 changes */
+    uint32_t generation;
 };
 
 /* The sums over a space. */
 struct maar_placement_totals {
-    VkDeviceSize used_size;    /* sum of requested sizes */
-    VkDeviceSize padding_size; /* lost to alignment, rounding and granularity; linear only: and to
-                                  freed ranges that are not reusable yet */
-    VkDeviceSize free_size;    /* used + padding + free = size of the space */
+    VkDeviceSize used_size; /* sum of requested sizes */
+    /* bytes lost to alignment, rounding and granularity and, in linear placements, to freed
+     * ranges that cannot be reused yet */
+    VkDeviceSize padding_size;
+    VkDeviceSize free_size; /* used + padding + free = size of the space */
     uint32_t range_count;
 };
 
@@ -75,39 +79,43 @@ enum maar_place_outcome {
 enum maar_place_outcome maar_placement_allocate(struct maar_placement* placement,
                                                 const struct maar_placement_request* request,
                                                 struct maar_placement_range* range);
-/* Lets the processor fetch the node that a free will touch first. This is the only function here
- * that may be called without the owner's lock. */
+/* Prefetches the node that a free will touch first. This is the only function here that may be
+ * called without the owner's lock. */
 void maar_placement_prefetch(const struct maar_placement* placement, uint32_t node);
-/* Frees a live node; this never needs storage. Returns false, and changes nothing, if node names no
- * live range. */
+/* Frees a live node. A free never needs storage. Returns false, and changes nothing, if `node`
+ * names no live range. */
 bool maar_placement_free(struct maar_placement* placement, uint32_t node);
-/* Frees a node as maar_placement_free does, and sets *size to an upper bound of the free range that
- * now contains the node. */
+/* Frees a node as maar_placement_free does, and sets *size to an upper bound of the size of the
+ * free range that now contains the node. */
 bool maar_placement_free_into(struct maar_placement* placement, uint32_t node, VkDeviceSize* size);
 /* Frees all ranges and keeps the storage. */
 void maar_placement_reset(struct maar_placement* placement);
-/* Grows the space at its end. A size at or below the present one changes nothing. Returns false,
- * and changes nothing, when the placement wants storage first. */
+/* Grows the space at its end. Does nothing if `size` is at or below the current size. Returns
+ * false, and changes nothing, when the placement wants storage first. */
 bool maar_placement_resize(struct maar_placement* placement, VkDeviceSize size);
-/* Looks up offset, size, tag and kind of a live node. Returns false if node names none. */
+/* Looks up offset, size, tag and kind of a live node. Returns false if `node` names no live
+ * range. */
 bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
                         struct maar_placement_range* range, uint64_t* user, uint32_t* kind);
 /* Returns how many bytes of storage a placement wants. */
 size_t maar_placement_storage_wanted(const struct maar_placement* placement);
-/* Takes memory of that size, 16-byte aligned and from the same callbacks. Returns memory that the
- * caller must free: the old storage, or the new memory if it is no longer needed. */
+/* Gives `size` bytes of memory to the placement. The memory is 16-byte aligned and from the same
+ * callbacks. Returns memory that the caller must free: the old storage, or the given memory if the
+ * placement no longer needs it. */
 void* maar_placement_storage_give(struct maar_placement* placement, void* memory, size_t size);
 
 /* Writes the sums over the space, in O(1). */
 void maar_placement_totals(const struct maar_placement* placement,
                            struct maar_placement_totals* totals);
-/* Returns an upper bound of the largest free range, in O(1). A larger request cannot succeed. */
+/* Returns an upper bound of the size of the largest free range, in O(1). A larger request cannot
+ * succeed. */
 VkDeviceSize maar_placement_largest_free_bound(const struct maar_placement* placement);
 
-/* Walks the space in the order of offsets and without gaps: live ranges, free ones, and padding as
- * entries of MAAR_RANGE_STATE_PADDING. Stops when visit returns false. */
+/* Receives one entry of a walk: a live range, a free range, or padding (MAAR_RANGE_STATE_PADDING).
+ * Returns false to stop the walk. */
 typedef bool (*maar_placement_visit)(void* context, const MaarRangeInfo* info);
-/* Calls visit for each entry, with a context of the caller's. */
+/* Walks the space in the order of offsets and without gaps. Calls visit with `context` for each
+ * entry. */
 void maar_placement_walk(const struct maar_placement* placement, maar_placement_visit visit,
                          void* context);
 

@@ -1,6 +1,7 @@
 /*
- * Bins of free nodes, by size in TLSF and by order in buddy placements. Each bin is a doubly linked
- * list. A bitmap of two levels marks the bins that are not empty. Internal to core/placement.
+ * Bins of free nodes. TLSF has bins by size; buddy placements have bins by order. Each bin is a
+ * doubly linked list. A two-level bitmap marks the bins that are not empty. Internal to
+ * core/placement.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_BINS_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_BINS_H
@@ -66,7 +67,7 @@ static inline void placement_bin_remove(struct maar_placement* placement, uint32
     placement->nodes[prev].u.bin.next = next;
 }
 
-/* Returns the first bin at or above bin that is not empty, or UINT32_MAX. */
+/* Returns the lowest bin, from `bin` on, that is not empty. Returns UINT32_MAX if there is none. */
 static inline uint32_t placement_bin_next(const struct maar_placement* placement, uint32_t bin)
 {
     const uint32_t word = bin >> 6;

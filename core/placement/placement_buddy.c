@@ -1,11 +1,13 @@
 /*
- * The buddy strategy: free ranges are powers of two, aligned to their size, with one list for each
- * order.
+ * The buddy strategy: the sizes of free ranges are powers of two, and each free range is aligned to
+ * its size. There is one list of free ranges for each order; the order of a range is the logarithm
+ * of its size.
  *
- * A space of any size is a forest. It is cut greedily into the largest aligned powers of two. Two
- * free halves of one aligned range are always joined. No tree is stored: the buddy of a range is
- * its neighbour in the space, if that has the same order. A live range may lie anywhere inside its
- * node. The node's tag is the order, which gives the beginning of the node.
+ * A space of any size is a forest: from its beginning on, it is cut into the largest aligned powers
+ * of two. Two free halves of one aligned range are always joined. No tree is stored: the buddy of a
+ * range is its neighbour in the space, if that neighbour has the same order. A live range may lie
+ * anywhere inside its node. The node's tag is its order. Order and offset together give the
+ * beginning of the node.
  */
 #include "core/placement/placement_buddy.h"
 
@@ -13,7 +15,7 @@
 #include "core/placement/placement_granules.h"
 
 enum {
-    /* The number of nodes tried in each order. Alignment or kinds may make a node unfit. */
+    /* The maximum number of nodes tried in each order. Alignment or kinds may make a node unfit. */
     BUDDY_LOOK = 8,
 };
 
@@ -34,7 +36,8 @@ static void buddy_set_free(struct maar_placement* placement, uint32_t slot, VkDe
     placement_set(node, placement_meta(PLACEMENT_FREE, 0, order), offset, (VkDeviceSize)1 << order);
 }
 
-/* Joins a free node, which is in no list yet, with its buddies, and puts it into its list. */
+/* Joins a node that is in no list with its free buddies, order by order. Then puts the joined node
+ * into the list of its order. */
 static void buddy_join(struct maar_placement* placement, uint32_t slot)
 {
     struct placement_node* nodes = placement->nodes;
@@ -58,7 +61,7 @@ static void buddy_join(struct maar_placement* placement, uint32_t slot)
     placement_bin_insert(placement, order, &nodes[slot], slot);
 }
 
-/* Adds [begin, end) at the end of the space. The caller has checked that nodes are left. */
+/* Adds [begin, end) at the end of the space. The caller ensures that enough nodes are left. */
 static void buddy_extend(struct maar_placement* placement, VkDeviceSize begin, VkDeviceSize end)
 {
     while (begin < end) {
@@ -91,8 +94,8 @@ bool maar_buddy_resize(struct maar_placement* placement, VkDeviceSize size)
     return true;
 }
 
-/* Returns a free node of the lowest order that can hold the request, and its offset there;
- * PLACEMENT_NONE if there is none. */
+/* Returns a free node that can hold the request, and sets *offset to a place in that node. Tries
+ * the lowest sufficient order first. Returns PLACEMENT_NONE if no node that was tried fits. */
 static uint32_t buddy_find(const struct maar_placement* placement,
                            const struct maar_placement_request* request, VkDeviceSize* offset)
 {
@@ -184,14 +187,14 @@ static const char* buddy_check_lists(const struct maar_placement* placement, uin
         uint32_t prev = PLACEMENT_NONE;
         for (uint32_t slot = placement->bins[order]; slot != PLACEMENT_NONE;) {
             if (slot >= placement->used_slots || ++seen > free_count) {
-                return "buddy: the list of an order leads astray";
+                return "buddy: the list of an order has a bad link";
             }
             const struct placement_node* node = &placement->nodes[slot];
             if (placement_state(node) != PLACEMENT_FREE || placement_tag(node) != order) {
                 return "buddy: a range is in the wrong list";
             }
             if (node->u.bin.prev != prev) {
-                return "buddy: the list of an order does not lead back";
+                return "buddy: the list of an order has a wrong backward link";
             }
             prev = slot;
             slot = node->u.bin.next;

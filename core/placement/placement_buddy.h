@@ -6,13 +6,13 @@
 
 #include "core/placement/placement_space.h"
 
-/* Makes the space one free forest. */
+/* Makes the whole space free, as a forest. */
 void maar_buddy_reset(struct maar_placement* placement);
 /* Places a range, as maar_placement_allocate does. */
 enum maar_place_outcome maar_buddy_allocate(struct maar_placement* placement,
                                             const struct maar_placement_request* request,
                                             struct maar_placement_range* range);
-/* Frees a live node. Returns an upper bound of the free range that now contains the node. */
+/* Frees a live node. Returns an upper bound of the size of the largest free range. */
 VkDeviceSize maar_buddy_free(struct maar_placement* placement, uint32_t slot);
 /* Grows the space, as maar_placement_resize does. */
 bool maar_buddy_resize(struct maar_placement* placement, VkDeviceSize size);

@@ -1,5 +1,6 @@
 /*
- * The check of a placement: the invariants of every strategy, then those of its own strategy.
+ * Checks a placement: first the invariants of every strategy, then those of the placement's own
+ * strategy, and last the sums over a walk.
  */
 #include "core/placement/placement_buddy.h"
 #include "core/placement/placement_linear.h"
@@ -11,11 +12,11 @@ static const char* check_slots(const struct maar_placement* placement)
     uint32_t counts[PLACEMENT_DEAD + 1] = {0};
     uint32_t unused = 0;
     if (placement_state(&placement->nodes[PLACEMENT_NONE]) != PLACEMENT_DEAD) {
-        return "the border is not what it was";
+        return "the border has a wrong state";
     }
     if (placement->used_slots > placement->touched_slots ||
         placement->touched_slots > placement->capacity) {
-        return "more nodes are in use than there are";
+        return "more nodes are in use than the storage holds";
     }
     for (uint32_t slot = 1; slot < placement->used_slots; ++slot) {
         counts[placement_state(&placement->nodes[slot])] += 1;
@@ -25,7 +26,7 @@ static const char* check_slots(const struct maar_placement* placement)
             placement_state(&placement->nodes[slot]) != PLACEMENT_UNUSED ||
             (placement->nodes[slot].where & ~(uint64_t)PLACEMENT_ERA_MASK) != 0 ||
             placement_size(&placement->nodes[slot]) != 0) {
-            return "the stack of unused nodes leads astray";
+            return "the stack of unused nodes has a bad link";
         }
         slot = placement->nodes[slot].next;
     }
@@ -41,7 +42,7 @@ static const char* check_slots(const struct maar_placement* placement)
     return NULL;
 }
 
-/* Returns the link that neighbours keep to a node. Only TLSF flags free nodes in links. */
+/* Returns the link by which neighbours refer to a node. Only TLSF flags free nodes in links. */
 static uint32_t check_link(const struct maar_placement* placement, uint32_t slot)
 {
     const bool is_reported = placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF &&
@@ -57,17 +58,17 @@ static const char* check_neighbours(const struct maar_placement* placement)
     uint32_t link = placement->nodes[PLACEMENT_NONE].next;
     for (uint32_t slot = link & ~PLACEMENT_LINK_FREE; slot != PLACEMENT_NONE;) {
         if (slot >= placement->used_slots || ++seen > placement->used_slots) {
-            return "the list of neighbours leads astray";
+            return "the list of neighbours has a bad link";
         }
         const struct placement_node* node = &placement->nodes[slot];
         if (node->prev != check_link(placement, prev)) {
-            return "the list of neighbours does not lead back";
+            return "the list of neighbours has a wrong backward link";
         }
         if (placement_state(node) != PLACEMENT_LIVE && placement_state(node) != PLACEMENT_FREE) {
             return "an unused node is among the neighbours";
         }
         if (link != check_link(placement, slot)) {
-            return "a link says wrongly whether a neighbour is free";
+            return "the flag of a link does not match the state of the neighbour";
         }
         prev = slot;
         link = node->next;
@@ -75,7 +76,7 @@ static const char* check_neighbours(const struct maar_placement* placement)
     }
     return placement->nodes[PLACEMENT_NONE].prev == check_link(placement, prev)
                ? NULL
-               : "the list of neighbours ends early";
+               : "the border does not link to the last neighbour";
 }
 
 const char* maar_placement_check(const struct maar_placement* placement)
@@ -109,7 +110,7 @@ const char* maar_placement_check(const struct maar_placement* placement)
         return sums.broken;
     }
     if (sums.cursor != placement->size) {
-        return "the stretches do not cover the space";
+        return "the entries of a walk do not cover the space";
     }
     if (sums.range_count != totals.range_count || sums.used_size != totals.used_size ||
         sums.free_size != totals.free_size ||

@@ -1,6 +1,6 @@
 /*
- * Frees a live node of any strategy. In line, since maarFreeRange and maar_placement_free consist
- * of little else. Internal to core/placement.
+ * Frees a live node of any strategy. The function is inline, since maarFreeRange and
+ * maar_placement_free do little else. Internal to core/placement.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_FREE_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_FREE_H
@@ -9,8 +9,8 @@
 #include "core/placement/placement_linear.h"
 #include "core/placement/placement_tlsf.h"
 
-/* Frees a live node. Returns an upper bound of the free range that now contains the node, in the
- * high bits of an extent. */
+/* Frees a live node. Returns an upper bound of the size of the free range that now contains the
+ * node, shifted as in an extent. */
 static inline uint64_t placement_free_live(struct maar_placement* placement, uint32_t slot)
 {
     MAAR_DEBUG_ASSERT(placement_state(&placement->nodes[slot]) == PLACEMENT_LIVE);

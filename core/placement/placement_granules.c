@@ -1,14 +1,16 @@
 /*
- * Granules: a range checks its neighbours by offset. The search ends at a neighbour outside the
- * first or last granule of the range, or at a neighbour whose kind decides.
+ * Granules: a new range is compared with its neighbours in the order of their offsets. The
+ * comparison ends at a neighbour outside the first or last granule of the range, at a neighbour
+ * whose kind decides, or after GRANULE_NEIGHBOURS neighbours.
  */
 #include "core/placement/placement_granules.h"
 
 #include "core/placement/placement_runs.h"
 
 enum {
-    /* The number of neighbours of kind 0 that are passed over inside one granule. After them a
-     * conflict is assumed. The limit bounds the time and costs at most a granule. */
+    /* The number of neighbours that are passed over inside one granule because they are not live or
+     * have kind 0. After them a conflict is assumed. The limit bounds the time; an assumed conflict
+     * moves the range to the next granule or rejects the place. */
     GRANULE_NEIGHBOURS = 8,
 };
 

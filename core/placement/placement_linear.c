@@ -1,12 +1,12 @@
 /*
- * The linear strategy: ranges lie in the order of their allocation, and both ends of that order can
- * be freed for reuse.
+ * The linear strategy: ranges lie in the order of their allocation. Space becomes free when the
+ * oldest or the newest ranges are freed.
  *
  * There are three runs of nodes, each ordered by age. Two runs grow upward: the older one and, once
  * the space below it is free, a younger one from offset 0. Together they form a ring. The third run
- * grows downward from the end, and forms a double stack with the others. A range that is freed
- * inside a run becomes a dead node, joined with dead neighbours, until an end of its run reaches
- * it. So both ends of every run are live.
+ * grows downward from the end of the space, and forms a double stack with the others. A range that
+ * is freed inside a run becomes a dead node, which is joined with dead neighbours. A dead node is
+ * removed when it would become an end of its run. So both ends of every run are live.
  *
  *   0 | younger > ... free ... | older > ... free ... < upper | size
  */
@@ -15,7 +15,7 @@
 #include "core/placement/placement_granules.h"
 #include "core/placement/placement_runs.h"
 
-/* Returns the end of an upward run; 0 for an empty run. */
+/* Returns the offset at which an upward run ends, or 0 if the run is empty. */
 static VkDeviceSize linear_head(const struct maar_placement* placement, uint32_t run)
 {
     const uint32_t slot = placement_linear_newest(placement, run);
@@ -26,14 +26,15 @@ static VkDeviceSize linear_head(const struct maar_placement* placement, uint32_t
     return placement_offset(node) + placement_size(node);
 }
 
-/* Returns the beginning of the older run; 0 if it is empty. */
+/* Returns the offset at which the older run begins, or 0 if that run is empty. */
 static VkDeviceSize linear_tail(const struct maar_placement* placement)
 {
     const uint32_t slot = placement_linear_oldest(placement, placement_linear_older(placement));
     return slot != PLACEMENT_NONE ? placement_offset(&placement->nodes[slot]) : 0;
 }
 
-/* Returns the offset at which the upper run begins; ranges below must end there. */
+/* Returns the offset at which the upper run begins. Ranges of the other runs must end at or below
+ * it. */
 static VkDeviceSize linear_ceiling(const struct maar_placement* placement)
 {
     const uint32_t slot = placement_linear_newest(placement, PLACEMENT_RUN_UPPER);
@@ -49,7 +50,8 @@ void maar_linear_reset(struct maar_placement* placement)
     }
 }
 
-/* Returns the highest offset for a request under the ceiling, or UINT64_MAX. */
+/* Returns the highest offset for a request below the upper run, or UINT64_MAX if the request does
+ * not fit. */
 static VkDeviceSize linear_fit_upper(const struct maar_placement* placement,
                                      const struct maar_placement_request* request)
 {
@@ -111,8 +113,8 @@ static VkDeviceSize linear_find(const struct maar_placement* placement,
     return offset;
 }
 
-/* The fast path of linear_find: the range goes upward and kinds do not matter, so neighbours need
- * no check. */
+/* The fast path of linear_find, for a range that goes upward and whose kind does not matter. So its
+ * neighbours need no check. */
 static inline VkDeviceSize linear_find_fast(const struct maar_placement* placement,
                                             VkDeviceSize size, VkDeviceSize alignment,
                                             uint32_t* run)
@@ -189,9 +191,9 @@ VkDeviceSize maar_linear_free(struct maar_placement* placement, uint32_t slot)
     const uint32_t tag = placement_tag(node);
     placement->range_count -= 1;
     placement->used_size -= placement_size(node);
-    /* The node is joined with its dead neighbours. Then it is an end of the run, which is removed,
-     * or the only dead node between two live ones. A dead node keeps no extent, since no code reads
-     * it. */
+    /* The node is joined with its dead neighbours. After that, the node is either an end of its run
+     * and is removed, or it is the only dead node between two live ones. A dead node has size 0,
+     * since only its offset matters. */
     if (linear_is_dead(placement, node->prev)) {
         linear_remove(placement, node->prev);
     }
@@ -267,7 +269,7 @@ static const char* linear_check_run(const struct maar_placement* placement, uint
     VkDeviceSize border = is_upper ? placement->size : 0;
     for (uint32_t slot = placement_linear_oldest(placement, run); slot != PLACEMENT_NONE;) {
         if (slot >= placement->used_slots || ++seen > placement->used_slots) {
-            return "linear: a run leads astray";
+            return "linear: a run has a bad link";
         }
         const struct placement_node* node = &placement->nodes[slot];
         const VkDeviceSize offset = placement_offset(node);
@@ -276,7 +278,7 @@ static const char* linear_check_run(const struct maar_placement* placement, uint
             return "linear: a range is in the wrong run";
         }
         if (is_dead && was_dead) {
-            return "linear: a dead range was not joined or taken back";
+            return "linear: a dead range was not joined or removed";
         }
         if (!is_dead && placement_state(node) != PLACEMENT_LIVE) {
             return "linear: a run holds a node that is not in use";

@@ -6,7 +6,7 @@
 
 #include "core/placement/placement_walk.h"
 
-/* Makes the space empty. */
+/* Makes the whole space free. */
 void maar_linear_reset(struct maar_placement* placement);
 /* Places a range, as maar_placement_allocate does. */
 enum maar_place_outcome maar_linear_allocate(struct maar_placement* placement,

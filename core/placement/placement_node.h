@@ -1,10 +1,10 @@
 /*
  * One node of a placement: 32 bytes that describe a live range, a free range or, in linear
- * placements, a dead range, which waits for reuse. Nodes are in one flat array, and their indices
- * name them.
+ * placements, a dead range, which cannot be reused yet. All nodes are in one array, and a node is
+ * named by its index.
  *
- * A node that is not in use keeps its generation. A stale name of a range thus differs from later
- * names of the same node. Internal to core/placement.
+ * A node that is not in use keeps its generation. So the name of a range that was freed differs
+ * from later names of the same node. Internal to core/placement.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_NODE_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_NODE_H
@@ -17,13 +17,14 @@ enum placement_state {
     PLACEMENT_UNUSED = 0,
     PLACEMENT_LIVE = 1,
     PLACEMENT_FREE = 2,
-    PLACEMENT_DEAD = 3, /* linear: freed, but not reusable yet; and the border */
+    PLACEMENT_DEAD = 3, /* linear: freed, but not reusable yet. The border also has this state */
 };
 
 /* Bits of `where`, from the lowest: tag 6 (buddy: order; linear: run; TLSF: the power of two that
  * divides the extent), kind 5, era 3 (upper part of the generation), state 2, offset 48. Bits of
- * `extent`: generation 15, size 49. The part that is used most is on top. One shift reads it,
- * extents are compared without a shift, and an addition to it leaves the other parts unchanged. */
+ * `extent`: generation 15, size 49. The most used part is in the highest bits. So one shift reads
+ * this part, extents are compared without a shift, and an addition to this part leaves the other
+ * parts unchanged. */
 enum {
     PLACEMENT_TAG_MASK = 63,
     PLACEMENT_KIND_SHIFT = 6,
@@ -37,12 +38,14 @@ enum {
     PLACEMENT_OFFSET_BITS = 48,
     PLACEMENT_SIZE_SHIFT = 15,
     PLACEMENT_GENERATION_MASK = (1 << PLACEMENT_SIZE_SHIFT) - 1,
-    /* The generation that the owner sees has the lower part of `where` above that of `extent`. */
+    /* The generation that the owner receives has the tag, kind and era of `where` above the
+     * generation bits of `extent`. */
     PLACEMENT_NAME_SHIFT = PLACEMENT_SIZE_SHIFT,
     PLACEMENT_NAME_MASK = (1 << PLACEMENT_STATE_SHIFT) - 1,
 };
 
-/* The border, which is no range. As an index of a node it stands for no node. */
+/* The index of the border, which is no range. Where a node is expected, this index stands for no
+ * node. */
 #define PLACEMENT_NONE 0u
 /* A flag of a link in a TLSF placement: the neighbour is free. */
 #define PLACEMENT_LINK_FREE 0x80000000u
@@ -62,7 +65,7 @@ struct placement_node {
     uint32_t next;
 };
 
-/* Return the parts of a node. */
+/* The following functions return the parts of a node. */
 static inline VkDeviceSize placement_offset(const struct placement_node* node)
 {
     return node->where >> PLACEMENT_OFFSET_SHIFT;
@@ -116,7 +119,7 @@ static inline void placement_set(struct placement_node* node, uint64_t meta, VkD
     node->extent = (node->extent & PLACEMENT_GENERATION_MASK) | size << PLACEMENT_SIZE_SHIFT;
 }
 
-/* Returns the number that distinguishes a live node from earlier ranges of the same node. The
+/* Returns the number that distinguishes a live range from earlier ranges of the same node. The
  * number contains kind and tag as well, which do not change while the range lives. */
 static inline uint32_t placement_node_generation(const struct placement_node* node)
 {
@@ -139,7 +142,7 @@ static inline uint64_t placement_next_era(uint64_t where)
     return (where & ~(uint64_t)PLACEMENT_ERA_MASK) | (era & PLACEMENT_ERA_MASK);
 }
 
-/* Makes every name of this node stale. */
+/* Changes the generation of a node, so that its earlier names are stale. */
 static inline void placement_next_generation(struct placement_node* node)
 {
     if ((++node->extent & PLACEMENT_GENERATION_MASK) == 0) {

@@ -1,11 +1,11 @@
 /*
  * The space of a placement: its nodes, the stack of unused nodes, and the links between neighbours.
  *
- * Node 0 is the border. It stands before the first range, behind the last one, and at the end of
- * every list, so that code writes to a neighbour without a test whether one exists. The border is
- * never live and never free.
+ * Node 0 is the border. It stands before the first range, behind the last range, and at the end of
+ * every list. So code can write to a neighbour without first testing that there is a neighbour. The
+ * border is never live and never free.
  *
- * An unused node is either on the stack of unused nodes or at or beyond used_slots. Internal to
+ * An unused node is on the stack of unused nodes, or its index is used_slots or higher. Internal to
  * core/placement.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_SPACE_H
@@ -15,16 +15,18 @@
 #include "core/port_atomic.h"
 
 enum {
-    /* Second level of TLSF: 2^6 bins an octave. Measured in docs/placement.md. */
+    /* The second level of TLSF has 2^6 bins an octave; docs/design/placement.md gives the
+     * reason. */
     PLACEMENT_BIN_BITS = 6,
     PLACEMENT_BIN_WORDS = 48,
     PLACEMENT_ORDERS = PLACEMENT_OFFSET_BITS + 1,
-    /* Tags of linear nodes: the two runs that grow upward take turns as the older run. */
+    /* Tags of linear nodes. The two runs that grow upward have the tags 0 and 1; they take turns as
+     * the older run. */
     PLACEMENT_RUN_UPPER = 2,
     PLACEMENT_RUNS = 3,
 };
 
-/* A run of linear ranges, by age. */
+/* The oldest and the newest node of a run. */
 struct placement_run {
     uint32_t oldest;
     uint32_t newest;
@@ -32,26 +34,28 @@ struct placement_run {
 
 struct maar_placement {
     maar_atomic_pointer nodes_now; /* nodes, for readers without the lock */
-    struct placement_node* nodes;  /* two in a cache line */
-    uint32_t* bins;                /* heads; a bit of bin_words is set where a head is not
-                                      PLACEMENT_NONE */
+    struct placement_node* nodes;  /* two nodes in a cache line */
+    /* the first node of each bin; a bit of bin_words is set where that is not PLACEMENT_NONE */
+    uint32_t* bins;
     uint64_t bin_summary;
     VkDeviceSize size;
-    VkDeviceSize fast_size; /* TLSF: the size; else 0. One comparison sends oversized requests, and
-                               placements other than TLSF, to the slow path */
+    /* TLSF: the size; else 0. So one comparison sends oversized requests, and all requests to
+     * other strategies, to the slow path */
+    VkDeviceSize fast_size;
     /* TLSF: ranges begin and end at multiples of unit, a power of two. */
     VkDeviceSize unit;
     uint64_t unit_extent; /* unit, shifted as in an extent */
-    uint64_t fast_meta; /* turns the `where` of a free node into that of a live one, by addition */
-    uint32_t fast_kind; /* the highest kind that needs no look at neighbours */
+    uint64_t fast_meta;   /* added to the `where` of a free node, gives that of a live node */
+    uint32_t fast_kind;   /* the highest kind for which neighbours need no check */
     VkDeviceSize used_size;
     uint32_t range_count;
-    uint32_t free_slot;   /* top of the stack of unused nodes */
-    uint64_t free_extent; /* free bytes, shifted as in an extent; linear placements derive them */
-    uint32_t slots_left;  /* on the stack of unused nodes and beyond used_slots */
-    uint32_t used_slots;  /* nodes at and beyond it were not used since the last reset */
+    uint32_t free_slot; /* top of the stack of unused nodes */
+    /* free bytes, shifted as in an extent; linear placements compute them instead */
+    uint64_t free_extent;
+    uint32_t slots_left; /* the number of unused nodes */
+    uint32_t used_slots; /* nodes from this index on were not used since the last reset */
     uint32_t capacity;
-    uint32_t touched_slots; /* nodes that have a generation */
+    uint32_t touched_slots; /* the number of nodes that have a generation */
     MaarPlacementStrategy strategy;
     uint32_t bin_count;
     VkDeviceSize granularity;
@@ -63,10 +67,10 @@ struct maar_placement {
     uint64_t bin_words[PLACEMENT_BIN_WORDS];
 };
 
-/* ---- places ---- */
+/* ---- offsets ---- */
 
-/* Returns the lowest multiple of alignment at or above offset, which is below 2^49, or UINT64_MAX
- * if that multiple is beyond every space. */
+/* Returns the lowest multiple of alignment at or above offset, or UINT64_MAX if alignment is so
+ * large that this multiple is beyond every space. offset is below 2^49. */
 static inline VkDeviceSize placement_align_up(VkDeviceSize offset, VkDeviceSize alignment)
 {
     if (alignment > MAAR_RANGE_MAX_SIZE) {
@@ -75,7 +79,8 @@ static inline VkDeviceSize placement_align_up(VkDeviceSize offset, VkDeviceSize 
     return maar_align_up(offset, alignment);
 }
 
-/* Returns whether size fits at offset below end, for any numbers. */
+/* Returns whether a range of this size at this offset ends at or below `end`. Works for all
+ * numbers. */
 static inline bool placement_fits(VkDeviceSize offset, VkDeviceSize size, VkDeviceSize end)
 {
     return offset <= end && size <= end - offset;
@@ -83,7 +88,8 @@ static inline bool placement_fits(VkDeviceSize offset, VkDeviceSize size, VkDevi
 
 /* ---- nodes ---- */
 
-/* Returns whether count nodes can be taken. Remembers the number if not. */
+/* Returns whether `count` nodes can be taken. If not, keeps `count` for
+ * maar_placement_storage_wanted. */
 static inline bool placement_has_slots(struct maar_placement* placement, uint32_t count)
 {
     if (placement->slots_left >= count) {
@@ -155,7 +161,7 @@ static inline void placement_join(struct maar_placement* placement, uint32_t pre
     placement->nodes[next].prev = prev;
 }
 
-/* ---- books ---- */
+/* ---- results and totals ---- */
 
 /* Reports a new live node to the caller of allocate, and keeps the owner's tag in the node. */
 static inline void placement_report_range(struct maar_placement* placement, uint32_t slot,

@@ -1,5 +1,6 @@
 /*
- * Sums over a walk. This file calls no other part of placement, since a walk calls it.
+ * Adds up the entries of a walk. The walk calls this file, so this file calls no other .c file of
+ * placement.
  */
 #include "core/placement/placement_sums.h"
 
@@ -9,7 +10,7 @@ bool maar_placement_sum_up(void* context, const MaarRangeInfo* info)
     const VkDeviceSize granularity = sums->placement->granularity;
     if (info->offset != sums->cursor ||
         !placement_fits(info->offset, info->size, sums->placement->size)) {
-        sums->broken = "stretches of the space overlap or leave a gap";
+        sums->broken = "entries of a walk overlap or leave a gap";
         return false;
     }
     sums->cursor = info->offset + info->size;

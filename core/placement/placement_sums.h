@@ -6,7 +6,7 @@
 
 #include "core/placement/placement_space.h"
 
-/* The sums, and the first broken invariant that they show. */
+/* The sums, and the first broken invariant that was found. */
 struct placement_sums {
     const struct maar_placement* placement;
     const char* broken;
@@ -18,8 +18,8 @@ struct placement_sums {
     uint32_t range_count;
 };
 
-/* Adds a stretch of the space to the sums. Returns false, and sets broken, when it does not fit the
- * stretches before it. */
+/* Adds an entry of a walk to the sums. Returns false, and sets `broken`, when the entry does not
+ * fit the entries before it. */
 bool maar_placement_sum_up(void* context, const MaarRangeInfo* info);
 
 #endif

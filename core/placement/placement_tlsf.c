@@ -1,29 +1,30 @@
 /*
- * The TLSF strategy: free ranges are in bins by size, 64 bins an octave. A bitmap of two levels
- * shows the bins that are not empty.
+ * The TLSF strategy: free ranges are in bins by size, 64 bins an octave. A two-level bitmap shows
+ * the bins that are not empty.
  *
- * Ranges begin and end at multiples of a unit. The unit is the largest power of two, at most 256,
- * that divides every alignment requested so far. No request so far could have used the bytes that
- * are lost inside a unit. Sizes that are no multiples of the unit cost no time. The last range may
- * end at the end of the space. Two free ranges never touch. A search tries a bounded number of
- * nodes.
+ * Ranges begin and end at multiples of a unit; only the last range may end at the end of the space
+ * instead. The unit is the largest power of two, at most 256, that divides the alignments of all
+ * ranges placed since the last reset. None of these ranges could have begun in the bytes that are
+ * lost inside a unit. A size that is no multiple of the unit costs no extra time. Two free ranges
+ * are never neighbours. A search tries a bounded number of nodes.
  */
 #include "core/placement/placement_tlsf.h"
 
 #include "core/placement/placement_granules.h"
 
 enum {
-    /* The number of nodes tried when alignment or kinds may make sufficient ranges unfit: in the
-     * size's own bin, and above it, where only the first node of each bin is tried. */
+    /* The maximum number of nodes tried when alignment or kinds may make a large enough range
+     * unfit: TLSF_LOOK_OWN in the bin of the size, then TLSF_LOOK_ABOVE in higher bins, of which
+     * only the first node of each is tried. */
     TLSF_LOOK_OWN = 2,
     TLSF_LOOK_ABOVE = 6,
-    /* The number of nodes tried before a request fails. */
+    /* The maximum number of nodes tried in the last search before a request fails. */
     TLSF_LOOK_LAST = 64,
     TLSF_UNIT_MAX = 256,
 };
 
-/* Returns whether ranges of other kinds may be too near. This is impossible if every border of a
- * unit is a border of a granule. */
+/* Returns whether a range may share a granule with a range of another kind. This is impossible if
+ * the unit is a multiple of the granularity. */
 static inline bool tlsf_minds_kind(const struct maar_placement* placement, uint32_t kind,
                                    VkDeviceSize unit)
 {
@@ -32,10 +33,11 @@ static inline bool tlsf_minds_kind(const struct maar_placement* placement, uint3
 
 struct tlsf_query {
     const struct maar_placement_request* request;
-    VkDeviceSize rounded;        /* size rounded up to the unit */
-    VkDeviceSize sure;           /* a free range of this size fits at any place */
+    VkDeviceSize rounded; /* size rounded up to the unit */
+    /* a free range of this size has room for the request, wherever the range lies */
+    VkDeviceSize sure;
     VkDeviceSize alignment_mask; /* alignment - 1 if that is a power of two, else UINT64_MAX */
-    VkDeviceSize granule_mask;   /* granularity - 1 if kinds may be too near, else 0 */
+    VkDeviceSize granule_mask;   /* granularity - 1 if minds_kind, else 0 */
     bool minds_kind;
 };
 
@@ -68,7 +70,8 @@ static void tlsf_set_unit(struct maar_placement* placement, VkDeviceSize unit)
     placement->fast_kind = placement->granularity <= unit ? MAAR_RANGE_MAX_KIND : 0;
 }
 
-/* Gives a free node another extent. Large nodes mostly stay in their bin. */
+/* Gives a free node another extent and moves it to the bin of that extent. Large nodes mostly stay
+ * in their bin. */
 static void tlsf_set_extent(struct maar_placement* placement, uint32_t slot, uint64_t extent)
 {
     struct placement_node* node = &placement->nodes[slot];
@@ -100,7 +103,7 @@ void maar_tlsf_reset(struct maar_placement* placement)
     tlsf_add(placement, PLACEMENT_NONE, PLACEMENT_NONE, 0, placement->size);
 }
 
-/* Returns where the query lies in a free node, or UINT64_MAX. */
+/* Returns the offset at which the query fits into a free node, or UINT64_MAX if it does not fit. */
 static inline VkDeviceSize tlsf_fit(const struct maar_placement* placement,
                                     const struct tlsf_query* query, uint32_t slot)
 {
@@ -114,7 +117,7 @@ static inline VkDeviceSize tlsf_fit(const struct maar_placement* placement,
         if (used_end > end) {
             return UINT64_MAX;
         }
-        /* Neighbours matter only if a granule reaches beyond the free range. */
+        /* Neighbours matter only if a granule that the range uses reaches beyond the free range. */
         if ((offset & ~mask) >= begin && ((used_end + mask) & ~mask) <= end) {
             return offset;
         }
@@ -164,7 +167,7 @@ static inline struct tlsf_place tlsf_look(const struct maar_placement* placement
 }
 
 /* Finds a range when alignment or kinds may make a range unfit. Tries some nodes of the bins in
- * [bin, sure); from there on the first node fits. */
+ * [bin, sure). In the bins from `sure` on, every node fits. */
 static struct tlsf_place tlsf_find_by_place(const struct maar_placement* placement,
                                             const struct tlsf_query* query)
 {
@@ -185,8 +188,9 @@ static struct tlsf_place tlsf_find_by_place(const struct maar_placement* placeme
     return place;
 }
 
-/* Tries the two ends of the space, which the bins may have missed. The end of the space need not be
- * a multiple of the unit, and its beginning is a multiple of every alignment. */
+/* Tries the free ranges at the two ends of the space, which the search of the bins may have missed:
+ * the end of the space need not be a multiple of the unit, and its beginning is a multiple of every
+ * alignment. */
 static struct tlsf_place tlsf_find_at_ends(const struct maar_placement* placement,
                                            const struct tlsf_query* query)
 {
@@ -242,8 +246,9 @@ static struct tlsf_place tlsf_find(const struct maar_placement* placement, struc
 }
 
 /* Takes [offset, cut) out of a free node. Returns the node of that part, which is in no bin and has
- * only its generation. The free node keeps the rest before the part. If there is no such rest, it
- * keeps the rest behind the part; otherwise the rest behind gets a new node. */
+ * only its generation and its links. The free node keeps the rest before the part, and the rest
+ * behind the part gets a new node. If there is no rest before the part, the free node keeps the
+ * rest behind it. */
 static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDeviceSize offset,
                          VkDeviceSize cut)
 {
@@ -274,7 +279,7 @@ static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDevi
     return part;
 }
 
-/* The slow path: any alignment, any kind. */
+/* The slow path, for any alignment and any kind. */
 static enum maar_place_outcome tlsf_allocate_slow(struct maar_placement* placement,
                                                   const struct maar_placement_request* request,
                                                   struct maar_placement_range* range)
@@ -390,7 +395,7 @@ bool maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
         placement->free_extent += growth;
         tlsf_set_extent(placement, last, node->extent + growth);
     } else {
-        /* The last range grows to whole units. */
+        /* The last live range takes the new bytes up to the next multiple of its unit. */
         const uint64_t before = tlsf_last_extent(placement, node);
         placement->size = size;
         const uint64_t extent = tlsf_last_extent(placement, node);
@@ -438,7 +443,7 @@ static const char* tlsf_check_bins(const struct maar_placement* placement, uint3
         uint32_t prev = PLACEMENT_NONE;
         for (uint32_t slot = placement->bins[bin]; slot != PLACEMENT_NONE;) {
             if (slot >= placement->used_slots || ++seen > free_count) {
-                return "TLSF: the list of a bin leads astray";
+                return "TLSF: the list of a bin has a bad link";
             }
             const struct placement_node* node = &placement->nodes[slot];
             if (placement_state(node) != PLACEMENT_FREE) {
@@ -448,7 +453,7 @@ static const char* tlsf_check_bins(const struct maar_placement* placement, uint3
                 return "TLSF: a free range is in the wrong bin";
             }
             if (node->u.bin.prev != prev) {
-                return "TLSF: the list of a bin does not lead back";
+                return "TLSF: the list of a bin has a wrong backward link";
             }
             prev = slot;
             slot = node->u.bin.next;
@@ -485,7 +490,7 @@ const char* maar_tlsf_check(const struct maar_placement* placement)
         if (is_free && (was_free || offset + placement_size(node) != end)) {
             return "TLSF: free ranges are not joined";
         }
-        /* A damaged tag may belong to no unit. */
+        /* The tag of a damaged node may be too low for a unit. */
         const bool has_unit = placement_tag(node) - PLACEMENT_SIZE_SHIFT < 64;
         if (!is_free &&
             (!has_unit ||

@@ -1,13 +1,13 @@
 /*
- * The TLSF strategy: its fast path in line, and the functions that placement.c calls. The fast path
- * is an allocation whose alignment is the unit and whose kind does not matter, and every free.
- * placement_tlsf.c has the slow path and explains the strategy.
+ * The TLSF strategy: its inline fast path, and the functions that placement.c calls. Two operations
+ * take the fast path: an allocation whose alignment is the unit and whose kind does not matter, and
+ * every free. placement_tlsf.c has the slow path and explains the strategy.
  *
  * The fast path needs few instructions and few cache lines. Sizes stay shifted, as in an extent.
  * The links of a node flag its free neighbours, and its tag names the power of two that divides its
- * extent. So a free reads only those neighbours that it joins. It writes to the others, and the
- * processor does not wait for a write. The first node of a bin was written recently, so it is
- * likely in the cache.
+ * extent. So a free reads only those neighbours that it joins. It writes to the other neighbours,
+ * and the processor does not wait for a write. The first node of a bin was written recently, so it
+ * is likely in the cache.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_TLSF_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_TLSF_H
@@ -22,11 +22,11 @@ void maar_tlsf_reset(struct maar_placement* placement);
 enum maar_place_outcome maar_tlsf_allocate(struct maar_placement* placement,
                                            const struct maar_placement_request* request,
                                            struct maar_placement_range* range);
-/* Removes a node and gives its extent to the free node on one side, or joins the free nodes on both
- * sides. Returns the extent of the free node. */
+/* Removes a node and gives its extent to the free node beside it. If the nodes on both sides are
+ * free, joins them as well. Returns the extent of the free node. */
 uint64_t maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent);
 /* Frees the live range at the end of the space. Returns the extent of the free node that now
- * contains it. */
+ * contains the range. */
 uint64_t maar_tlsf_free_last(struct maar_placement* placement, uint32_t slot);
 /* Grows the space, as maar_placement_resize does. */
 bool maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size);
@@ -35,7 +35,7 @@ VkDeviceSize maar_tlsf_largest_free_bound(const struct maar_placement* placement
 /* Returns the first broken invariant, or NULL. */
 const char* maar_tlsf_check(const struct maar_placement* placement);
 
-/* Returns by how much an extent is shifted to get its place in its octave. */
+/* Returns the number of bits by which an extent is shifted right to get its place in its octave. */
 static inline uint32_t placement_tlsf_shift(uint64_t extent)
 {
     const uint64_t least = (uint64_t)1 << (PLACEMENT_SIZE_SHIFT + PLACEMENT_BIN_BITS);
@@ -58,7 +58,7 @@ static inline void placement_tlsf_insert(struct maar_placement* placement,
     placement_bin_insert(placement, placement_tlsf_bin(node->extent), node, slot);
 }
 
-/* Makes a node, named by a link, the neighbour of both prev and next, which are links too. */
+/* Makes the node of `link` the neighbour of the nodes of `prev` and `next`. All three are links. */
 static inline void placement_tlsf_link(struct placement_node* nodes, uint32_t prev, uint32_t link,
                                        uint32_t next)
 {
@@ -76,7 +76,7 @@ static inline bool placement_tlsf_is_fast(const struct maar_placement* placement
 }
 
 /* Splits a free node that is larger than needed: a new node takes its front. The new node is still
- * marked as free, and its extent is 0. */
+ * marked as free, and its extent holds only its generation. */
 static inline struct placement_node* placement_tlsf_split(struct maar_placement* placement,
                                                           struct placement_node* node,
                                                           uint32_t* slot, uint32_t bin,
@@ -111,10 +111,10 @@ struct placement_tlsf_need {
     const uint64_t* user;
 };
 
-/* Serves a request of the fast path from the first node of its size's own bin, which may be a
- * little too small, or of the next filled bin, where every node is large enough. Returns false if
- * there is no such node, or no unused node for the rest of the range. Nothing has changed then, and
- * maar_tlsf_allocate looks further. */
+/* Serves a request of the fast path. Takes the first node of the size's own bin or, if that node is
+ * too small, the first node of the next filled bin, where every node is large enough. Returns
+ * false, and changes nothing, if there is no such node or no unused node for the rest of the range.
+ * The slow path then searches further. */
 static inline bool placement_tlsf_allocate_fast(struct maar_placement* placement,
                                                 struct placement_tlsf_need need, uint32_t* found,
                                                 uint32_t* generation, VkDeviceSize* offset)
@@ -160,15 +160,16 @@ static inline bool placement_tlsf_allocate_fast(struct maar_placement* placement
     return true;
 }
 
-/* Returns the bytes that a live node occupies, as an extent without a generation. Not for the last
- * range, since the space may end between two units. */
+/* Returns the bytes that a live node occupies, as an extent without a generation. Must not be
+ * called for the last range, since the space may end between two units. */
 static inline uint64_t placement_tlsf_extent(const struct placement_node* node)
 {
     const uint64_t below = ((uint64_t)1 << (node->where & PLACEMENT_TAG_MASK)) - 1;
     return ((node->extent - ((uint64_t)1 << PLACEMENT_SIZE_SHIFT)) | below) + 1;
 }
 
-/* Frees a live node of this extent. Returns the extent of the free node that now contains it. */
+/* Frees a live node of this extent. Returns the extent of the free node that now contains the freed
+ * node. */
 static inline uint64_t placement_tlsf_free_extent(struct maar_placement* placement, uint32_t slot,
                                                   uint64_t extent)
 {
@@ -198,7 +199,7 @@ static inline uint64_t placement_tlsf_free_extent(struct maar_placement* placeme
     return extent;
 }
 
-/* Frees a live node. Returns the extent of the free node that now contains it. */
+/* Frees a live node. Returns the extent of the free node that now contains the freed node. */
 static inline uint64_t placement_tlsf_free(struct maar_placement* placement, uint32_t slot)
 {
     const struct placement_node* node = &placement->nodes[slot];

@@ -1,9 +1,9 @@
 /*
- * Reports of a walk.
+ * Reports the entries of a walk.
  */
 #include "core/placement/placement_walk.h"
 
-/* Reports an entry, and the padding before it. */
+/* Reports the padding before an entry, then the entry. */
 static void walk_report(struct placement_walk* walk, const MaarRangeInfo* info)
 {
     if (!walk->stopped && info->offset > walk->cursor) {

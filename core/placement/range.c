@@ -1,7 +1,8 @@
 /*
  * The public range allocator: a placement with handles, host memory and messages.
  *
- * It is externally synchronized. So it holds no lock when it calls the caller's callbacks.
+ * The caller synchronizes calls on one allocator. So the allocator has no lock, and holds none when
+ * it calls the caller's callbacks.
  */
 #include "maar/range.h"
 
@@ -31,7 +32,7 @@ static VkResult range_misuse(MaarRangeAllocator allocator, MaarMessageId id, con
     return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
-/* Checks all structures after each change, in builds with heavy checks. */
+/* In builds with heavy checks, checks all structures. Called after each change. */
 static void range_check_heavily(MaarRangeAllocator allocator)
 {
 #if defined(MAAR_HEAVY_CHECKS)
@@ -158,7 +159,7 @@ void VKAPI_CALL maarDestroyRangeAllocator(MaarRangeAllocator allocator)
     maar_host_free(used, allocator);
 }
 
-/* Returns what is wrong with the arguments of maarAllocateRange. */
+/* Returns the first fault in the arguments of maarAllocateRange. */
 static struct maar_fault range_allocate_fault(const MaarRangeAllocateInfo* info,
                                               const MaarRange* range)
 {
@@ -199,7 +200,8 @@ static VkResult range_allocate_fail(MaarRange* pRange, VkDeviceSize* pOffset, Vk
     return result;
 }
 
-/* Places a request. Allocates storage when the placement wants it, as a rule once. */
+/* Places a request. Allocates storage when the placement wants it, which is usually at most
+ * once. */
 static VkResult range_place(MaarRangeAllocator allocator,
                             const struct maar_placement_request* request,
                             struct maar_placement_range* range)
@@ -258,7 +260,7 @@ VkResult VKAPI_CALL maarAllocateRange(MaarRangeAllocator allocator,
         pRange == NULL || pInfo->flags != 0 || allocator == VK_NULL_HANDLE) {
         return range_allocate_slow(allocator, pInfo, pRange, pOffset);
     }
-    /* The test also sends size 0 and kinds above MAAR_RANGE_MAX_KIND to the slow path. */
+    /* The next test also sends size 0 and kinds above MAAR_RANGE_MAX_KIND to the slow path. */
     struct maar_placement* placement = allocator->placement;
     if (pInfo->size - 1 >= placement->fast_size ||
         !placement_tlsf_is_fast(placement, pInfo->alignment, pInfo->kind)) {
@@ -320,7 +322,7 @@ VkResult VKAPI_CALL maarResizeRangeAllocator(MaarRangeAllocator allocator, VkDev
     }
     if (size < allocator->size || size > MAAR_RANGE_MAX_SIZE) {
         return range_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, "maarResizeRangeAllocator",
-                            "maarResizeRangeAllocator: size is below the present one or "
+                            "maarResizeRangeAllocator: size is below the current size or "
                             "above MAAR_RANGE_MAX_SIZE");
     }
     VkResult result = VK_SUCCESS;

@@ -227,12 +227,12 @@ static void expect_all_said(const struct damage* d, const char* const* sentences
 /* Of every strategy. */
 static const char* const all_say[] = {
     "an unused node is not on the stack",
-    "more nodes are in use than there are",
+    "more nodes are in use than the storage holds",
     "ranges of different kinds share a granule",
-    "the border is not what it was",
+    "the border has a wrong state",
     "the count of live ranges is wrong",
     "the count of unused nodes is wrong",
-    "the stack of unused nodes leads astray",
+    "the stack of unused nodes has a bad link",
     "the totals are not the sums of the ranges",
     NULL,
 };
@@ -278,13 +278,13 @@ static void damaged_tlsf_is_found(void** state)
         "TLSF: free ranges are not joined",
         "TLSF: ranges overlap or leave the space",
         "TLSF: the first range does not begin at 0",
-        "TLSF: the list of a bin does not lead back",
-        "TLSF: the list of a bin leads astray",
-        "a link says wrongly whether a neighbour is free",
+        "TLSF: the list of a bin has a wrong backward link",
+        "TLSF: the list of a bin has a bad link",
+        "the flag of a link does not match the state of the neighbour",
         "an unused node is among the neighbours",
-        "the list of neighbours does not lead back",
-        "the list of neighbours ends early",
-        "the list of neighbours leads astray",
+        "the list of neighbours has a wrong backward link",
+        "the border does not link to the last neighbour",
+        "the list of neighbours has a bad link",
         NULL,
     };
     (void)state;
@@ -294,20 +294,20 @@ static void damaged_tlsf_is_found(void** state)
 static void damaged_buddy_is_found(void** state)
 {
     static const char* const sentences[] = {
-        "a link says wrongly whether a neighbour is free",
+        "the flag of a link does not match the state of the neighbour",
         "an unused node is among the neighbours",
         "buddy: a free range is in no list",
         "buddy: a live range leaves its node",
         "buddy: a range is in the wrong list",
         "buddy: an empty order is marked as filled",
         "buddy: ranges overlap or leave a gap",
-        "buddy: the list of an order does not lead back",
-        "buddy: the list of an order leads astray",
+        "buddy: the list of an order has a wrong backward link",
+        "buddy: the list of an order has a bad link",
         "buddy: the nodes do not cover the space",
         "buddy: two free buddies are not joined",
-        "the list of neighbours does not lead back",
-        "the list of neighbours ends early",
-        "the list of neighbours leads astray",
+        "the list of neighbours has a wrong backward link",
+        "the border does not link to the last neighbour",
+        "the list of neighbours has a bad link",
         NULL,
     };
     (void)state;
@@ -317,12 +317,12 @@ static void damaged_buddy_is_found(void** state)
 static void damaged_linear_is_found(void** state)
 {
     static const char* const sentences[] = {
-        "linear: a dead range was not joined or taken back",
+        "linear: a dead range was not joined or removed",
         "linear: a range is in the wrong run",
         "linear: a run does not end at its newest range",
         "linear: a run ends in a dead range",
         "linear: a run holds a node that is not in use",
-        "linear: a run leads astray",
+        "linear: a run has a bad link",
         "linear: ranges of a run overlap",
         "linear: the older run is empty and the younger is not",
         "linear: two runs overlap",
