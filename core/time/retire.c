@@ -1,6 +1,6 @@
 /*
- * Preparing items and adding them to the retire queue: see retire.h. retire_order.h gives each item
- * its place in the queue.
+ * Creates the retire queue, prepares items, and adds them to the queue: see retire.h.
+ * retire_order.h gives each item its place in the queue.
  */
 #include "core/time/retire.h"
 

@@ -1,7 +1,8 @@
 /*
- * A collection reads each timeline once. It takes the items that have passed out of the queue in
- * batches; all other items stay in the queue. So an item that has not passed costs nothing, and
- * other threads find it in the queue while the collector is in the driver.
+ * A collection reads each timeline once. It repeats this pass when an item has moved to a timeline
+ * that may have been read before, or when the device is lost. It takes the items whose points have
+ * passed out of the queue in batches. All other items stay in the queue, cost nothing, and can be
+ * found by other threads while the collector is in the driver.
  *
  * A batch returns its bytes first; this step calls no foreign code. Then the batch ends its objects
  * and releases emptied blocks and host memory. An item with `object_first` returns its bytes after
@@ -74,7 +75,7 @@ static void unlist_batch(struct maar_retire* retire, const struct maar_retire_ba
     }
 }
 
-/* Announces to those who wait for a batch that it has returned its bytes. */
+/* Marks the bytes of a batch as returned and wakes the threads that wait for them. */
 static void announce_bytes(struct maar_retire* retire, struct maar_retire_batch* batch)
 {
     maar_mutex_lock(&retire->lock);
@@ -84,7 +85,8 @@ static void announce_bytes(struct maar_retire* retire, struct maar_retire_batch*
     maar_mutex_unlock(&retire->lock);
 }
 
-/* Returns the bytes of a batch. Returns whether objects or second steps remain. */
+/* Gives back the bytes of a batch, except those of items with object_first. Returns whether these
+ * bytes, objects or second steps remain. */
 static bool return_batch(const struct maar_retire* retire, const struct maar_retire_batch* batch)
 {
     bool remains = false;
@@ -97,7 +99,8 @@ static bool return_batch(const struct maar_retire* retire, const struct maar_ret
     return remains;
 }
 
-/* Ends the items of a batch and frees them. The caller's lock is released meanwhile. */
+/* Ends the items of a batch and frees them. The caller holds the queue's lock, which is released in
+ * the meantime. */
 static void finish_batch(struct maar_retire* retire, struct maar_retire_batch* batch)
 {
     list_batch(retire, batch);
@@ -129,9 +132,9 @@ static bool is_at(const struct maar_retire_item* item, const struct maar_retire_
            item->points[item->at].semaphore == timeline->semaphore;
 }
 
-/* The present point of each item in the list has passed. Queues items that wait for another point
- * again, and appends the others to the batch. Returns whether an item was queued. Sets *again if an
- * item was queued at a timeline that comes earlier. */
+/* Handles a list of items whose current points have passed. Queues each item that waits for another
+ * point again, and appends the other items to the batch. Returns whether an item was queued. Sets
+ * *again if an item was queued at another timeline that may have been read before. */
 static bool take_list(struct maar_retire* retire, struct maar_retire_item* item,
                       const struct maar_retire_key* timeline, struct maar_retire_batch* batch,
                       bool* again)
@@ -151,8 +154,8 @@ static bool take_list(struct maar_retire* retire, struct maar_retire_item* item,
     return moved;
 }
 
-/* Takes items out of the queue whose point on a timeline has passed. Those that wait for another
- * point are queued there. */
+/* Takes the items whose point on a timeline has passed out of the queue. Items that wait for
+ * another point are queued again at that point. */
 static void take_passed(struct maar_retire* retire, const struct maar_retire_key* timeline,
                         uint64_t value, struct maar_retire_batch* batch, bool* again)
 {
@@ -170,7 +173,7 @@ static void take_passed(struct maar_retire* retire, const struct maar_retire_key
 }
 
 /* Reads the value of a timeline. When the device is lost, the value is UINT64_MAX, so that all
- * points have passed. */
+ * points count as passed. */
 static VkResult read_value(struct maar_retire* retire, VkSemaphore semaphore, uint64_t* value)
 {
     const struct maar_device* device = retire->device;
@@ -190,8 +193,9 @@ static VkResult read_value(struct maar_retire* retire, VkSemaphore semaphore, ui
     return result;
 }
 
-/* Ends the items that have passed on one timeline. Begins no other batch after as many items as
- * were pending at the start, so that the function ends while other threads add items. */
+/* Ends the items whose points on one timeline have passed. Begins no further batch after as many
+ * items as were pending at the start. So the function returns even if other threads keep adding
+ * items. */
 static uint32_t collect_timeline(struct maar_retire* retire, const struct maar_retire_key* timeline,
                                  uint64_t value, bool* again)
 {
@@ -221,8 +225,8 @@ static uint64_t later_value(const struct maar_retire_points* known, VkSemaphore 
     return value;
 }
 
-/* Reads each timeline once and ends what has passed. Sets *again if items have moved to timelines
- * that were read before. */
+/* Reads each timeline once and ends the items whose points have passed. Sets *again if items have
+ * moved to timelines that may have been read before, or if the device is lost. */
 static VkResult collect_timelines(struct maar_retire* retire,
                                   const struct maar_retire_points* known, uint32_t* done_count,
                                   bool* again)
@@ -264,7 +268,7 @@ VkResult maar_retire_collect(struct maar_retire* retire, uint32_t* done_count)
         *done_count = 0;
     }
     if (maar_retire_is_empty(retire)) {
-        return VK_SUCCESS; /* also after a loss, since nothing is pending */
+        return VK_SUCCESS; /* even if the device is lost, since nothing is pending */
     }
     return maar_retire_collect_known(retire, NULL, done_count);
 }

@@ -1,26 +1,26 @@
 /*
- * What comes out of the retire queue: collecting, waiting, and ending all of it.
+ * Takes items out of the retire queue: by collecting, by waiting, or by ending all items.
  *
- * Internally synchronized; no lock may be held.
+ * The functions are internally synchronized. The caller holds no lock.
  */
 #ifndef MAAR_CORE_TIME_RETIRE_COLLECT_H
 #define MAAR_CORE_TIME_RETIRE_COLLECT_H
 
 #include "core/time/retire.h"
 
-/* Points of semaphores: what one queued item waits for. */
+/* The points of semaphores that one queued item waits for. */
 struct maar_retire_points {
     uint32_t count;
     VkSemaphore semaphores[MAAR_MAX_POINTS + 1];
     uint64_t values[MAAR_MAX_POINTS + 1];
 };
 
-/* Items that a collector has taken out of the queue; it lies on the collector's stack. */
+/* Items that a collector has taken out of the queue. The batch lies on the collector's stack. */
 struct maar_retire_batch {
-    struct maar_retire_batch* next; /* list of all in hand */
+    struct maar_retire_batch* next; /* in the list of all unfinished batches */
     struct maar_retire_batch* previous;
-    uint64_t number; /* of all batches ever */
-    bool returned;   /* its bytes are available again */
+    uint64_t number; /* batches are numbered in the order in which they were listed */
+    bool returned;   /* its bytes are available again, except those of items with object_first */
     uint32_t count;
     struct maar_retire_item* first;
     struct maar_retire_item* last;
@@ -28,15 +28,16 @@ struct maar_retire_batch {
 
 /* ---- retire_collect.c ---- */
 
-/* Ends all items whose points have passed. *done_count is their number; done_count may be NULL.
- * Never waits for another thread. */
+/* Ends all items whose points have passed, and sets *done_count to their number. done_count may be
+ * NULL. Never waits for another thread's batch. */
 VkResult maar_retire_collect(struct maar_retire* retire, uint32_t* done_count);
-/* Does the same as maar_retire_collect, and takes the points of `known` as passed; known may be
- * NULL. Some drivers never report the value that a wait has proved. */
+/* Does the same as maar_retire_collect, but takes the points of `known` as passed, and reports a
+ * lost device even when the queue is empty. known may be NULL. Some drivers never report the value
+ * that a wait has proved. */
 VkResult maar_retire_collect_known(struct maar_retire* retire,
                                    const struct maar_retire_points* known, uint32_t* done_count);
-/* Ends all items of one pool, or (NULL) of all, whether their points have passed or not. Returns
- * their number. */
+/* Ends all items of one pool, or all items if pool is NULL, whether their points have passed or
+ * not. Returns the number of these items. */
 uint32_t maar_retire_flush(struct maar_retire* retire, const struct maar_retire_pool* pool);
 
 /* Ends an item that was never queued. */
@@ -44,15 +45,16 @@ void maar_retire_run(struct maar_retire* retire, struct maar_retire_item* item);
 
 /* ---- retire_wait.c ---- */
 
-/* Collects until nothing of a pool, or (NULL) nothing at all, is left; see maarWaitPending. */
+/* Collects and waits until no item of a pool is left, or no item at all if pool is NULL.
+ * maarWaitPending describes the results. */
 VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_pool* pool,
                           uint64_t timeout_ns);
 /* Waits until the batches that collectors hold at this moment have returned their bytes. Foreign
- * code cannot delay this. */
+ * code cannot delay this wait. */
 void maar_retire_wait_for_bytes(struct maar_retire* retire);
 /* Collects for a request that found no room. Then waits for the bytes that other collectors are
- * returning at this moment, and for nothing else. seen: the returned_count before the caller looked
- * for room. Returns whether bytes were returned since then. */
+ * returning at this moment, and for nothing else. `seen` is the returned_count from before the
+ * caller looked for room. Returns whether bytes have been returned since then. */
 bool maar_retire_reclaim(struct maar_retire* retire, uint64_t seen);
 
 #endif

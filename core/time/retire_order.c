@@ -3,10 +3,10 @@
  */
 #include "core/time/retire_order.h"
 
-/* Numbers of timelines. The host timeline has the first number. Other timelines get numbers in
- * the order in which something first waits for them, so the order in which a collection ends
- * items does not depend on the handles of semaphores. Timelines beyond the limit share the last
- * number. */
+/* The numbers of timelines. The host timeline has the first number. Another timeline gets the
+ * lowest free number when an item first waits for it. So the order in which a collection ends items
+ * does not depend on the handles of semaphores. Timelines beyond the limit share the last number;
+ * only their order depends on the handles. */
 enum { ORDER_HOST = 0, ORDER_OTHERS = MAAR_RETIRE_TIMELINES };
 
 bool maar_retire_next_point(const struct maar_retire* retire, struct maar_retire_item* item)
@@ -41,8 +41,8 @@ static uint32_t find_order(const struct maar_retire* retire, VkSemaphore semapho
     return order;
 }
 
-/* Returns the number of a timeline. A timeline without a number gets a free one, if there is
- * one. */
+/* Returns the number of a timeline. A timeline without a number gets a free number, if there is
+ * one, and otherwise the shared number. */
 static uint32_t take_order(struct maar_retire* retire, VkSemaphore semaphore)
 {
     const struct maar_retire_timeline* recent = &retire->timelines[retire->recent];
@@ -154,11 +154,11 @@ const char* maar_retire_check(struct maar_retire* retire)
         const struct maar_retire_item* last = timeline->item_count > 0 ? timeline->last : NULL;
         waiting += timeline->item_count;
         if (last != NULL && (!last->is_first || last->order != i)) {
-            sentence = "the last group of a timeline is none of its groups";
+            sentence = "the last group of a timeline belongs to another timeline";
         }
     }
     if (sentence == NULL && (waiting > count || count > maar_atomic64_load(&retire->item_count))) {
-        sentence = "timelines are waited for by more items than there are";
+        sentence = "the counts of pending items disagree";
     }
     maar_mutex_unlock(&retire->lock);
     return sentence;

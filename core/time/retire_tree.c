@@ -1,7 +1,7 @@
 /*
- * The tree is a treap. It is a search tree by key and a heap by priority, and a priority is the
- * hash of a point. So its expected depth is logarithmic for every order of additions. Callers
- * never see the priorities.
+ * The tree is a treap: a search tree by key and a heap by priority. The priority of an item is the
+ * hash of its point. So the expected depth of the tree is logarithmic for every order of additions.
+ * Callers do not know the priorities.
  */
 #include "core/time/retire_tree.h"
 
@@ -16,8 +16,8 @@ static uint64_t priority_of(const struct maar_retire_item* item)
     return hash ^ hash >> 32;
 }
 
-/* Compares a key with the key of an item: negative when the key is lower, 0 when both are
- * equal, else positive. */
+/* Compares a key with the key of an item. Returns a negative number when the given key is lower, 0
+ * when both are equal, and otherwise a positive number. */
 static inline int compare_key(const struct maar_retire_key* key,
                               const struct maar_retire_item* item)
 {
@@ -55,7 +55,7 @@ static void set_parent(struct maar_retire_item* item, struct maar_retire_item* p
     }
 }
 
-/* Exchanges an item with its parent, which is one rotation. */
+/* Moves an item above its parent, by one rotation. */
 static void rotate_up(struct maar_retire_item** root, struct maar_retire_item* item)
 {
     struct maar_retire_item* parent = item->parent;
@@ -83,7 +83,7 @@ void maar_retire_tree_join(struct maar_retire_item* first, struct maar_retire_it
     first->previous = item;
 }
 
-/* Begins a group at a place of the tree that holds no item. */
+/* Begins a group at an empty place of the tree. */
 static void attach(struct maar_retire_item** root, struct maar_retire_item* parent,
                    struct maar_retire_item** holder, struct maar_retire_item* item)
 {
@@ -141,7 +141,7 @@ static void replace_first(struct maar_retire_item** root, const struct maar_reti
     set_parent(next->right, next);
 }
 
-/* Removes a group from the tree. item: the first one of the group. */
+/* Removes a group from the tree. `item` is the first item of the group. */
 static void detach(struct maar_retire_item** root, struct maar_retire_item* item)
 {
     while (item->left != NULL && item->right != NULL) {

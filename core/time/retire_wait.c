@@ -1,17 +1,17 @@
 /*
- * Waiting for pending items. A waiting thread holds no items: it copies the points of one item and
- * waits for the copy, so that other threads can collect in the meantime.
+ * Waits for pending items. A waiting thread takes no items out of the queue: it copies the points
+ * of one item and waits for the copied points, so that other threads can collect in the meantime.
  */
 #include "core/time/retire_collect.h"
 
 #include "core/port_time.h"
 #include "core/time/retire_order.h"
 
-/* ns. A wait is cut into slices of this length, so that the thread notices items that other
- * threads finish. */
+/* The length of a slice in ns. A wait is cut into slices, so that the thread notices items that
+ * other threads finish. */
 #define WAIT_SLICE_NS ((uint64_t)10000000)
 
-/* Copies the points that an item still waits for, without points of the host timeline: no
+/* Copies the points that an item still waits for. Leaves out points of the host timeline, since no
  * driver call waits for the host. */
 static void list_points(const struct maar_retire_item* item, struct maar_retire_points* points)
 {
@@ -23,7 +23,8 @@ static void list_points(const struct maar_retire_item* item, struct maar_retire_
     }
 }
 
-/* Returns whether a batch in hand has an item of a pool, or (NULL) whether there is a batch. */
+/* Returns whether an unfinished batch has an item of a pool or, if pool is NULL, whether there is
+ * an unfinished batch. */
 static bool is_in_hand(const struct maar_retire* retire, const struct maar_retire_pool* pool)
 {
     maar_assert_held(&retire->lock);
@@ -47,7 +48,8 @@ enum pending {
     PENDING_IN_HAND
 };
 
-/* Copies the points of one item, if a driver call can wait for them. */
+/* Copies the points of one item if a driver call can wait for that item. Otherwise sets the number
+ * of points to 0. */
 static void find_points(const struct maar_retire* retire, const struct maar_retire_pool* pool,
                         struct maar_retire_points* points)
 {
@@ -61,7 +63,7 @@ static void find_points(const struct maar_retire* retire, const struct maar_reti
     }
 }
 
-/* Returns what a wait has to wait for. */
+/* Returns what the caller has to wait for, and copies points as find_points does. */
 static enum pending look(const struct maar_retire* retire, const struct maar_retire_pool* pool,
                          struct maar_retire_points* points)
 {
@@ -76,7 +78,8 @@ static enum pending look(const struct maar_retire* retire, const struct maar_ret
     return maar_retire_any(retire, pool) != NULL ? PENDING_ON_HOST : NOTHING_PENDING;
 }
 
-/* Waits for copied points, with no item in hand. */
+/* Waits for copied points. Notes a lost device and returns VK_SUCCESS then; the next collection
+ * reports the loss. */
 static VkResult wait_for_points(struct maar_retire* retire, const struct maar_retire_points* points,
                                 uint64_t timeout_ns)
 {
@@ -100,7 +103,7 @@ VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_p
                           uint64_t timeout_ns)
 {
     const uint64_t deadline = maar_deadline_ns(timeout_ns);
-    struct maar_retire_points points = {.count = 0}; /* those of a wait that succeeded */
+    struct maar_retire_points points = {.count = 0}; /* the points of a wait that succeeded */
     for (;;) {
         VkResult result = maar_retire_collect_known(retire, &points, NULL);
         if (result != VK_SUCCESS) {

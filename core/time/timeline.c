@@ -1,5 +1,5 @@
 /*
- * Maar's own timeline semaphores: see timeline.h.
+ * Creates Maar's own timeline semaphores and waits for them: see timeline.h.
  */
 #include "core/time/timeline.h"
 

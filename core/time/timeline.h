@@ -6,13 +6,13 @@
 
 #include "core/device.h"
 
-/* Creates a timeline semaphore with an initial value. *timeline is VK_NULL_HANDLE on failure. No
- * lock may be held. */
+/* Creates a timeline semaphore with an initial value. Sets *timeline to VK_NULL_HANDLE on failure.
+ * No lock may be held. */
 VkResult maar_timeline_create(const struct maar_device* device, uint64_t initial,
                               VkSemaphore* timeline);
 
-/* Waits until the timeline reaches the value, or until the time has passed. No lock may be
- * held. */
+/* Waits until the timeline reaches the value, or until timeout_ns nanoseconds have passed. No lock
+ * may be held. */
 VkResult maar_timeline_wait(const struct maar_device* device, VkSemaphore timeline, uint64_t value,
                             uint64_t timeout_ns);
 
