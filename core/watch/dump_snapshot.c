@@ -1,6 +1,6 @@
 /*
- * Takes the snapshot for a dump. One host allocation has everything of one pool: the record, its
- * blocks, its ranges, and all names.
+ * Takes the snapshot for a dump. One host allocation holds everything that is copied of one pool:
+ * the record, its blocks, its ranges, and all names.
  */
 #include "core/watch/dump_snapshot.h"
 
@@ -13,10 +13,11 @@
 #include "core/watch/enumerate.h"
 #include "core/watch/statistics.h"
 
-_Static_assert(sizeof(struct maar_dump_block) <= MAAR_SORT_MOST, "blocks of arenas are sorted");
+_Static_assert(sizeof(struct maar_dump_block) <= MAAR_SORT_MOST,
+               "maar_sort_blocks can sort this element");
 
-/* A copy gets more room than was measured, by this share. It then fits although other threads
- * allocate meanwhile: 1/8. */
+/* A copy gets one part in SLACK_SHARE more room than was measured. So the copy mostly fits even if
+ * other threads allocate in the meantime. */
 enum { SLACK_SHARE = 8 };
 
 /* The room of a record, or the room that a pool needs. */
@@ -34,10 +35,10 @@ struct snapshot_walk {
     struct maar_dump_block* blocks; /* room.blocks of them */
     struct maar_dump_range* ranges;
     char* text;
-    struct maar_dump_totals* totals; /* of the present block */
-    uint64_t page_runs;              /* in use, in the present arena */
-    uint64_t held_runs;              /* held, in the present arena */
-    VkDeviceSize hole;               /* bytes of the present run of free ranges and padding */
+    struct maar_dump_totals* totals; /* of the current block */
+    uint64_t page_runs;              /* live, in the current arena */
+    uint64_t held_runs;              /* pending, in the current arena */
+    VkDeviceSize hole;               /* bytes of the current run of free ranges and padding */
 };
 
 static void spread_add(struct maar_dump_spread* spread, VkDeviceSize size)
@@ -159,7 +160,7 @@ static const char* copy_name(struct snapshot_walk* walk, const char* name)
     return walk->text + at;
 }
 
-/* Adds a range of the present block. owner: the slot of its allocation, or NULL. */
+/* Adds a range of the current block. `owner` is the slot of the range's allocation, or NULL. */
 static void add_range(struct snapshot_walk* walk, MaarBlockRangeState state, VkDeviceSize offset,
                       VkDeviceSize size, const struct maar_slot* owner)
 {
@@ -255,7 +256,7 @@ static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* 
     };
 }
 
-/* Adds one arena. Its lock is held. */
+/* Adds one arena. The arena's lock is held. */
 static void walk_arena_blocks(struct snapshot_walk* walk, const struct maar_arena* arena,
                               struct maar_dump_totals* sum)
 {
@@ -264,7 +265,8 @@ static void walk_arena_blocks(struct snapshot_walk* walk, const struct maar_aren
     for (uint32_t i = 0; i < arena->block_count; ++i) {
         add_dump_block(walk, arena->blocks[i], sum);
     }
-    /* The list begins with the newest one, the dump with the oldest. */
+    /* The arena's list of dedicated blocks begins with the newest block, but the copy begins with
+     * the oldest block. */
     const struct maar_block* last = arena->dedicated;
     while (last != NULL && last->next != NULL) {
         last = last->next;
@@ -272,8 +274,8 @@ static void walk_arena_blocks(struct snapshot_walk* walk, const struct maar_aren
     for (; last != NULL; last = last->previous) {
         add_dump_block(walk, last, sum);
     }
-    /* Runs of pages were counted until here. The dump counts the allocations that are made of
-     * them. */
+    /* Until here, each run of pages was counted as an allocation. The dump counts the stitched
+     * allocations that are made of these runs instead. */
     sum->live.count += arena->stitched_count - arena->stitched_pending_count;
     sum->pending.count += arena->stitched_pending_count;
     sum->live.count -= walk->page_runs;
@@ -291,7 +293,8 @@ static void walk_pool_blocks(struct snapshot_walk* walk, const struct maar_pool*
     }
 }
 
-/* Returns a record with that room, or NULL when host memory is short. */
+/* Returns a record with this room, or NULL when host memory is short. Sets the walk's arrays to the
+ * memory behind the record. */
 static struct maar_dump_pool* make_record(MaarAllocator allocator, const struct snapshot_room* room,
                                           struct snapshot_walk* walk)
 {
@@ -333,7 +336,7 @@ static void fill_record(const struct maar_pool* pool, struct snapshot_walk* walk
     };
 }
 
-/* Copies one pool. The caller's walk keeps the pool in the list. */
+/* Copies one pool. The caller's walk over the pools keeps this pool in the list. */
 static VkResult take_pool(MaarAllocator allocator, struct maar_pool* pool, bool detailed,
                           struct maar_dump_pool** out)
 {
@@ -383,7 +386,8 @@ VkResult maar_dump_snapshot_take(MaarAllocator allocator, bool detailed,
             maar_dump_snapshot_release(snapshot);
             return result;
         }
-        /* The list of pools begins with the newest one, the dump with the oldest. */
+        /* The list of pools begins with the newest pool, but the dump begins with the oldest
+         * pool. */
         record->next = snapshot->pools;
         snapshot->pools = record;
     }

@@ -1,9 +1,11 @@
 /*
- * A copy of an allocator's contents, taken for a dump: each pool's totals, blocks and ranges at one
- * moment under that pool's lock. Different pools may be a moment apart.
+ * A copy of an allocator's contents, taken for a dump: the totals, blocks and ranges of each pool.
+ * Each arena of a pool is copied at one moment, under the arena's lock. Different arenas are copied
+ * at different moments.
  *
- * Host memory is allocated while no lock is held. A pool is measured first. Then memory is
- * allocated. The copy is made if it still fits; otherwise the pool is measured again.
+ * Host memory is allocated while no lock is held. A first walk over a pool measures the pool;
+ * without details, this walk suffices. Then memory is allocated, and a second walk copies the pool.
+ * If the pool no longer fits into that memory, the walk is repeated with more memory.
  */
 #ifndef MAAR_CORE_WATCH_DUMP_SNAPSHOT_H
 #define MAAR_CORE_WATCH_DUMP_SNAPSHOT_H
@@ -12,7 +14,8 @@
 
 #include "core/memory/budget.h"
 
-/* A set of ranges: their number, their bytes, the smallest and the largest size (0 for none). */
+/* A set of ranges: their number, the sum of their bytes, and the smallest and the largest size (0
+ * if there is no range). */
 struct maar_dump_spread {
     uint64_t count;
     VkDeviceSize bytes;
@@ -20,9 +23,9 @@ struct maar_dump_spread {
     VkDeviceSize largest;
 };
 
-/* The sums of a block, of a pool, or of more. */
+/* The sums over a block, a pool, or several pools. */
 struct maar_dump_totals {
-    uint32_t block_count; /* blocks, with dedicated ones */
+    uint32_t block_count; /* all blocks, including dedicated blocks */
     uint32_t dedicated_count;
     VkDeviceSize block_bytes;
     VkDeviceSize dedicated_bytes;
@@ -38,7 +41,7 @@ struct maar_dump_range {
     VkDeviceSize offset;
     VkDeviceSize size;
     uint64_t user_data;
-    const char* name; /* in the pool's record; NULL for none */
+    const char* name; /* lies in the pool's record; NULL for none */
     MaarBlockRangeState state;
     MaarResourceKind kind;
     bool internal; /* Maar's own allocation */
@@ -69,9 +72,8 @@ struct maar_dump_pool {
     float priority;
     const char* name; /* NULL for none */
     struct maar_dump_totals totals;
-    struct maar_dump_block*
-        blocks;           /* those with several allocations, then the dedicated ones, by id */
-    uint32_t block_count; /* 0 unless the snapshot is detailed */
+    struct maar_dump_block* blocks; /* shared and dedicated blocks, in the order of their ids */
+    uint32_t block_count;           /* 0 unless the snapshot is detailed */
 };
 
 /* The whole copy. */
@@ -79,20 +81,21 @@ struct maar_dump_snapshot {
     MaarAllocator allocator;
     bool detailed;
     struct maar_budget budgets[VK_MAX_MEMORY_HEAPS];
-    MaarStatistics counters;      /* the numbers that are counted for the whole allocator */
+    MaarStatistics counters;      /* the statistics of the whole allocator */
     struct maar_dump_pool* pools; /* in the order of their creation */
 };
 
-/* Reads budgets, from the driver where possible, and copies every pool. detailed: copies blocks and
- * ranges too. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. No lock may be held. */
+/* Reads budgets, from the driver where possible, and copies every pool. If `detailed` is true,
+ * copies blocks and ranges too. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. No lock may be
+ * held. */
 VkResult maar_dump_snapshot_take(MaarAllocator allocator, bool detailed,
                                  struct maar_dump_snapshot* snapshot);
 /* Frees a snapshot. */
 void maar_dump_snapshot_release(struct maar_dump_snapshot* snapshot);
 
-/* Add one set of ranges, or one sum, to another. */
+/* Adds one set of ranges to another. */
 void maar_dump_spread_merge(struct maar_dump_spread* into, const struct maar_dump_spread* from);
-/* Return the totals of all pools, of those in a heap, and of those in a memory type. */
+/* Return the totals of all pools, of the pools in one heap, and of the pools in one memory type. */
 struct maar_dump_totals maar_dump_total(const struct maar_dump_snapshot* snapshot);
 struct maar_dump_totals maar_dump_heap_total(const struct maar_dump_snapshot* snapshot,
                                              uint32_t heap);

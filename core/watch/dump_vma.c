@@ -1,8 +1,8 @@
 /*
- * The dump in VulkanMemoryAllocator's schema, so that its viewers can open it. That schema lacks
- * some of Maar's facts. Here pending allocations count as allocations, and padding counts as unused
- * space. A linear resource is called a BUFFER, since Maar does not know whether it is a buffer or a
- * linear image.
+ * Writes the dump in VulkanMemoryAllocator's schema, so that viewers for this schema can open the
+ * dump. The schema has no place for some of Maar's facts. Here pending allocations count as
+ * allocations, and padding counts as unused space. A linear resource is called a BUFFER, since Maar
+ * does not know whether it is a buffer or a linear image.
  */
 #include "core/watch/dump_vma.h"
 
@@ -17,8 +17,8 @@ static struct maar_dump_spread vma_allocations(const struct maar_dump_totals* to
     return used;
 }
 
-/* Writes the fields of one set of ranges. The smallest and the largest size are left out for fewer
- * than two ranges, as VulkanMemoryAllocator does. */
+/* Writes the statistics of one set of totals. As in VulkanMemoryAllocator, the smallest and the
+ * largest size are left out when there are fewer than two ranges. */
 static void vma_stats(struct maar_json* json, const char* key,
                       const struct maar_dump_totals* totals)
 {
@@ -115,8 +115,8 @@ static const char* vma_type_name(const struct maar_dump_range* range)
     return is_hole(range) ? "FREE" : names[range->kind];
 }
 
-/* Writes the fields of an allocation into an open object. The schema's Usage is that of a
- * VkBuffer or VkImage, which Maar does not know. */
+/* Writes the fields of an allocation into an open object. The schema's Usage is the usage of a
+ * VkBuffer or VkImage. Maar does not know this usage and writes 0. */
 static void vma_allocation(const struct maar_dump_range* range, struct maar_json* json)
 {
     maar_dump_string(json, "Type", vma_type_name(range));
@@ -137,7 +137,7 @@ static void vma_ranges(const struct maar_dump_block* block, struct maar_json* js
         const struct maar_dump_range* range = &block->ranges[i];
         VkDeviceSize size = range->size;
         ++i;
-        /* Neighbouring free ranges and padding are one hole. */
+        /* Free ranges and padding that are neighbours form one hole. */
         while (is_hole(range) && i < block->range_count && is_hole(&block->ranges[i])) {
             size += block->ranges[i].size;
             ++i;
@@ -188,8 +188,8 @@ static void vma_dedicated(const struct maar_dump_pool* pool, struct maar_json* j
     }
 }
 
-/* Returns the first record of a memory type, among custom or default pools, from `pool` on; NULL
- * when there is none. */
+/* Returns the first record, from `pool` on, of a custom or default pool of a memory type. Returns
+ * NULL when there is no such record. */
 static const struct maar_dump_pool* vma_next_pool(const struct maar_dump_pool* pool, uint32_t type,
                                                   bool custom)
 {
@@ -199,8 +199,8 @@ static const struct maar_dump_pool* vma_next_pool(const struct maar_dump_pool* p
     return pool;
 }
 
-/* Writes the blocks and the dedicated allocations of a pool; with `all`, also those of all further
- * default pools of its type. */
+/* Writes the blocks and the dedicated allocations of a pool. If `all` is true, also writes those of
+ * all further default pools of the same memory type. */
 static void vma_pool_lists(const struct maar_dump_pool* first, bool all, struct maar_json* json)
 {
     const uint32_t type = first->type_index;
@@ -218,7 +218,7 @@ static void vma_pool_lists(const struct maar_dump_pool* first, bool all, struct 
     maar_json_end_array(json);
 }
 
-/* Writes one entry for each memory type, even if the type has several default pools. */
+/* Writes one entry for each memory type that has default pools, even if the type has several. */
 static void vma_default_pools(const struct maar_dump_snapshot* snapshot, struct maar_json* json)
 {
     maar_dump_begin_object(json, "DefaultPools");
@@ -248,7 +248,8 @@ static void vma_custom_pool(const struct maar_dump_pool* pool, uint64_t number,
     maar_json_end_object(json);
 }
 
-/* Writes the custom pools. Viewers need unique names, so each name begins with a number. */
+/* Writes the custom pools. Viewers need unique names, so each name begins with a number that is
+ * unique within the memory type. */
 static void vma_custom_pools(const struct maar_dump_snapshot* snapshot, struct maar_json* json)
 {
     maar_dump_begin_object(json, "CustomPools");

@@ -44,9 +44,10 @@ static void list_block_info(struct block_list* list, const struct maar_block* bl
     ++list->count;
 }
 
-/* Lists the blocks of an arena. Both of its lists are in order of ids, or nearly: dedicated blocks
- * are in the order in which they were listed, newest first. The merged list is in nearly the same
- * order. */
+/* Lists the blocks of an arena. The arena has one list of shared blocks and one of dedicated
+ * blocks, and both are at least nearly in the order of ids. The list of dedicated blocks begins
+ * with the block that was added last, so it is walked backward. The merged list is nearly in the
+ * order of ids. */
 static void list_arena_blocks(struct maar_arena* arena, struct block_list* list)
 {
     maar_mutex_lock(&arena->lock);
@@ -68,7 +69,7 @@ static void list_arena_blocks(struct maar_arena* arena, struct block_list* list)
     maar_mutex_unlock(&arena->lock);
 }
 
-/* A Shell sort: it works in place, and it is fast on a list that is nearly in order. */
+/* This is a Shell sort. It works in place, and it is fast on a list that is nearly in order. */
 void maar_sort_blocks(void* elements, size_t count, size_t size, size_t id_offset)
 {
     char held[MAAR_SORT_MOST];
@@ -92,7 +93,7 @@ void maar_sort_blocks(void* elements, size_t count, size_t size, size_t id_offse
     }
 }
 
-_Static_assert(sizeof(MaarBlockInfo) <= MAAR_SORT_MOST, "blocks of arenas are sorted");
+_Static_assert(sizeof(MaarBlockInfo) <= MAAR_SORT_MOST, "maar_sort_blocks can sort this element");
 
 static void list_pool_blocks(const struct maar_pool* pool, struct block_list* list)
 {
@@ -221,7 +222,7 @@ static void list_block_ranges(const struct maar_block* block, struct range_list*
     }
 }
 
-/* Returns a block of an arena by its id, or NULL. The arena's lock is held. */
+/* Returns the block of an arena that has this id, or NULL. The arena's lock is held. */
 static const struct maar_block* find_block(const struct maar_arena* arena, uint64_t id)
 {
     for (uint32_t i = 0; i < arena->block_count; ++i) {

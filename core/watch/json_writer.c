@@ -1,5 +1,6 @@
 /*
- * The JSON writer. Each level is indented by two spaces; inline containers are on one line.
+ * The JSON writer. Each level is indented by two spaces. An inline container is written on one
+ * line.
  */
 #include "core/watch/json_writer.h"
 
@@ -114,9 +115,9 @@ static void json_end_container(struct maar_json* json, bool is_object)
     json_end_value(json);
 }
 
-/* Returns the number of bytes of the UTF-8 character at text, or 0 when it is broken. *bad then
- * receives the number of bytes of the broken character, at least 1. Overlong forms, surrogates and
- * numbers above U+10FFFF are broken. */
+/* Returns the number of bytes of the UTF-8 character at text, or 0 when the character is broken. In
+ * that case *bad is the number of bytes that belong to the broken character, at least 1. Overlong
+ * forms, surrogates and numbers above U+10FFFF are broken. */
 static size_t utf8_character_size(const unsigned char* text, size_t* bad)
 {
     size_t size = 0;
@@ -211,7 +212,7 @@ size_t maar_json_end(struct maar_json* json)
     if (json->malformed || json->depth != 0 || !json->done) {
         return 0;
     }
-    json_put(json, "\n", 2); /* with its zero */
+    json_put(json, "\n", 2); /* with the terminating zero byte */
     return json->length;
 }
 
@@ -335,7 +336,7 @@ void maar_json_real(struct maar_json* json, double number)
     char text[64];
     for (int precision = 1; precision <= 17; ++precision) {
         (void)snprintf(text, sizeof text, "%.*g", precision, number);
-        /* The text is read back as it was written, in the same locale. */
+        /* strtod reads the text in the same locale in which snprintf wrote the text. */
         double back = strtod(text, NULL);
         if (back == number) {
             break;

@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-/* Adds a block that is cut into pages. The pages belong to other allocations. */
+/* Adds a block that is cut into pages, and does not count it as dedicated. The pages belong to
+ * other allocations. */
 static void add_pages(const struct maar_block* block, MaarStatistics* sum)
 {
     const VkDeviceSize pending = maar_atomic64_load(&block->paged_pending);
@@ -46,7 +47,7 @@ static void add_block(const struct maar_block* block, MaarStatistics* sum)
     sum->freeBytes += totals.free_size;
 }
 
-/* Adds one arena. Returns the bytes of pages that pending allocations have. */
+/* Adds one arena. Returns the bytes of the arena's pending stitched allocations. */
 static VkDeviceSize add_arena(struct maar_arena* arena, MaarStatistics* sum)
 {
     maar_mutex_lock(&arena->lock);
@@ -77,8 +78,8 @@ static void add_pool(const struct maar_pool* pool, MaarStatistics* sum)
          arena = maar_pool_next_arena(pool, arena->number + 1)) {
         pending += add_arena(arena, sum);
     }
-    /* The pages of pending allocations were counted as live where the pages are. They become
-     * pending here. */
+    /* The pages of pending stitched allocations were counted as live with the blocks of these
+     * pages. Here their bytes become pending. */
     const VkDeviceSize live = sum->allocationBytes - before;
     pending = pending < live ? pending : live;
     sum->allocationBytes -= pending;
@@ -103,8 +104,8 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
         statistics->allocationsMade = 0;
         return;
     }
-    /* This is read before the walk. A pool that ends meanwhile is left out and not counted
-     * twice. */
+    /* The number of allocations made in destroyed pools is read before the walk. So a pool that is
+     * destroyed during the walk may be left out, but is never counted twice. */
     statistics->allocationsMade = maar_atomic64_load(&allocator->allocations_made);
     for (pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {
@@ -134,7 +135,7 @@ void maar_statistics_read(MaarAllocator allocator, struct maar_pool* pool, uint3
     }
 }
 
-/* Does the checks that all three public functions begin with. */
+/* Does the checks with which the three functions that read statistics begin. */
 static VkResult begin_statistics(MaarAllocator allocator, const char* call, const void* out,
                                  MaarStructureType wanted)
 {
@@ -289,7 +290,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator
     return VK_SUCCESS;
 }
 
-/* From here on each arena's next loss of live bytes counts. */
+/* Sets the peak of live bytes to 0. With live_high 0, each arena compares its live bytes with the
+ * peak when it next loses live bytes. */
 static void reset_live_peak(MaarAllocator allocator)
 {
     maar_atomic64_store(&allocator->peak_live_bytes, 0);
