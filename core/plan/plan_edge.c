@@ -1,7 +1,7 @@
 /*
  * Aliasing edges: which resource takes over bytes of which other. Resources that share a byte
  * follow one another, so each byte has one most recent user. Items are placed in the order in which
- * they begin. A list of segments has the last and the first user of every byte.
+ * they begin. A list of segments has the first and the last user of every byte.
  *
  * Where kinds are mixed, resources share granules instead of bytes. Resources of one granule may
  * live at the same time, so each pair that shares a granule is checked.
@@ -20,7 +20,7 @@ struct segment {
 };
 
 struct layer {
-    struct segment* segments; /* by offset; do not overlap */
+    struct segment* segments; /* sorted by offset, without overlap */
     struct segment* spare;
     uint32_t count;
     uint32_t* seen; /* per item: the item that it was last found below, plus one */
@@ -42,8 +42,8 @@ static bool keeps_contents(const struct maar_plan_problem* problem, uint32_t ite
     return (resource->flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0;
 }
 
-/* Returns whether use k of a resource is a last use: no other use comes after it. With last false:
- * whether it is a first use, and no other use comes before it. */
+/* Returns whether use k of a resource is a last use: no other use comes after it. If `last` is
+ * false, returns whether use k is a first use: no other use comes before it. */
 static bool is_outer_use(const struct maar_plan_graph* graph, const MaarPlanResource* resource,
                          uint32_t k, bool last)
 {
@@ -117,7 +117,7 @@ static uint32_t find_segment(const struct layer* layer, uint64_t begin)
     return low;
 }
 
-/* Replaces the segments from `at` to `until`, the latter excluded, by the spare ones. */
+/* Replaces the segments from `at` to before `until` by the spare segments. */
 static void splice_layer(struct layer* layer, uint32_t at, uint32_t until, uint32_t spare_count)
 {
     memmove(layer->segments + at + spare_count, layer->segments + until,
@@ -163,7 +163,7 @@ static VkResult lay_item(const struct maar_plan_problem* problem, struct layer* 
     return result;
 }
 
-/* Adds edges from the last user of each byte to its first user, each pair once. */
+/* Adds an edge from the last user of each byte to its first user. Adds each pair once. */
 static VkResult wrap_segments(const struct maar_plan_problem* problem, const struct layer* layer,
                               struct maar_host_stack* stack, struct maar_plan_edges* edges)
 {
@@ -218,17 +218,17 @@ static VkResult find_byte_edges(const struct maar_plan_problem* problem, const i
     return result;
 }
 
-/* Granules from begin to end, the end excluded. */
+/* Granules from begin to end; the end is excluded. */
 struct granules {
     uint64_t begin;
     uint64_t end;
 };
 
-/* The users of a run of granules, in the order in which they begin. */
+/* The users of a run of granules, in the order in which they begin, and the pairs of users. */
 struct crowd {
     const struct maar_plan_problem* problem;
     struct granules* granules; /* per item */
-    uint64_t* bounds;          /* where a user begins or ends */
+    uint64_t* bounds;          /* granules at which a user begins or ends, sorted */
     uint32_t bound_count;
     uint32_t* users;
     uint32_t user_count;
@@ -252,8 +252,8 @@ static VkResult add_pair(struct crowd* crowd, uint32_t before, uint32_t after,
     return VK_SUCCESS;
 }
 
-/* Returns whether some user comes after a and before b. UINT32_MAX as a or b drops that condition.
- * */
+/* Returns whether some user comes after a and before b. UINT32_MAX as a or b leaves out the
+ * condition on a or b. */
 static bool is_hidden(const struct crowd* crowd, uint32_t a, uint32_t b)
 {
     for (uint32_t k = 0; k < crowd->user_count; ++k) {
@@ -266,7 +266,8 @@ static bool is_hidden(const struct crowd* crowd, uint32_t a, uint32_t b)
     return false;
 }
 
-/* Pairs each user of a run with those that follow it with no user in between. */
+/* Pairs each user of a run with the users that come after it, if no user lies in between. If `wrap`
+ * is true, pairs each last user of the run with each first user. */
 static VkResult pair_users(struct crowd* crowd, bool wrap, struct maar_host_stack* stack)
 {
     VkResult result = VK_SUCCESS;

@@ -1,5 +1,5 @@
 /*
- * The aliasing edges of a placement: which resource takes over bytes of which other.
+ * Finds the aliasing edges of a placement: which resource takes over bytes of which other.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_EDGE_H
 #define MAAR_CORE_PLAN_PLAN_EDGE_H
@@ -15,8 +15,8 @@ struct maar_plan_edges {
     uint32_t cross_count;
 };
 
-/* Appends the edges within a frame (wrap false), or from one frame to the next, in the numbers of
- * resources. */
+/* Appends the edges within a frame or, if `wrap` is true, those from one frame to the next. An edge
+ * has the indices of its resources. */
 VkResult maar_plan_find_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
                               bool wrap, struct maar_host_stack* stack,
                               struct maar_plan_edges* edges);

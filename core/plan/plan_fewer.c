@@ -1,13 +1,13 @@
 /*
- * Second stage: fewer aliasing edges at the same peak. Each round takes out a few items that share
- * bytes or time, and puts them back in another order, each where it costs the fewest edges. A round
- * that makes the placement worse is undone (ruin and recreate, after Schrimpf et al., "Record
- * Breaking Optimization Results Using the Ruin and Recreate Principle", 2000). An edge across
- * queues weighs more than all other edges together.
+ * The second stage: fewer aliasing edges at the same peak. Each round takes out a few items, mainly
+ * items that share bytes. It puts them back in another order, each where it causes the fewest
+ * edges. A round that makes the placement worse is undone (ruin and recreate, after Schrimpf et
+ * al., "Record Breaking Optimization Results Using the Ruin and Recreate Principle", 2000). An edge
+ * across queues weighs more than all other edges together.
  *
- * `shared` counts, for each pair, the bytes that go from one item directly to the other. So a step
- * that takes an item out or puts it in touches only the pairs on the item's own bytes. The work is
- * counted in steps, not in time, so that the outcome is the same on every machine.
+ * `shared` has, for each pair, the number of bytes that go from one item directly to the other. So
+ * a step that takes an item out or puts it in changes only the pairs on the item's own bytes. The
+ * work is counted in steps, not in time, so that the outcome is the same on every machine.
  */
 #include "core/plan/plan_fewer.h"
 
@@ -19,24 +19,24 @@
 enum {
     /* Larger classes are left as they are: `shared` takes 8 bytes for each pair. */
     MAX_ITEMS = 1024,
-    /* Elementary steps in all: 3 to 6 ms on one core of an EPYC of 2021. */
+    /* The most elementary steps in all. They take 3 to 6 ms on one core of an EPYC of 2021. */
     MAX_STEPS = 3000000,
     MAX_TAKEN = 6,
-    /* The number of rounds for each item that may bring no improvement. A later improvement is
-     * improbable. */
+    /* The search ends after this number of rounds for each item without an improvement. A later
+     * improvement is improbable. */
     PATIENCE = 8,
     ROUNDS_PER_LOOK = 32
 };
 
 static const int64_t cross_weight = (int64_t)1 << 32;
 
-/* Bytes whose users are not found yet. */
+/* Bytes for which no user is found yet. */
 struct gap {
     uint64_t begin;
     uint64_t end;
 };
 
-/* Bytes that an item shares with the item before or after it at that place. */
+/* Bytes that an item shares with the last user before it, or the first user after it. */
 struct neighbour {
     uint64_t begin;
     uint64_t end;
@@ -53,7 +53,8 @@ struct mover {
     uint32_t* by_begin; /* items in the order in which they begin */
     uint32_t* position; /* per item: where it is in that order */
     int64_t* shared;    /* [a * count + b]: bytes that b takes over from a */
-    uint8_t* crosses;   /* likewise: 0 not known yet, 1 no, 2 yes */
+    /* likewise: whether the edge crosses queues; 0: not known yet, 1: no, 2: yes */
+    uint8_t* crosses;
     int64_t cost;
     uint64_t steps;
     uint64_t random;
@@ -61,7 +62,7 @@ struct mover {
     struct gap* gaps;
     struct neighbour* before;
     struct neighbour* after;
-    uint32_t* blockers; /* placed items that conflict, by offset */
+    uint32_t* blockers; /* placed items that conflict with an item, by offset */
     int64_t* candidates;
 };
 
@@ -89,7 +90,7 @@ static int64_t weight_of(struct mover* mover, size_t pair, uint32_t a, uint32_t 
     return mover->crosses[pair] == 2 ? cross_weight : 1;
 }
 
-/* Counts more (or less) bytes that go from a to b. */
+/* Adds a number, which may be negative, to the bytes that go from a to b. Updates the cost. */
 static void share(struct mover* mover, uint32_t a, uint32_t b, int64_t bytes)
 {
     const size_t pair = (size_t)a * mover->count + b;
@@ -104,8 +105,8 @@ static void share(struct mover* mover, uint32_t a, uint32_t b, int64_t bytes)
 
 /*
  * Finds the items from which an item takes over its bytes (step -1), or which take over its bytes
- * (step 1). Tries the items in the order in which they begin, away from the item. Each gets the
- * bytes that no nearer item has. Returns the number of neighbours.
+ * (step 1). Tries the items in the order in which they begin, away from the item. Each of them gets
+ * the bytes that no nearer item has. Returns the number of neighbours.
  */
 static uint32_t find_neighbours(struct mover* mover, uint32_t item, int step,
                                 struct neighbour* neighbours)
@@ -132,7 +133,7 @@ static uint32_t find_neighbours(struct mover* mover, uint32_t item, int step,
             const uint64_t from = gap.begin > low ? gap.begin : low;
             const uint64_t to = gap.end < high ? gap.end : high;
             neighbours[count++] = (struct neighbour){from, to, other};
-            /* The rest of the gap: nothing, one piece in its place, or two. */
+            /* What is left of the gap: nothing, one piece in its place, or two pieces. */
             gaps[g] = gap.begin < from ? (struct gap){gap.begin, from} : (struct gap){to, gap.end};
             if (gap.begin < from && to < gap.end) {
                 gaps[gap_count++] = (struct gap){to, gap.end};
@@ -188,7 +189,7 @@ static uint32_t collect_blockers(struct mover* mover, uint32_t item)
     return count;
 }
 
-/* Returns the highest offset at which an item ends at or below byte `end`; negative when there is
+/* Returns the highest offset at which an item ends at or below byte `end`, or -1 if there is
  * none. */
 static int64_t highest_below(const struct mover* mover, uint32_t item, uint64_t end)
 {
@@ -200,7 +201,7 @@ static int64_t highest_below(const struct mover* mover, uint32_t item, uint64_t 
     return offset - offset % problem->align[item];
 }
 
-/* Returns the highest offset of an item below a placed one. */
+/* Returns the highest offset at which an item lies below a placed one, or -1. */
 static int64_t highest_under(const struct mover* mover, uint32_t item, uint32_t other)
 {
     const struct maar_plan_problem* problem = mover->problem;
@@ -211,7 +212,8 @@ static int64_t highest_under(const struct mover* mover, uint32_t item, uint32_t 
     return highest_below(mover, item, end);
 }
 
-/* Adds the offsets from low to high at which the item begins or ends where others do. */
+/* Adds low, high, and the offsets between them at which the item begins or ends where another item
+ * begins or ends. */
 static uint32_t add_candidates(struct mover* mover, uint32_t item, int64_t low, int64_t high,
                                uint32_t count)
 {
@@ -255,7 +257,8 @@ static uint32_t find_candidates(struct mover* mover, uint32_t item)
         const int64_t high = k < blocker_count ? highest_under(mover, item, mover->blockers[k])
                                                : highest_below(mover, item, mover->peak);
         if (high >= low) {
-            /* Where kinds are mixed, a blocker further up may reach down into the gap. */
+            /* Where kinds are mixed, a blocker further up may restrict this gap, because it needs
+             * its whole granule. */
             int64_t lowest_high = high;
             for (uint32_t next = k + 1; problem->mixed && next < blocker_count; ++next) {
                 const int64_t under = highest_under(mover, item, mover->blockers[next]);
@@ -276,8 +279,8 @@ static uint32_t find_candidates(struct mover* mover, uint32_t item)
     return count;
 }
 
-/* Puts an item where that costs least, and draws lots between equal places. Returns false when it
- * fits nowhere. */
+/* Puts an item at the offset with the least cost, chosen at random if there are several. Returns
+ * false when the item fits nowhere. */
 static bool put_where_cheapest(struct mover* mover, uint32_t item)
 {
     const uint32_t count = find_candidates(mover, item);
@@ -308,8 +311,8 @@ static bool may_move(const struct mover* mover, uint32_t item)
     return mover->problem->fixed[item] < 0 && !maar_plan_has(mover->held, item);
 }
 
-/* Chooses a few items: one by lot, and others that share bytes or time with one that is chosen
- * already. */
+/* Chooses a few items that may move: one at random, and others that share bytes with a chosen item.
+ * An item that shares no bytes is chosen with a chance of one in eight. */
 static uint32_t choose_taken(struct mover* mover, uint32_t* taken)
 {
     const uint32_t wanted = 1 + (uint32_t)draw_below(mover, MAX_TAKEN);
@@ -337,7 +340,7 @@ static uint32_t choose_taken(struct mover* mover, uint32_t* taken)
     return count;
 }
 
-/* One round of ruin and recreate. */
+/* Makes one round of ruin and recreate, and undoes it if the cost rises or an item fits nowhere. */
 static void try_round(struct mover* mover)
 {
     uint32_t taken[MAX_TAKEN];
@@ -370,9 +373,9 @@ static VkResult create_mover(const struct maar_plan_problem* problem, const uint
                              uint64_t peak, struct maar_host_stack* stack, struct mover* mover)
 {
     const size_t count = problem->count;
-    /* Each item adds at most two cuts. */
+    /* Each item cuts gaps at two places at most. */
     const size_t gap_count = 2 * count + 2;
-    /* Two for each gap and four for each item. */
+    /* Two candidates for each gap, and four for each item. */
     const size_t candidate_count = 6 * count + 2;
     *mover = (struct mover){
         .problem = problem,
@@ -421,7 +424,7 @@ static void lay_all(struct mover* mover, const int64_t* offsets)
     }
 }
 
-/* Counts the edges of a placement as the plan will report them, weighted. */
+/* Counts the edges of a placement, weighted, as the plan will report them. */
 static VkResult count_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
                             struct maar_host_stack* stack, int64_t* cost)
 {
@@ -433,8 +436,8 @@ static VkResult count_edges(const struct maar_plan_problem* problem, const int64
     return result;
 }
 
-/* Makes rounds until many bring no improvement or the steps are used up. Returns false when time
- * ran out before that. */
+/* Makes rounds until no edge is left, many rounds bring no improvement, or the steps are used up.
+ * Returns false when time ran out before that. */
 static bool move_items(struct mover* mover, const struct maar_plan_budget* budget)
 {
     struct maar_plan_budget clock = *budget;

@@ -8,7 +8,7 @@
 #include "core/plan/problem/plan_problem.h"
 
 /* Moves items within the peak so that the placement has fewer edges. Items whose bit is set in
- * `held` stay. Returns false when time or memory ran out first. */
+ * `held` stay. Returns false when time or memory ran out before the end. */
 bool maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64_t* held,
                            uint64_t peak, struct maar_host_stack* stack, int64_t* offsets);
 

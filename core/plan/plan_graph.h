@@ -1,5 +1,5 @@
 /*
- * From the input to the graph: which resources may share bytes.
+ * Makes the graph from the input: which resources may share bytes.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_GRAPH_H
 #define MAAR_CORE_PLAN_PLAN_GRAPH_H

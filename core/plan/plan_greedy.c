@@ -1,7 +1,7 @@
 /*
  * Quick placements: the orders that engines and inference runtimes use, and skylines. A skyline
- * places the item that can go lowest at that place, and breaks ties by a fixed rank. The exact
- * search has to beat the best of these placements.
+ * always places the item that can lie lowest. Where several items can lie equally low, a fixed rank
+ * decides. The exact search has to find a lower peak than the best of these placements.
  */
 #include "core/plan/plan_greedy.h"
 
@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* The largest problem for orders that check each pair of items. Larger problems get only
- * skylines. */
+/* The largest number of items for orders that check each pair of items. Function suits() says which
+ * orders larger problems get. */
 enum { MAX_PAIRWISE = 4096 };
 
 /* Returns the end of an item, or the end of its granule where kinds are mixed. */
@@ -22,8 +22,8 @@ static int64_t far_top(const struct maar_plan_problem* problem, uint32_t item, i
     return maar_plan_granule_top(problem, (uint64_t)offset * problem->unit + problem->bytes[item]);
 }
 
-/* Returns the lowest or tightest offset for an item beside the placed items, which are sorted by
- * offset. */
+/* Returns the lowest offset for an item among the placed items, which are sorted by offset. If
+ * `tightest` is true, returns the offset in the smallest gap that holds the item. */
 static int64_t find_offset(const struct maar_plan_problem* problem, const uint32_t* placed,
                            uint32_t placed_count, uint32_t item, bool tightest,
                            const int64_t* offsets)
@@ -65,8 +65,9 @@ static void insert_by_offset(uint32_t* placed, uint32_t placed_count, uint32_t i
     placed[at] = item;
 }
 
-/* Makes one placement: fixed items first, then every item in the given order at its lowest place,
- * or in the smallest gap that holds it. `scratch` has room for all items. */
+/* Makes one placement: first the fixed items, then every other item in the given order at its
+ * lowest offset or, if `tightest` is true, in the smallest gap that holds it. `scratch` has room
+ * for all items. */
 static void fit_in_order(const struct maar_plan_problem* problem, const uint32_t* order,
                          bool tightest, int64_t* offsets, uint32_t* scratch)
 {
@@ -90,7 +91,7 @@ struct skyline {
     const struct maar_plan_problem* problem;
     const uint32_t* rank; /* per item */
     int64_t* floors;      /* per clique and kind: the end of the highest item, units */
-    int64_t* lowest;      /* per item: where it can go, when it was last checked */
+    int64_t* lowest;      /* per item: its lowest offset when it was last checked */
     uint32_t* heap;       /* items not placed, lowest first */
 };
 
@@ -100,7 +101,7 @@ static bool is_lower(const struct skyline* skyline, uint32_t a, uint32_t b)
            (skyline->lowest[a] == skyline->lowest[b] && skyline->rank[a] < skyline->rank[b]);
 }
 
-/* Moves the top of a heap down to its place. */
+/* Moves the top item of a heap down to its place. */
 static void sift_down(struct skyline* skyline, uint32_t count)
 {
     uint32_t at = 0;
@@ -156,8 +157,9 @@ static void raise_floors(struct skyline* skyline, uint32_t item, int64_t offset)
 }
 
 /*
- * Places a skyline for one queue without fixed offsets. The lowest offset of an item only rises
- * while others are placed, so the heap is corrected when an item comes to its top.
+ * Places a skyline for one queue without fixed offsets. The lowest offset of an item can only rise
+ * while other items are placed. So an item's place in the heap is corrected when the item reaches
+ * the top.
  */
 static void place_skyline(struct skyline* skyline, const uint32_t* order, int64_t* offsets)
 {
@@ -184,7 +186,7 @@ static void place_skyline(struct skyline* skyline, const uint32_t* order, int64_
     }
 }
 
-/* Places a skyline for several queues, which looks up the items that conflict. */
+/* Places a skyline for several queues. Checks each pair of items for a conflict. */
 static void place_skyline_pairwise(struct skyline* skyline, const uint32_t* order, int64_t* offsets)
 {
     const struct maar_plan_problem* problem = skyline->problem;
@@ -304,8 +306,9 @@ static void sort_items(struct greedy* greedy, const struct greedy_order* by)
     }
 }
 
-/* Returns whether an order suits a problem. Skylines do not support fixed offsets. A check of each
- * pair takes too long with many items, so only one such order is tried then. */
+/* Returns whether an order suits a problem. Skylines do not support fixed offsets. With many items,
+ * checks of each pair take too long. Then only one order with such checks is tried, and only where
+ * no skyline is. */
 static bool suits(const struct maar_plan_problem* problem, const struct greedy_order* by,
                   bool has_fixed)
 {

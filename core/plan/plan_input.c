@@ -1,5 +1,5 @@
 /*
- * Input checks of the planner. Each report names the argument and its index.
+ * Checks the input of the planner. Each report names the argument and its index.
  */
 #include "core/plan/plan_input.h"
 
@@ -37,7 +37,8 @@ struct rule {
     const char* sentence;
 };
 
-/* Rejects the input if it breaks one of `count` rules. part: what the sentences begin with. */
+/* Rejects the input if it breaks one of `count` rules. Each sentence follows `part` in the
+ * message. */
 static VkResult check_rules(const MaarPlanCreateInfo* info, const char* part,
                             const struct rule* rules, size_t count)
 {
@@ -54,7 +55,8 @@ static uint64_t alignment_of(const MaarPlanResource* resource)
     return resource->alignment > 1 ? resource->alignment : 1;
 }
 
-/* Without passCount every number is a pass: on one queue only the order of passes matters. */
+/* If passCount is 0, every number below UINT32_MAX is a pass: on one queue only the order of passes
+ * matters. */
 static bool pass_is_known(const MaarPlanCreateInfo* info, uint32_t pass)
 {
     return pass < (info->passCount != 0 ? info->passCount : UINT32_MAX);
@@ -68,10 +70,10 @@ static VkResult check_lifetime(const MaarPlanCreateInfo* info, uint32_t index)
     }
     if (resource->useCount == 0) {
         if (info->pPassQueues != NULL) {
-            return maar_plan_reject(
-                info,
-                "maarCreatePlan: pResources[%u].useCount is 0; with pPassQueues uses are needed",
-                index);
+            return maar_plan_reject(info,
+                                    "maarCreatePlan: pResources[%u].useCount is 0; with "
+                                    "pPassQueues, the resource needs uses",
+                                    index);
         }
         if (resource->lastPass < resource->firstPass) {
             return maar_plan_reject(
@@ -79,7 +81,8 @@ static VkResult check_lifetime(const MaarPlanCreateInfo* info, uint32_t index)
                 index, resource->lastPass, resource->firstPass);
         }
         if (!pass_is_known(info, resource->lastPass)) {
-            return maar_plan_reject(info, "maarCreatePlan: pResources[%u].lastPass (%u) is no pass",
+            return maar_plan_reject(info,
+                                    "maarCreatePlan: pResources[%u].lastPass (%u) is not a pass",
                                     index, resource->lastPass);
         }
         return VK_SUCCESS;
@@ -90,7 +93,7 @@ static VkResult check_lifetime(const MaarPlanCreateInfo* info, uint32_t index)
     for (uint32_t i = 0; i < resource->useCount; ++i) {
         if (!pass_is_known(info, resource->pUses[i])) {
             return maar_plan_reject(info,
-                                    "maarCreatePlan: pResources[%u].pUses[%u] (%u) is no pass",
+                                    "maarCreatePlan: pResources[%u].pUses[%u] (%u) is not a pass",
                                     index, i, resource->pUses[i]);
         }
     }
@@ -109,10 +112,10 @@ static VkResult check_resource(const MaarPlanCreateInfo* info, uint32_t index, u
         {alignment > max_alignment, ".alignment is above 2^48"},
         {resource->size > MAAR_PLAN_MAX_SIZE, ".size is above 2^60"},
         {(unsigned)resource->kind > (unsigned)MAAR_RESOURCE_KIND_OPTIMAL,
-         ".kind is no MaarResourceKind"},
+         ".kind is not a MaarResourceKind"},
         {(resource->flags & ~known) != 0, ".flags has unknown bits"},
         {fixed && resource->fixedOffset % alignment != 0,
-         ".fixedOffset is no multiple of its alignment"},
+         ".fixedOffset is not a multiple of the alignment"},
         {fixed && resource->fixedOffset > MAAR_PLAN_MAX_SIZE, ".fixedOffset is above 2^60"},
     };
     char part[32];
@@ -135,13 +138,14 @@ static VkResult check_dependencies(const MaarPlanCreateInfo* info)
         const MaarPlanDependency* edge = &info->pDependencies[i];
         if (!pass_is_known(info, edge->before) || !pass_is_known(info, edge->after)) {
             return maar_plan_reject(
-                info, "maarCreatePlan: pDependencies[%u] (%u before %u) names no pass", i,
-                edge->before, edge->after);
+                info,
+                "maarCreatePlan: pDependencies[%u] (%u before %u) names a pass that does not exist",
+                i, edge->before, edge->after);
         }
         if (edge->before == edge->after) {
-            return maar_plan_reject(
-                info, "maarCreatePlan: pDependencies[%u] orders pass %u before itself", i,
-                edge->before);
+            return maar_plan_reject(info,
+                                    "maarCreatePlan: pDependencies[%u] puts pass %u before itself",
+                                    i, edge->before);
         }
     }
     return VK_SUCCESS;
@@ -163,7 +167,7 @@ VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
         {(info->flags & ~known) != 0, "flags has unknown bits"},
         {!maar_host_callbacks_serve(info->pAllocationCallbacks),
          "pAllocationCallbacks lacks pfnAllocation or pfnFree"},
-        {!maar_is_power_of_two_or_zero(granularity), "granularity is no power of two"},
+        {!maar_is_power_of_two_or_zero(granularity), "granularity is not a power of two"},
         {granularity > max_alignment, "granularity is above 2^48"},
         {index_count != 0 && (index_count != info->resourceCount || info->pPreviousIndices == NULL),
          "pPreviousIndices does not have one index for each resource"},
@@ -181,10 +185,11 @@ VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
     for (uint32_t i = 0; i < info->previousIndexCount; ++i) {
         if (info->pPreviousIndices[i] >= previous_count &&
             info->pPreviousIndices[i] != UINT32_MAX) {
-            return maar_plan_reject(info,
-                                    "maarCreatePlan: pPreviousIndices[%u] (%u) is no resource of "
-                                    "`previous`",
-                                    i, info->pPreviousIndices[i]);
+            return maar_plan_reject(
+                info,
+                "maarCreatePlan: pPreviousIndices[%u] (%u) is not a resource of "
+                "`previous`",
+                i, info->pPreviousIndices[i]);
         }
     }
     result = check_dependencies(info);

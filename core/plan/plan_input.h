@@ -6,7 +6,8 @@
 
 #include "maar/plan.h"
 
-/* Returns VK_ERROR_VALIDATION_FAILED_EXT after a report of the first argument that is wrong. */
+/* Checks the input. If an argument is wrong, reports the first such argument and returns
+ * VK_ERROR_VALIDATION_FAILED_EXT. */
 VkResult maar_plan_check_input(const MaarPlanCreateInfo* info);
 /* Reports a sentence to the caller's message function. Returns VK_ERROR_VALIDATION_FAILED_EXT. */
 VkResult maar_plan_reject(const MaarPlanCreateInfo* info, const char* format, ...);

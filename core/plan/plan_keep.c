@@ -1,8 +1,8 @@
 /*
  * Replanning: items stay at their offsets of the previous plan where they can, within the peak that
- * a fresh plan needs. These items are fixed, and the rest is placed around them. Where that takes
- * more memory, fewer items are fixed: those that conflict with the most new items lose their offset
- * first.
+ * a fresh plan needs. These items are fixed, and the other items are placed around them. If the
+ * peak would rise, fewer items are fixed. The items that conflict with the most new items lose
+ * their offset first.
  */
 #include "core/plan/plan_keep.h"
 
@@ -13,11 +13,11 @@
 
 #include <string.h>
 
-/* Nodes of one trial's search. */
+/* The most nodes of one trial's search. */
 enum { TRIAL_NODES = 5000 };
 
-/* The number of items between two readings of the clock. Each is compared with all others, which
- * takes some ms with the most items that the limits allow. */
+/* The number of items between two readings of the clock. Each of them is compared with all other
+ * items. With the largest number of items that the planner allows, this takes a few ms. */
 enum { ITEMS_PER_LOOK = 64 };
 
 struct keeper {
@@ -58,8 +58,8 @@ static int64_t recall_offset(const struct keeper* keeper, uint32_t item)
                                                              : -1;
 }
 
-/* Looks up the previous offset of each item that can lie there again if no other item prevents
- * it. */
+/* Looks up the previous offset of each item without a fixed offset. Whether other items are in the
+ * way is checked later (resolve_clashes). */
 static void recall_offsets(struct keeper* keeper)
 {
     for (uint32_t i = 0; i < keeper->problem->count; ++i) {
@@ -68,7 +68,7 @@ static void recall_offsets(struct keeper* keeper)
 }
 
 /* Drops previous offsets until the remaining ones do not overlap. The larger of two items keeps its
- * offset. Returns false when time ran out before that. */
+ * offset. Returns false when time ran out before the end. */
 static bool resolve_clashes(struct keeper* keeper, struct maar_plan_budget* budget,
                             struct maar_plan_key* other)
 {
@@ -94,8 +94,8 @@ static bool resolve_clashes(struct keeper* keeper, struct maar_plan_budget* budg
     return true;
 }
 
-/* Lists the items that can stay, those with the fewest new items beside them first. Returns false
- * when time was up. */
+/* Lists the items that can stay. Those that conflict with the fewest new items come first. Returns
+ * false when time ran out before the end. */
 static bool order_kept(struct keeper* keeper, struct maar_plan_budget* budget,
                        struct maar_plan_key* other)
 {
@@ -120,7 +120,8 @@ static bool order_kept(struct keeper* keeper, struct maar_plan_budget* budget,
     return true;
 }
 
-/* Finds out whether the peak can be kept while the first `count` items stay. */
+/* Tries to keep the peak while the first `count` items of the list stay. If that works, writes the
+ * offsets and sets *works. */
 static VkResult try_kept(const struct keeper* keeper, uint32_t count,
                          struct maar_plan_budget* budget, struct maar_host_stack* stack,
                          int64_t* offsets, bool* works)
@@ -159,8 +160,8 @@ bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo*
                     struct maar_plan_budget* budget, struct maar_host_stack* stack,
                     int64_t* offsets, uint64_t* held)
 {
-    /* The placement exists already. So a trial that is ended early does not change how the
-     * placement ended. */
+    /* The placement exists already. If a trial ends early, the reason is not recorded as the
+     * placement's. */
     struct maar_plan_budget trials = *budget;
     const struct maar_stack_mark mark = maar_stack_place(stack);
     struct keeper keeper = {.problem = problem, .info = info, .peak = problem->peak};
@@ -175,7 +176,8 @@ bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo*
         complete = resolve_clashes(&keeper, &trials, other) && order_kept(&keeper, &trials, other);
         high = keeper.kept_count;
     }
-    /* Finds the largest number that works, by halves. Mostly all items can stay. */
+    /* Finds the largest number of items that can stay, by bisection. Begins with all items, since
+     * in most cases all can stay. */
     for (uint32_t count = high; low < high && complete;) {
         bool works = false;
         complete = !maar_plan_interrupted(&trials) &&

@@ -1,5 +1,5 @@
 /*
- * A finished plan. It is immutable. Handles and caches share it by reference counts.
+ * A finished plan. A plan is immutable and has a count of references.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_RESULT_H
 #define MAAR_CORE_PLAN_PLAN_RESULT_H
@@ -22,19 +22,19 @@ struct MaarPlan_T {
     MaarPlanEdge* wrap_edges;
 };
 
-/* Allocates a plan with the numbers of entries in its info. The lists are empty. Returns NULL
- * without memory. */
+/* Allocates a plan with lists of the sizes in `info`. The entries of the lists are not initialized.
+ * Returns NULL when host memory is short. */
 MaarPlan maar_plan_allocate(const VkAllocationCallbacks* callbacks, const MaarPlanInfo* info);
-/* Returns the bytes of such an allocation. */
+/* Returns the number of bytes that maar_plan_allocate takes for a plan. */
 size_t maar_plan_allocation_size(const MaarPlanInfo* info);
-/* Copies a plan into other memory. Returns NULL without memory. */
+/* Copies a plan into other memory. Returns NULL when host memory is short. */
 MaarPlan maar_plan_copy(MaarPlan plan, const VkAllocationCallbacks* callbacks);
 /* Adds one reference. */
 void maar_plan_retain(MaarPlan plan);
-/* Removes one reference, and frees the plan with the last one. */
+/* Removes one reference. Frees the plan when no reference is left. */
 void maar_plan_release(MaarPlan plan);
-/* Looks up the offset of a resource in the previous plan. Returns false if there was none or the
- * resource's alignment does not allow it. */
+/* Looks up the offset of a resource in the previous plan. Returns false if the resource was not in
+ * that plan, or its alignment does not allow the offset. */
 bool maar_plan_previous_offset(const MaarPlanCreateInfo* info, uint32_t resource, uint64_t* offset);
 
 #endif
