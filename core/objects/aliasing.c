@@ -7,8 +7,8 @@
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 
-/* Returns whether an object of a kind may lie in an allocation beside its neighbours. A pool of one
- * kind leaves no room between kinds, even with the flag. */
+/* Returns whether an object of a kind may lie in an allocation beside its neighbours. A pool for
+ * one kind does not keep kinds apart, even if the allocation can alias. */
 static bool is_kind_kept_apart(MaarAllocator allocator, const struct maar_slot* slot,
                                MaarResourceKind kind)
 {
@@ -17,28 +17,31 @@ static bool is_kind_kept_apart(MaarAllocator allocator, const struct maar_slot* 
            allocator->device.facts.granularity <= 1 || kind == (MaarResourceKind)slot->kind;
 }
 
-/* Returns VK_SUCCESS when an object with these requirements may lie at an offset of the
- * allocation; reports what does not fit otherwise. */
+/* Returns VK_SUCCESS when an object with these requirements may lie at an offset of the allocation.
+ * Otherwise reports what does not fit. */
 static VkResult check_fit(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
                           VkDeviceSize offset, const MaarMemoryRequest* request)
 {
     const VkMemoryRequirements* needs = &request->requirements;
     if (request->requiresDedicated == VK_TRUE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_DEDICATED_REQUIRED, call,
-                           "the driver requires memory of its own for the object, so that it "
-                           "cannot share an allocation");
+        return maar_misuse(
+            allocator, MAAR_MESSAGE_ID_DEDICATED_REQUIRED, call,
+            "the driver requires a dedicated allocation for the object, so the object "
+            "cannot share an allocation");
     }
     if (needs->size > maar_slot_size(slot) - offset) {
         maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
-            "the object needs %llu bytes, but the allocation has %llu from offset %llu on",
+            "the object needs %llu bytes, but the allocation has only %llu from offset %llu on",
             (unsigned long long)needs->size, (unsigned long long)(maar_slot_size(slot) - offset),
             (unsigned long long)offset);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (needs->alignment > 1 && (maar_slot_offset(slot) + offset) % needs->alignment != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
-                           "the allocation's offset does not have the object's alignment");
+        return maar_misuse(
+            allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
+            "the allocation's offset plus the given offset does not have the object's "
+            "alignment");
     }
     if ((needs->memoryTypeBits & (1u << maar_slot_block(slot)->pool->type_index)) == 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
@@ -52,14 +55,15 @@ static VkResult check_fit(MaarAllocator allocator, const char* call, const struc
     if (!is_kind_kept_apart(allocator, slot, request->kind)) {
         return maar_misuse(
             allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
-            "the object is of another kind than the allocation, whose neighbours may share a page "
-            "with it; allocate with MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT in a pool of any kind");
+            "the object is of another kind than the allocation, and neighbours of the "
+            "allocation may share a granule with it; allocate with "
+            "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT in a pool without singleKind");
     }
     return VK_SUCCESS;
 }
 
-/* Binds an object that was just created, or destroys it. dedicated: the driver shares such objects
- * only on memory of their own. */
+/* Binds an object that was just created, or destroys it. dedicated: the driver shares the object
+ * only if it has a dedicated allocation. */
 static VkResult fit_and_bind(MaarAllocator allocator, const char* call,
                              const struct maar_slot* slot, VkDeviceSize offset,
                              struct maar_object object, bool dedicated, MaarMemoryRequest* request)

@@ -1,5 +1,6 @@
 /*
- * The public calls on buffers: create, allocate for, bind, destroy. object.h has their steps.
+ * The public calls that create, bind and destroy buffers, and allocate memory for them. object.h
+ * has the steps of these calls.
  */
 #include "core/objects/buffer.h"
 
@@ -76,7 +77,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateBuffer(MaarAllocator allocator,
                                                 const MaarAllocationCreateInfo* pCreateInfo,
                                                 VkBuffer* pBuffer, MaarAllocation* pAllocation)
 {
-    /* No table of outputs: the steps of the most frequent creation are in line. */
+    /* This is the most frequent creation, so its steps are in line, without a table of outputs. */
     if (pBuffer != NULL) {
         *pBuffer = VK_NULL_HANDLE;
     }

@@ -6,8 +6,8 @@
 
 #include "core/objects/object.h"
 
-/* Does what maarCreateBuffer does once its pointers are checked. internal: the memory is Maar's own
- * and no leak. */
+/* Does what maarCreateBuffer does after the checks of its pointers. internal: the memory is for
+ * Maar's own use. It is not made of pages, not exported, and not reported as a leak. */
 VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
                             const VkBufferCreateInfo* buffer_info,
                             const MaarAllocationCreateInfo* info, bool internal, VkBuffer* buffer,

@@ -58,7 +58,7 @@ static VkResult check_disjoint(MaarAllocator allocator, const char* call,
     return maar_check_rules(allocator, call, rules);
 }
 
-/* Frees the allocations of the first planes. */
+/* Frees the allocations of the first `made` planes. */
 static void undo_planes(MaarAllocator allocator, uint32_t made, MaarAllocation* allocations)
 {
     while (made > 0) {
@@ -68,7 +68,8 @@ static void undo_planes(MaarAllocator allocator, uint32_t made, MaarAllocation* 
     }
 }
 
-/* Creates the image and the allocations of its planes, all or nothing. */
+/* Creates the image and the allocations of its planes, and binds them. After a failure nothing is
+ * left of them. */
 static VkResult create_planes(MaarAllocator allocator, const char* call,
                               const VkImageCreateInfo* image_info,
                               const MaarAllocationCreateInfo* info, uint32_t plane_count,

@@ -1,7 +1,7 @@
 /*
  * The steps of the public calls on buffers and images. A creation checks the create info, creates
- * the object, asks for its requirements, allocates and binds. When a step fails, the steps before
- * it are undone in reverse. No lock is held across a call of the driver.
+ * the object, asks the driver for its requirements, allocates and binds. When a step fails, the
+ * steps before it are undone. No lock is held across a call of the driver.
  */
 #include "core/objects/object.h"
 
@@ -20,7 +20,7 @@ VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    /* Not a table of rules: this runs for each buffer. */
+    /* These checks run for each buffer, so they are in line, without a table of rules. */
     if (info->size == 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call, "pBufferInfo->size is 0");
     }
@@ -68,13 +68,13 @@ VkResult maar_enter_with_object(MaarAllocator allocator, const char* call, const
 
 /* ---- requirements ---- */
 
-/* The driver's answer to a question for requirements. */
+/* The structures in which the driver returns requirements. */
 struct requirement_answer {
     VkMemoryRequirements2 requirements;
     VkMemoryDedicatedRequirements dedicated;
 };
 
-/* Returns the head of the chain that the driver is to fill. */
+/* Links the structures, and returns the first one for the driver to fill in. */
 static VkMemoryRequirements2* open_answer(struct requirement_answer* answer)
 {
     *answer = (struct requirement_answer){
@@ -128,7 +128,7 @@ void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind
     maar_lock_rank_expect_none();
     device->vkGetImageMemoryRequirements2(device->handle, &info, open_answer(&answer));
     fill_request(&answer, kind, request);
-    /* A disjoint image has no memory of its own that a structure could name. */
+    /* Vulkan does not allow an allocation that is dedicated to a disjoint image. */
     request->dedicatedImage = plane != 0 ? VK_NULL_HANDLE : image;
 }
 

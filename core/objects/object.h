@@ -1,7 +1,8 @@
 /*
  * The steps of the public calls on buffers and images: checking a create info, finding what an
- * object requires of its memory, binding an object, and destroying it. No step enters the allocator
- * or resolves a handle that its caller has resolved. No lock may be held.
+ * object requires of its memory, binding an object, and destroying it. Only maar_enter_with_object
+ * enters the allocator. No step resolves a handle that its caller has resolved. No lock may be
+ * held.
  */
 #ifndef MAAR_CORE_OBJECTS_OBJECT_H
 #define MAAR_CORE_OBJECTS_OBJECT_H
@@ -18,8 +19,8 @@ struct maar_object {
     VkImage image;
 };
 
-/* Returns the kind of an image with this tiling. Vulkan does not define the kind of a tiling by DRM
- * format modifier. */
+/* Returns the kind of an image with this tiling. The kind is unknown for a tiling by DRM format
+ * modifier, since Vulkan does not define it. */
 static inline MaarResourceKind maar_tiling_kind(VkImageTiling tiling)
 {
     switch (tiling) {
@@ -35,7 +36,7 @@ static inline MaarResourceKind maar_tiling_kind(VkImageTiling tiling)
 /* ---- create infos ---- */
 
 /* Check the create info of a buffer, or of an image that is not disjoint. Return VK_SUCCESS if Maar
- * can bind the object to an allocation; otherwise report what is wrong and return the error.
+ * can bind the object to an allocation. Otherwise report what is wrong and return an error.
  * disjoint: the message for a disjoint image. */
 VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
                                 const VkBufferCreateInfo* info);
@@ -50,8 +51,8 @@ void maar_buffer_request(MaarAllocator allocator, VkBuffer buffer, MaarMemoryReq
 void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind kind,
                         VkImageAspectFlagBits plane, MaarMemoryRequest* request);
 
-/* Ask what an object that does not exist yet would require. Where VK_KHR_maintenance4 is not
- * enabled, the object is created for the question. */
+/* Ask the driver what an object that does not exist yet would require. Where VK_KHR_maintenance4 is
+ * not enabled, create the object, ask, and destroy the object. */
 VkResult maar_buffer_info_request(MaarAllocator allocator, const VkBufferCreateInfo* info,
                                   MaarMemoryRequest* request);
 VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInfo* info,
@@ -59,8 +60,8 @@ VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInf
 
 /* ---- binding ---- */
 
-/* Returns the slot of an allocation that an object may be bound to at that offset. Otherwise
- * reports the reason and returns NULL. */
+/* Returns the slot of an allocation, if an object may be bound at this offset. Otherwise reports
+ * the reason and returns NULL. */
 struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
                                    MaarAllocation allocation, VkDeviceSize offset);
 
@@ -75,22 +76,22 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
                            const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                            bool internal, MaarAllocation* allocation);
 
-/* Enters a call on an object that writes handles: as maar_enter_outputs, and reports an object that
- * is VK_NULL_HANDLE. what: the argument's name. */
+/* Enters a call that takes an object and writes outputs. Does what maar_enter_outputs does, and
+ * also reports an object that is VK_NULL_HANDLE. what: the argument's name. */
 VkResult maar_enter_with_object(MaarAllocator allocator, const char* call, const char* what,
                                 struct maar_object object, const struct maar_output* outputs);
 
 /* ---- destruction ---- */
 
-/* Destroys an object alone, if there is one. */
+/* Destroys an object, if there is one. Does not free an allocation. */
 void maar_discard_object(const struct maar_device* device, struct maar_object object);
 
-/* Destroys an object and frees its allocation; either may be null. Works for a poisoned allocator
- * too. A stale allocation is reported, and the object is not destroyed. */
+/* Destroys an object and frees its allocation. Either of them may be null. Works for a poisoned
+ * allocator too. If the allocation is stale, reports this and does not destroy the object. */
 VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct maar_object object,
                              MaarAllocation allocation);
-/* Destroys an object and frees its allocation when the points have passed, or at once if there are
- * no points. */
+/* Destroys an object and frees its allocation when the points have passed. Does so at once if there
+ * are no points. */
 VkResult maar_destroy_object_after(MaarAllocator allocator, const char* call,
                                    struct maar_object object, MaarAllocation allocation,
                                    uint32_t point_count, const MaarPoint* points);

@@ -1,5 +1,6 @@
 /*
- * Asks the driver whether it can share an object, and adds the structures that such objects need.
+ * Asks the driver whether it can share an object, and adds the external structure to its create
+ * info.
  */
 #include "core/objects/shared_object.h"
 
@@ -28,8 +29,8 @@ VkExternalMemoryProperties maar_buffer_sharing(MaarAllocator allocator,
     return properties.externalMemoryProperties;
 }
 
-/* The question about an image's format, with those structures of the image's chain that it
- * needs. */
+/* The question about an image's format, and the structures of the image's chain that belong to the
+ * question. */
 struct image_question {
     VkPhysicalDeviceImageFormatInfo2 format;
     VkPhysicalDeviceExternalImageFormatInfo external;
@@ -71,7 +72,8 @@ static const uint64_t* find_modifiers(const VkImageCreateInfo* info, uint32_t* c
 }
 
 /* Asks about every modifier that an image may have. The driver chooses one of them, so the answer
- * is what is true for all. */
+ * contains only what holds for all of them. It requires a dedicated allocation if one modifier
+ * does. */
 static VkResult ask_modifiers(const struct maar_device* device, const VkImageCreateInfo* info,
                               struct image_question* question, VkExternalMemoryProperties* answer)
 {
@@ -141,7 +143,8 @@ VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* in
     return ask_modifiers(device, info, &question, properties);
 }
 
-/* Decides by a driver's answer whether an object's memory can have all of `types`. */
+/* Decides whether an object's memory can have all of `types`. `properties` is the driver's answer
+ * for one of them, `type`. */
 static VkResult judge_sharing(MaarAllocator allocator, const char* call, const char* object,
                               const VkExternalMemoryProperties* properties,
                               VkExternalMemoryHandleTypeFlags types, uint32_t type,
@@ -164,7 +167,7 @@ static VkResult judge_sharing(MaarAllocator allocator, const char* call, const c
     return VK_SUCCESS;
 }
 
-/* The object of the question: a buffer or an image. */
+/* The object that the driver is asked about: a buffer or an image. */
 struct shared_subject {
     const VkBufferCreateInfo* buffer;
     const VkImageCreateInfo* image;
@@ -241,8 +244,8 @@ VkResult maar_extend_image(MaarAllocator allocator, const char* call, const VkIm
     if (info->initialLayout != VK_IMAGE_LAYOUT_UNDEFINED) {
         return maar_misuse(
             allocator, MAAR_MESSAGE_ID_INVALID_LAYOUT, call,
-            "pImageInfo->initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED, in which an "
-            "image on shared memory must begin");
+            "pImageInfo->initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED, which an image on shared "
+            "memory requires");
     }
     VkResult result = judge_all(allocator, call, &subject, types, need, &out->dedicated);
     if (result != VK_SUCCESS) {

@@ -1,7 +1,7 @@
 /*
  * Buffers and images on memory that is shared outside the allocator. Vulkan requires an external
- * structure in the chain of their create infos. The driver is asked whether it can share such an
- * object, with the same structures as the creation. No lock may be held.
+ * structure in the chain of their create infos. Before an object is created, the driver is asked
+ * whether it can share an object with this create info. No lock may be held.
  */
 #ifndef MAAR_CORE_OBJECTS_SHARED_OBJECT_H
 #define MAAR_CORE_OBJECTS_SHARED_OBJECT_H
@@ -11,18 +11,19 @@
 #include "core/memory/block.h"
 #include "maar/allocator.h"
 
-/* Returns what the driver can do with a resource and one handle type; all zero where the driver
- * does not know the type. */
+/* Returns what the driver can do with a buffer and one handle type. All members are zero where the
+ * driver does not support the type. */
 VkExternalMemoryProperties maar_buffer_sharing(MaarAllocator allocator,
                                                const VkBufferCreateInfo* info,
                                                VkExternalMemoryHandleTypeFlagBits type);
-/* Writes the same for an image. Returns an error if the driver cannot create the image. */
+/* Does the same for an image. All members are zero if the driver does not support the image.
+ * Returns other errors of the driver. */
 VkResult maar_image_sharing(MaarAllocator allocator, const VkImageCreateInfo* info,
                             VkExternalMemoryHandleTypeFlagBits type,
                             VkExternalMemoryProperties* properties);
 
-/* A create info with the external structure added. It must not be moved as long as `use` is
- * needed. */
+/* A create info with the external structure added. The structure must not be moved as long as `use`
+ * is needed, since `use` may point into it. */
 struct maar_shared_buffer {
     const VkBufferCreateInfo* use;
     VkBufferCreateInfo info;
@@ -38,11 +39,11 @@ struct maar_shared_image {
 };
 
 /*
- * Prepare a create info for memory of these handle types; 0 stands for ordinary memory. need: the
- * feature that each of the types must have, exportable or importable. Return
- * VK_ERROR_FEATURE_NOT_PRESENT when the driver cannot share the object in this way, and
- * VK_ERROR_VALIDATION_FAILED_EXT when the chain has the structure for fewer types. Both are
- * reported.
+ * Prepare a create info for memory of one or more handle types. need: the feature that each of the
+ * types must have, exportable or importable. Return VK_ERROR_FEATURE_NOT_PRESENT when the driver
+ * cannot share the object in this way. Return VK_ERROR_VALIDATION_FAILED_EXT when the external
+ * structure in the chain lacks some of the types, or an image's initialLayout is not
+ * VK_IMAGE_LAYOUT_UNDEFINED. Both errors are reported.
  */
 VkResult maar_extend_buffer(MaarAllocator allocator, const char* call,
                             const VkBufferCreateInfo* info, VkExternalMemoryHandleTypeFlags types,
@@ -51,7 +52,8 @@ VkResult maar_extend_image(MaarAllocator allocator, const char* call, const VkIm
                            VkExternalMemoryHandleTypeFlags types, VkExternalMemoryFeatureFlags need,
                            struct maar_shared_image* out);
 
-/* Prepare a create info in the same way. For ordinary memory this takes no call. */
+/* Prepare a create info in the same way, or for ordinary memory if `types` is 0. Ordinary memory
+ * needs no call of the driver. */
 static inline VkResult maar_share_buffer(MaarAllocator allocator, const char* call,
                                          const VkBufferCreateInfo* info,
                                          VkExternalMemoryHandleTypeFlags types,
@@ -74,7 +76,7 @@ static inline VkResult maar_share_image(MaarAllocator allocator, const char* cal
     return types == 0 ? VK_SUCCESS : maar_extend_image(allocator, call, info, types, need, out);
 }
 
-/* Returns the feature that objects on an existing block need. */
+/* Returns the feature that objects on an existing block need: importable or exportable. */
 static inline VkExternalMemoryFeatureFlags maar_block_sharing(const struct maar_block* block)
 {
     return block->imported

@@ -1,6 +1,6 @@
 /*
- * Placing a slice: in a buffer of the thread's own arena, in another arena, or in a new buffer, in
- * this order.
+ * Places slices: in a buffer of the thread's own arena, in a buffer of another arena, or in a new
+ * buffer, in this order. Also makes the arenas of threads.
  */
 #include "core/objects/slice_arena.h"
 
@@ -10,7 +10,7 @@
 enum slice_outcome {
     SLICE_PLACED,
     SLICE_NO_ROOM,
-    SLICE_LOOK_AGAIN, /* the lock was left meanwhile */
+    SLICE_LOOK_AGAIN, /* the lock was left meanwhile, so the buffers may have changed */
     SLICE_NO_HOST_MEMORY
 };
 
@@ -59,8 +59,9 @@ static enum slice_outcome place_slice(MaarAllocator allocator, struct maar_slice
     return SLICE_NO_ROOM;
 }
 
-/* Places a slice into the arenas of other threads: into those that are not locked now, or, when
- * patient, into any. On success that arena is locked instead of *arena. */
+/* Tries to place a slice in the arenas of other threads. If `patient` is false, skips arenas that
+ * are locked now. On success *arena is the arena of the slice, and its lock is held instead of the
+ * lock of the thread's own arena. */
 static enum slice_outcome place_slice_elsewhere(MaarAllocator allocator,
                                                 struct maar_slice_state* state, bool patient,
                                                 struct maar_slice_arena** arena,
@@ -150,8 +151,8 @@ uint32_t maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* 
     return leaked;
 }
 
-/* Makes the arena of a number, unless another thread has made it. Returns NULL without host
- * memory. */
+/* Makes the arena with a number. If another thread has made it, returns that arena. Returns NULL if
+ * host memory is short or no mutex can be made. */
 static struct maar_slice_arena* make_slice_arena(MaarAllocator allocator,
                                                  struct maar_slice_state* state, uint32_t number)
 {

@@ -4,12 +4,12 @@
  *
  * Buffers are on shelves, one shelf for each set of usages, memory usage, allocation flags and
  * queue families. A TLSF placement divides each buffer. Shelves are in arenas, like the blocks of a
- * pool. There is one arena as long as threads do not meet. A thread that finds it locked gets an
- * arena of its own. A buffer belongs to one arena as long as it exists.
+ * pool. As long as threads do not meet, there is one arena. A thread that finds this arena locked
+ * gets an arena of its own. A buffer belongs to one arena as long as it exists.
  *
- * An arena's lock is left around each call of the driver, of host memory or of the allocator. It is
- * never held together with another arena's lock. Arenas and shelves stay where they are until the
- * allocator is destroyed; buffers as long as they have slices or are pinned.
+ * The lock of an arena is left around each call of the driver, of host memory or of the allocator.
+ * A thread never holds the locks of two arenas. Arenas and shelves stay where they are until the
+ * allocator is destroyed. Buffers stay where they are as long as they have slices or are pinned.
  */
 #ifndef MAAR_CORE_OBJECTS_SLICE_ARENA_H
 #define MAAR_CORE_OBJECTS_SLICE_ARENA_H
@@ -28,11 +28,11 @@ struct maar_slice_buffer {
     char* mapped;
     struct maar_placement* placement;
     VkDeviceSize size;
-    uint32_t slice_count; /* slices, with pending ones */
+    uint32_t slice_count; /* number of slices, including pending ones */
     uint32_t pin_count;
 };
 
-/* The buffers for slices of one sort. */
+/* The buffers for slices with equal usages, memory usage, flags and queue families. */
 struct maar_slice_shelf {
     struct maar_slice_shelf* next;
     struct maar_slice_arena* arena;
@@ -47,7 +47,7 @@ struct maar_slice_shelf {
 /* The shelves under one lock. */
 struct maar_slice_arena {
     struct maar_mutex
-        lock; /* the first member; guards the members below and the insides of the buffers */
+        lock; /* the first member; guards the members below and the contents of the buffers */
     uint32_t number;
     struct maar_slot_list free_slots;
     struct maar_slice_shelf* shelves;
@@ -55,7 +55,8 @@ struct maar_slice_arena {
     uint32_t pending_count;
     VkDeviceSize live_bytes;
     VkDeviceSize pending_bytes;
-    uint64_t apart[16]; /* keeps data that other threads write off the arena's cache lines */
+    /* unused, so that data that other threads write lies on other cache lines */
+    uint64_t apart[16];
 };
 
 /* The slices of an allocator. */
@@ -65,8 +66,8 @@ struct maar_slice_state {
     struct maar_slice_arena first_arena;
 };
 
-/* Returns the next arena, or NULL at the end. Start with number 0, then pass the last number plus
- * one. */
+/* Returns the first arena at or after a number, or NULL at the end. Start with 0, then pass the
+ * number of the last arena plus one. */
 static inline struct maar_slice_arena* maar_slice_next_arena(const struct maar_slice_state* state,
                                                              uint32_t number)
 {
@@ -84,18 +85,19 @@ struct maar_slice_job {
 
 /* ---- slice_buffer.c ---- */
 
-/* Returns the arena's shelf for such slices, or NULL. The arena is locked. */
+/* Returns the arena's shelf for slices with this create info, or NULL. The arena is locked. */
 struct maar_slice_shelf* maar_slice_find_shelf(const struct maar_slice_arena* arena,
                                                const MaarSliceCreateInfo* info);
-/* Finds or makes the shelf. The arena is locked; its lock may be left and taken again. */
+/* Finds or makes the shelf for slices with this create info. The arena is locked. Its lock may be
+ * left and taken again. */
 VkResult maar_slice_open_shelf(MaarAllocator allocator, struct maar_slice_arena* arena,
                                const MaarSliceCreateInfo* info, struct maar_slice_shelf** shelf);
-/* Adds a buffer of at least this size to a shelf. The arena is locked; its lock is left and taken
- * again. */
+/* Adds a buffer of at least `least` bytes to a shelf. The arena is locked. Its lock is left and
+ * taken again. */
 VkResult maar_slice_add_buffer(MaarAllocator allocator, struct maar_slice_shelf* shelf,
                                VkDeviceSize least);
-/* Unlinks and returns the first empty buffer that its shelf does not need; NULL if there is none.
- * The arena is locked. */
+/* Unlinks and returns an empty buffer of a shelf that has more than kept_per_shelf empty buffers;
+ * NULL if there is none. The arena is locked. */
 struct maar_slice_buffer* maar_slice_pick_empty(struct maar_slice_arena* arena,
                                                 uint32_t kept_per_shelf);
 /* Destroys a buffer that was unlinked. No lock may be held. */
@@ -103,15 +105,14 @@ void maar_slice_buffer_destroy(MaarAllocator allocator, struct maar_slice_buffer
 
 /* ---- slice_arena.c ---- */
 
-/* Initializes an arena whose members are zero. Returns false when the system has no room for a
- * mutex. */
+/* Initializes an arena whose members are zero. Returns false when no mutex can be made. */
 bool maar_slice_arena_init(struct maar_slice_arena* arena, uint32_t number, bool synchronized);
-/* Destroys the contents of an arena. Returns how many slices were alive. */
+/* Destroys the contents of an arena. Returns the number of slices that were not released. */
 uint32_t maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* arena);
 /* Locks and returns the arena that this thread takes slices from. */
 struct maar_slice_arena* maar_slice_arena_enter(MaarAllocator allocator,
                                                 struct maar_slice_state* state);
-/* Places a slice, in a new buffer if no other has room. The arena is locked; its lock may be left
+/* Places a slice. Adds a buffer if no other one has room. The arena is locked. Its lock may be left
  * and taken again. On success *arena is the arena of job->home, and no other arena is locked. */
 VkResult maar_slice_take(MaarAllocator allocator, struct maar_slice_state* state,
                          struct maar_slice_arena** arena, struct maar_slice_job* job);

@@ -1,7 +1,7 @@
 /*
  * The public calls on slices: their handles, the rules for their create infos, and their counts.
- * slice_arena.c places slices, slice_buffer.c makes their buffers. An empty buffer is released when
- * its shelf has another empty one.
+ * slice_arena.c places slices, and slice_buffer.c makes their buffers. An empty buffer is released
+ * when its shelf has another empty buffer.
  */
 #include "core/memory/pool.h"
 #include "core/objects/slice_arena.h"
@@ -32,8 +32,9 @@ static VkDeviceSize usage_alignment(MaarAllocator allocator, VkBufferUsageFlags 
     return alignment < 16 ? 16 : alignment; /* a shader's largest scalar block alignment */
 }
 
-/* Fills in size and alignment. Neighbours in non-coherent memory must not share an atom, in any
- * memory type. */
+/* Fills in size and alignment. Neighbours in non-coherent memory must not share an atom
+ * (nonCoherentAtomSize). The memory type is not known yet, so this rule applies if the device has
+ * any non-coherent type. */
 static void shape_slice(MaarAllocator allocator, const MaarSliceCreateInfo* info,
                         struct maar_slice_job* job)
 {
@@ -144,7 +145,7 @@ static void count_slices(void* opaque, MaarStatistics* statistics)
     }
 }
 
-/* Makes a state without slices. Returns NULL without host memory or a mutex. */
+/* Makes a state without slices. Returns NULL if host memory is short or no mutex can be made. */
 static struct maar_slice_state* make_slices(MaarAllocator allocator)
 {
     const bool synchronized = maar_is_synchronized(allocator);
@@ -170,7 +171,7 @@ free_state:
     return NULL;
 }
 
-/* Returns the state. The first call makes it. */
+/* Returns the state. The first call makes the state. */
 static VkResult open_slices(MaarAllocator allocator, struct maar_slice_state** out)
 {
     *out = maar_atomic_pointer_load(&allocator->slices.state);
@@ -259,7 +260,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSlice(MaarAllocator allocator,
     return result;
 }
 
-/* Reports why a handle names no live slice. */
+/* Reports why a handle is not that of a live slice. */
 static void report_no_slice(MaarAllocator allocator, const char* call, uint64_t handle,
                             const struct maar_slice_state* state)
 {
@@ -270,7 +271,7 @@ static void report_no_slice(MaarAllocator allocator, const char* call, uint64_t 
     const bool stale = state != NULL && maar_slot_was_used(&state->slots, handle);
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                 stale ? MAAR_MESSAGE_ID_STALE_HANDLE : MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
-                "slice 0x%llx was destroyed already, or is not one of this allocator",
+                "slice 0x%llx was destroyed already, or does not belong to this allocator",
                 (unsigned long long)handle);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Buffers and images made of pages, in pools that stitch. The public creation calls come here
- * first. No lock may be held.
+ * Creates buffers and images made of pages, in pools that stitch. The public calls that create
+ * buffers and images try these functions first. No lock may be held.
  */
 #ifndef MAAR_CORE_OBJECTS_STITCHED_H
 #define MAAR_CORE_OBJECTS_STITCHED_H
@@ -10,8 +10,9 @@
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
 
-/* Whether a large enough object with this create info, which may be NULL, may be made of pages. Its
- * pool must stitch, and the create info must not ask for properties that pages cannot have. */
+/* Returns whether an object with this create info may be made of pages, if it is large enough. The
+ * pool must stitch, and the create info must not ask for properties that pages cannot have. The
+ * create info may be NULL. */
 static inline bool maar_may_stitch(MaarAllocator allocator, const MaarAllocationCreateInfo* info)
 {
     const MaarAllocationCreateFlags apart =
@@ -28,10 +29,11 @@ static inline bool maar_may_stitch(MaarAllocator allocator, const MaarAllocation
 
 /* How an attempt to make an object of pages ends. */
 enum maar_stitch_end {
-    MAAR_STITCH_ENDED,     /* the object was made, or the call fails: *result says which */
+    MAAR_STITCH_ENDED,     /* the object was made, or the call fails; *result says which */
     MAAR_STITCH_OTHERWISE, /* make the object as in any other pool */
-    MAAR_STITCH_NO_SPACE   /* make it so too: the address space is used up, which was reported; note
-                              the fallback with maar_note_fallback */
+    /* make the object as in any other pool, then call maar_note_fallback; the address space is
+     * used up, which was reported */
+    MAAR_STITCH_NO_SPACE
 };
 
 /* Make an object of pages, in a pool that stitches. */
