@@ -21,7 +21,7 @@
  * memory is then reserved ahead of need, and few blocks are made.
  *
  * Large requests come in equal sizes. So once an arena holds the preferred size, a block for a
- * request of a 24th of it or more, 10.7 MiB, holds a whole number of such requests.
+ * request of a 24th of the preferred size or more, 10.7 MiB, holds a whole number of such requests.
  *
  * About 300 settings were measured on seventeen traces with bench_trace. With this setting all
  * traces but one reserve at most what VMA reserves: docs/project/results/benchmarks.md. The figures

@@ -78,7 +78,7 @@ static VkResult check_request(const struct stitch_job* job, const char* object_i
                               const void* chain, VkStructureType external)
 {
     const VkResult result = check_pool(job);
-    if (result == VK_SUCCESS && maar_chain_find(chain, external) != NULL) {
+    if (result == VK_SUCCESS && maar_chain_find(chain, (int)external) != NULL) {
         maar_report(job->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_POOL_MISMATCH,
                     job->call,
                     "%s is for external memory, but the pool is one of pages, which are never "
