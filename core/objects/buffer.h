@@ -1,5 +1,6 @@
 /*
- * Buffers for Maar's own use: staging memory, slices, copies of host memory. No lock may be held.
+ * Creates and destroys buffers, for the public calls and for Maar's own use: staging memory,
+ * slices, copies of host memory. No lock may be held.
  */
 #ifndef MAAR_CORE_OBJECTS_BUFFER_H
 #define MAAR_CORE_OBJECTS_BUFFER_H

@@ -1,10 +1,11 @@
 /*
  * Buffers and images made of pages: the object, its page table, its pages and its slot. The object
- * is created with VK_*_CREATE_SPARSE_BINDING_BIT alone, since all of it is bound. No step after the
- * pages are taken can fail. So a failing call leaves no page block behind.
+ * is created with VK_*_CREATE_SPARSE_BINDING_BIT, without sparse residency, since all of it is
+ * bound. After the pages are taken, no step can fail. So a failing call leaves no page block
+ * behind.
  *
- * The driver gives the page size of each object. The pool remembers the smallest page size so far,
- * so that small buffers are not created twice.
+ * The driver gives the page size of each object. The pool remembers the smallest page size so far.
+ * So small buffers are not created twice.
  */
 #include "core/objects/stitched.h"
 
@@ -18,7 +19,7 @@
 #include "core/paging/paged_object.h"
 
 /* The least size that is stitched, in pages. Rounding up to whole pages costs half a page on
- * average, which is a sixteenth of this size. */
+ * average, which is a sixteenth of an object of this size. */
 enum { THRESHOLD_PAGES = 8 };
 
 /* An object that is being made. */
@@ -28,7 +29,7 @@ struct stitch_job {
     const MaarAllocationCreateInfo* info;
     struct maar_pool* pool;
     VkDeviceSize taken; /* address space that is held for the object */
-    VkResult result;    /* the answer to the caller, once a step has failed */
+    VkResult result;    /* the result for the caller, once a step has failed */
 };
 
 enum stitch_step {
@@ -72,18 +73,18 @@ static VkResult check_pool(const struct stitch_job* job)
 }
 
 /* Returns VK_SUCCESS when the pool can serve the request. Otherwise reports misuse. object_info:
- * the caller's name of the object's create info, which `chain` extends. external: the structure
- * that makes the object one for external memory. */
+ * the name of the argument whose pNext chain is `chain`. external: the type of the structure for
+ * external memory, which the chain must not contain. */
 static VkResult check_request(const struct stitch_job* job, const char* object_info,
                               const void* chain, VkStructureType external)
 {
     const VkResult result = check_pool(job);
     if (result == VK_SUCCESS && maar_chain_find(chain, (int)external) != NULL) {
-        maar_report(job->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_POOL_MISMATCH,
-                    job->call,
-                    "%s is for external memory, but the pool is one of pages, which are never "
-                    "exported",
-                    object_info);
+        maar_report(
+            job->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call,
+            "%s is for external memory, but the pool makes objects of pages, and pages are never "
+            "exported",
+            object_info);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     return result;
@@ -94,14 +95,15 @@ static VkDeviceSize threshold_of(const struct maar_pool* pool, VkDeviceSize page
     return pool->stitch_threshold != 0 ? pool->stitch_threshold : page_size * THRESHOLD_PAGES;
 }
 
-/* Whether a buffer is too small for pages of every size seen so far. False while no page size is
- * known. */
+/* Returns whether a buffer is below the threshold for pages of every size seen so far. If the pool
+ * has no threshold of its own, returns false as long as no page size is known. */
 static bool is_surely_small(struct maar_pool* pool, VkDeviceSize size)
 {
     return size < threshold_of(pool, maar_atomic64_load(&pool->least_page));
 }
 
-/* Whether an object with these requirements is to be made of pages of this pool. */
+/* Returns whether an object with these requirements is to be made of pages of this pool. Records
+ * the page size if it is the smallest so far. */
 static bool is_for_pages(struct maar_pool* pool, const VkMemoryRequirements* needs)
 {
     const uint64_t least = maar_atomic64_load(&pool->least_page);
@@ -113,8 +115,8 @@ static bool is_for_pages(struct maar_pool* pool, const VkMemoryRequirements* nee
            needs->size < MAAR_RANGE_MAX_SIZE;
 }
 
-/* Takes address space for the object. If none is left, reports that, and the object goes to the
- * pool's other blocks where the caller allows it. */
+/* Takes address space for the object. If the address space is used up, reports this. The object
+ * then goes to the pool's other blocks, unless the caller forbids a fallback. */
 static enum stitch_step take_page_space(struct stitch_job* job, VkDeviceSize size)
 {
     const bool strict = (job->info->flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0;
@@ -128,8 +130,8 @@ static enum stitch_step take_page_space(struct stitch_job* job, VkDeviceSize siz
     return STITCH_STEP_DONE;
 }
 
-/* Makes everything except the object: slot, page table, pages, and the rest of the address
- * space. */
+/* Makes everything except the object: slot, page table and pages. Also takes the rest of the
+ * address space. */
 static enum stitch_step stitch(struct stitch_job* job, const MaarMemoryRequest* request,
                                struct maar_object object, MaarAllocation* allocation)
 {
@@ -224,8 +226,8 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
     }
     VkBufferCreateInfo sparse = *buffer_info;
     sparse.flags |= VK_BUFFER_CREATE_SPARSE_BINDING_BIT;
-    /* The space is taken before the buffer is created, since the buffer alone may exceed the
-     * address space that is left. */
+    /* The address space is taken before the buffer is created, since the buffer alone may need more
+     * than is left. */
     const enum stitch_step step = take_page_space(&job, sparse.size);
     if (step != STITCH_STEP_DONE) {
         *result = job.result;
@@ -246,7 +248,8 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
     return end;
 }
 
-/* Whether the device supports such an image with VK_IMAGE_CREATE_SPARSE_BINDING_BIT. */
+/* Returns whether the device supports an image with this create info, which has
+ * VK_IMAGE_CREATE_SPARSE_BINDING_BIT. */
 static bool can_be_sparse(MaarAllocator allocator, const VkImageCreateInfo* info)
 {
     const struct maar_device* device = &allocator->device;
@@ -272,8 +275,9 @@ static bool can_be_sparse(MaarAllocator allocator, const VkImageCreateInfo* info
            (most->sampleCounts & (VkSampleCountFlags)info->samples) != 0;
 }
 
-/* Whether an image may be made of pages. Where the driver gives requirements without an object,
- * they are written to *request. Elsewhere *request is unchanged. */
+/* Returns whether an image may be made of pages. With VK_KHR_maintenance4, writes the image's
+ * requirements to *request if the image has passed the other checks. Without this extension,
+ * *request stays unchanged. */
 static bool is_image_for_pages(const struct stitch_job* job, const VkImageCreateInfo* sparse,
                                MaarMemoryRequest* request)
 {

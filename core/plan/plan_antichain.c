@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Nodes: 0 source, 1 to n left, n + 1 to 2n right, 2n + 1 sink. */
+/* The flow network. Nodes: 0 to n - 1 left, n to 2n - 1 right. Source and sink have no number. */
 struct flow {
     const struct maar_plan_problem* problem;
     const uint64_t* before; /* row i: items after item i, within the class */

@@ -80,8 +80,8 @@ void maar_plan_classify(const struct maar_plan_graph* graph, uint32_t* class_of,
     }
 }
 
-/* Returns the least common multiple, at most 2^60. All offsets are below 2^60, so a larger multiple
- * makes no difference. */
+/* Returns the least common multiple, at most 2^60. Sizes and fixed offsets are not above 2^60, so a
+ * larger multiple makes no difference. */
 static uint64_t common_multiple(uint64_t a, uint64_t b)
 {
     const uint64_t multiple = maar_common_multiple(a, b, MAAR_PLAN_MAX_SIZE);

@@ -325,7 +325,7 @@ static VkResult gather_crowd(struct crowd* crowd, const int64_t* offsets,
     return VK_SUCCESS;
 }
 
-/* Adds each pair once. */
+/* Adds one edge for each different pair. */
 static VkResult add_pairs(const struct crowd* crowd, struct maar_host_stack* stack,
                           struct maar_plan_edges* edges)
 {

@@ -92,7 +92,8 @@ struct skyline {
     const uint32_t* rank; /* per item */
     int64_t* floors;      /* per clique and kind: the end of the highest item, units */
     int64_t* lowest;      /* per item: its lowest offset when it was last checked */
-    uint32_t* heap;       /* items not placed, lowest first */
+    /* items not placed: a heap by `lowest`, or with several queues a list by rank */
+    uint32_t* heap;
 };
 
 static bool is_lower(const struct skyline* skyline, uint32_t a, uint32_t b)

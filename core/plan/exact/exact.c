@@ -8,9 +8,9 @@
 
 #include "core/plan/exact/exact_restart.h"
 
-/* The number of nodes for one capacity in the first round, which take about 5 ms. Each further
- * round doubles the number. Of the numbers from 2,000 to 60,000 this one was the best on instances
- * D and J of google/minimalloc, in 3 and in 10 seconds. */
+/* The number of nodes for one capacity in the first round. The search visits them in about 5 ms.
+ * Each further round doubles the number. Of the numbers from 2,000 to 60,000 this one was the best
+ * on instances D and J of google/minimalloc, in 3 and in 10 seconds. */
 enum { FIRST_ROUND_NODES = 5000 };
 
 struct solver {
@@ -55,8 +55,9 @@ static enum maar_exact_answer ask(struct solver* solver, uint64_t capacity, uint
     return answer;
 }
 
-/* Makes one round: tries the proved bound, then each time the capacity at three quarters of the way
- * to the peak. A capacity without a solution, found or not, raises the lower end of that way. */
+/* Makes one round: tries the proved bound first, then each time the capacity at three quarters of
+ * the way from the lower end to the peak. Every answer except MAAR_EXACT_YES raises the lower
+ * end. */
 static void search_round(struct solver* solver, uint64_t node_limit)
 {
     struct maar_plan_problem* problem = solver->problem;

@@ -2,9 +2,9 @@
  * The entry of the exact search: does a class fit into a number of bytes, and what is its least
  * peak?
  *
- * The planner calls these functions only where the greedy placement does not meet the lower bound.
- * On nearly all frames of real programs the search visits no node. A reader of the planner can
- * leave this folder for later.
+ * The planner searches only where the greedy placement does not meet the bound. On nearly all
+ * frames of real programs the search visits no node. A reader of the planner can leave this folder
+ * for later.
  */
 #ifndef MAAR_CORE_PLAN_EXACT_EXACT_H
 #define MAAR_CORE_PLAN_EXACT_EXACT_H
