@@ -71,8 +71,8 @@ PFN_vkVoidFunction VKAPI_CALL bench_device_proc_addr(VkDevice device, const char
     return vkGetDeviceProcAddr(device, name);
 }
 
-static void VKAPI_CALL receive_violation(void* user_data, MaarSimulatedViolation violation,
-                                         const char* text)
+void VKAPI_CALL bench_receive_violation(void* user_data, MaarSimulatedViolation violation,
+                                        const char* text)
 {
     (void)user_data;
     (void)violation;
@@ -143,7 +143,7 @@ static void open_simulated(struct bench_device* device, const char* name,
         .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT,
         .profileCount = 1,
         .pProfiles = profile,
-        .pfnViolation = receive_violation,
+        .pfnViolation = bench_receive_violation,
     };
     create_instance(device, &info);
     free(profile);

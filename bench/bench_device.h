@@ -44,6 +44,10 @@ struct bench_driver_time {
 };
 struct bench_driver_time bench_device_driver_time(void);
 
+/* The pfnViolation of simulated devices: ends the program with the driver's message. */
+void VKAPI_CALL bench_receive_violation(void* user_data, MaarSimulatedViolation violation,
+                                        const char* text);
+
 /* A vkGetDeviceProcAddr whose versions of these two functions are counted and timed. */
 PFN_vkVoidFunction VKAPI_CALL bench_device_proc_addr(VkDevice device, const char* name);
 
