@@ -1,0 +1,15 @@
+/*
+ * The cases of each file. Each list ends with an entry without a name.
+ */
+#ifndef MAAR_BENCH_GROWTH_CASES_H
+#define MAAR_BENCH_GROWTH_CASES_H
+
+#include "growth.h"
+
+extern const struct growth_case growth_access_cases[];
+extern const struct growth_case growth_memory_cases[];
+extern const struct growth_case growth_pending_cases[];
+extern const struct growth_case growth_pool_cases[];
+extern const struct growth_case growth_watch_cases[];
+
+#endif
