@@ -7,9 +7,13 @@
 #include "growth.h"
 
 extern const struct growth_case growth_access_cases[];
+extern const struct growth_case growth_binding_cases[];
 extern const struct growth_case growth_memory_cases[];
+extern const struct growth_case growth_object_cases[];
 extern const struct growth_case growth_pending_cases[];
 extern const struct growth_case growth_pool_cases[];
+extern const struct growth_case growth_range_cases[];
+extern const struct growth_case growth_slice_cases[];
 extern const struct growth_case growth_watch_cases[];
 
 #endif
