@@ -7,13 +7,17 @@
 #include "growth.h"
 
 extern const struct growth_case growth_access_cases[];
+extern const struct growth_case growth_array_cases[];
 extern const struct growth_case growth_binding_cases[];
 extern const struct growth_case growth_memory_cases[];
 extern const struct growth_case growth_object_cases[];
+extern const struct growth_case growth_page_cases[];
 extern const struct growth_case growth_pending_cases[];
 extern const struct growth_case growth_pool_cases[];
 extern const struct growth_case growth_range_cases[];
+extern const struct growth_case growth_reservation_cases[];
 extern const struct growth_case growth_slice_cases[];
+extern const struct growth_case growth_stitched_cases[];
 extern const struct growth_case growth_watch_cases[];
 
 #endif
