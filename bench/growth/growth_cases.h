@@ -13,11 +13,15 @@ extern const struct growth_case growth_memory_cases[];
 extern const struct growth_case growth_object_cases[];
 extern const struct growth_case growth_page_cases[];
 extern const struct growth_case growth_pending_cases[];
+extern const struct growth_case growth_plan_cases[];
 extern const struct growth_case growth_pool_cases[];
 extern const struct growth_case growth_range_cases[];
 extern const struct growth_case growth_reservation_cases[];
 extern const struct growth_case growth_slice_cases[];
+extern const struct growth_case growth_sparse_image_cases[];
 extern const struct growth_case growth_stitched_cases[];
+extern const struct growth_case growth_tile_cache_cases[];
+extern const struct growth_case growth_transient_cases[];
 extern const struct growth_case growth_watch_cases[];
 
 #endif
