@@ -3,6 +3,7 @@
  */
 #include "growth_cases.h"
 #include "growth_device.h"
+#include "growth_peer.h"
 
 #include "bench_options.h"
 
@@ -14,8 +15,11 @@ static const struct growth_case* const case_lists[] = {
     growth_access_cases,
     growth_array_cases,
     growth_binding_cases,
+    growth_cuda_cases,
+    growth_cuda_range_cases,
     growth_handle_cases,
     growth_handoff_cases,
+    growth_hip_cases,
     growth_memory_cases,
     growth_object_cases,
     growth_page_cases,
@@ -25,6 +29,7 @@ static const struct growth_case* const case_lists[] = {
     growth_range_cases,
     growth_reservation_cases,
     growth_sharing_cases,
+    growth_simulated_cases,
     growth_slice_cases,
     growth_sparse_image_cases,
     growth_stitched_cases,
@@ -131,6 +136,10 @@ int main(int argc, char** argv)
     const struct bench_option options[] = {
         {"--case", "NAME", BENCH_OPTION_TEXT, &name, "the case"},
         {"--runs", "N", BENCH_OPTION_COUNT, &runs, "number of runs, of which the fastest counts"},
+        {"--cuda", "FILE", BENCH_OPTION_TEXT, &growth_cuda_library,
+         "the stand-in for the CUDA driver"},
+        {"--hip", "FILE", BENCH_OPTION_TEXT, &growth_hip_library,
+         "the stand-in for the HIP runtime"},
         {"--list", NULL, BENCH_OPTION_FLAG, &list,
          "list the cases: name, kind, least n, functions, what there are n of"},
     };

@@ -6,6 +6,11 @@
 #ifndef MAAR_BENCH_GROWTH_H
 #define MAAR_BENCH_GROWTH_H
 
+/* Some functions of CUDA are experimental. */
+#if !defined(MAAR_ENABLE_EXPERIMENTAL)
+#define MAAR_ENABLE_EXPERIMENTAL
+#endif
+
 #include "volk.h"
 
 #include "bench_common.h"
