@@ -193,6 +193,17 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
     return result;
 }
 
+/* Whether some pool has an empty block in one of these heaps. */
+static bool has_empty_blocks(MaarAllocator allocator, uint32_t heaps)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < allocator->device.facts.memory.memoryHeapCount; ++i) {
+        any = any || ((heaps & (1u << i)) != 0 &&
+                      maar_atomic64_load(&allocator->heaps[i].empty_bytes) != 0);
+    }
+    return any;
+}
+
 /* Frees ranges whose points have passed. Releases all empty page blocks, and the empty blocks in
  * the heaps of the candidate types. Returns whether any bytes were freed or released. */
 static bool release_empty(const struct job* job)
@@ -207,10 +218,12 @@ static bool release_empty(const struct job* job)
     const uint64_t seen = maar_atomic64_load(&allocator->retire.returned_count);
     const bool reclaimed = maar_retire_reclaim(&allocator->retire, seen);
     released += maar_trim_paging(allocator, NULL);
-    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
-         pool = maar_pool_next(allocator, pool)) {
-        if ((heaps & (1u << pool->heap_index)) != 0) {
-            released += maar_pool_trim(pool);
+    if (has_empty_blocks(allocator, heaps)) {
+        for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
+             pool = maar_pool_next(allocator, pool)) {
+            if ((heaps & (1u << pool->heap_index)) != 0) {
+                released += maar_pool_trim(pool);
+            }
         }
     }
     return reclaimed || released > 0;

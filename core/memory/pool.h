@@ -14,9 +14,11 @@
 struct maar_pool {
     MaarAllocator allocator;
     MaarPool handle;        /* VK_NULL_HANDLE for a default pool */
-    struct maar_pool* next; /* under the list lock, like the next two */
-    uint32_t walker_count;  /* threads that walk the list and have reached this pool */
-    bool retired;           /* emptied already; freed by the last walker */
+    struct maar_pool* next; /* under the list lock, like the next four */
+    struct maar_pool* previous;
+    struct maar_pool* next_default; /* of a default pool: the next one; under the list lock */
+    uint32_t walker_count;          /* threads that walk the list and have reached this pool */
+    bool retired;                   /* emptied already; freed by the last walker */
     bool custom;
     bool single_kind;
     uint32_t number; /* of a default pool: its place among those of its type */
