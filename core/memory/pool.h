@@ -23,6 +23,7 @@ struct maar_pool {
     bool single_kind;
     uint32_t number; /* of a default pool: its place among those of its type */
     bool device_local;
+    bool heavy_checks; /* the allocator was created with them */
     bool plain; /* min_alignment and atom are 1: a request of a known kind is placed unchanged */
     uint32_t type_index;
     uint32_t heap_index;

@@ -195,8 +195,7 @@ void maar_pool_return_pending(struct maar_slot* slot, uint32_t index, struct maa
         item->rest_flags = REST_NAME;
     }
     /* A thread that destroys the pool waits for the first step only, not for the second. */
-    if (rest.leaving != NULL || rest.emptied || rest.unknown ||
-        (pool->allocator->flags & MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT) != 0) {
+    if (rest.leaving != NULL || rest.emptied || rest.unknown || pool->heavy_checks) {
         item->rest_flags |= REST_OF_POOL;
         item->rest_flags |= rest.emptied ? REST_EMPTIED : 0;
         item->rest_flags |= rest.unknown ? REST_UNKNOWN : 0;
