@@ -347,12 +347,28 @@ static VkResult bound_passes(struct maar_plan_problem* problem, struct maar_host
     return VK_SUCCESS;
 }
 
+/* Builds the sections along the chain of passes beside the cliques of the partial order. */
+static VkResult build_chain(struct maar_plan_problem* problem, struct maar_host_stack* stack)
+{
+    const uint32_t clique_count = problem->clique_count;
+    const VkResult result = build_sections(problem, stack);
+    problem->chain_first = problem->first;
+    problem->chain_last = problem->last;
+    problem->chain_sections = problem->clique_count;
+    problem->first = NULL;
+    problem->last = NULL;
+    problem->clique_count = clique_count;
+    return result;
+}
+
 /* Fills in cliques and bounds. */
 static VkResult build_cliques(struct maar_plan_problem* problem, struct maar_host_stack* stack)
 {
     const struct maar_plan_graph* graph = problem->graph;
     if (graph->before != NULL && maar_plan_build_antichains(problem, stack)) {
-        return maar_exact_bound_cells(problem, stack);
+        const VkResult chained =
+            problem->count > MAAR_PLAN_SMALL ? build_chain(problem, stack) : VK_SUCCESS;
+        return chained == VK_SUCCESS ? maar_exact_bound_cells(problem, stack) : chained;
     }
     problem->relaxed = graph->inner_first != NULL;
     VkResult result = build_sections(problem, stack);

@@ -81,6 +81,11 @@ struct maar_plan_problem {
     /* Several queues without `conflict`: items conflict when their intervals along the chain of
      * passes overlap. That is more than needed, so the sections bound no other placement. */
     bool relaxed;
+    /* Several queues with `conflict` and many items: sections along the chain of passes, for the
+     * quick placements (plan_quick.h). */
+    uint32_t* chain_first;
+    uint32_t* chain_last;
+    uint32_t chain_sections;
     struct maar_plan_level levels[MAAR_PLAN_MAX_LEVELS];
     uint32_t level_count;
     uint64_t lower_bound;  /* bytes: the heaviest clique */
@@ -88,6 +93,11 @@ struct maar_plan_problem {
     uint64_t greedy_peak;  /* bytes */
     uint64_t peak;         /* bytes: the peak of the best placement so far */
 };
+
+/* Up to this many cliques, looking at all cliques of an item is quicker than a tree
+ * (plan_floors.h).
+ */
+enum { MAAR_PLAN_FEW_CLIQUES = 128 };
 
 /* Returns whether a pass comes after another one. The graph has clocks. */
 static inline bool maar_plan_pass_follows(const struct maar_plan_graph* graph, uint32_t before,
