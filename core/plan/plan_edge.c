@@ -95,9 +95,11 @@ struct walk {
     struct maar_plan_rank_set ends;
     uint32_t* found; /* neighbours of one item */
     uint32_t* others;
-    struct maar_plan_key* pairs; /* before and after, not sorted yet, with repetitions */
+    /* UINT32_MAX less the item after, and less the item before; not sorted yet, with repetitions */
+    struct maar_plan_key* pairs;
     uint32_t pair_count;
     uint32_t pair_room;
+    bool wrap;   /* edges to the next frame: items that keep their contents have none */
     bool failed; /* host memory was short */
 };
 
@@ -123,7 +125,8 @@ static void add_pair(struct walk* walk, struct maar_host_stack* stack, uint32_t 
         }
         walk->pairs = pairs;
     }
-    walk->pairs[walk->pair_count++] = (struct maar_plan_key){.first = before, .second = after};
+    walk->pairs[walk->pair_count++] =
+        (struct maar_plan_key){.first = UINT32_MAX - after, .second = UINT32_MAX - before};
 }
 
 /* ---- neighbours in time, among the items at the present address ---- */
@@ -201,14 +204,12 @@ static bool is_hidden(const struct maar_plan_problem* problem, uint32_t item, co
 static uint32_t find_nearest(const struct walk* walk, uint32_t item, bool forward, uint32_t* found)
 {
     const struct maar_plan_problem* problem = walk->problem;
-    /* Items that share bytes are a chain: the first one found is the only one. */
-    const uint32_t most = problem->granularity > 1 ? problem->count : 1;
     uint32_t count = 0;
     uint32_t rank = forward ? 0 : problem->count;
     if (item != UINT32_MAX) {
         rank = walk->begin_rank[item] + (forward ? 1 : 0);
     }
-    while (count < most) {
+    for (;;) {
         rank = forward ? maar_plan_rank_set_next(&walk->begins, rank)
                        : maar_plan_rank_set_before(&walk->begins, rank);
         if (rank == UINT32_MAX) {
@@ -225,8 +226,29 @@ static uint32_t find_nearest(const struct walk* walk, uint32_t item, bool forwar
     return count;
 }
 
+/* Items that share bytes are a chain: each has one neighbour on each side. */
+static bool is_chain(const struct walk* walk)
+{
+    return walk->problem->granularity <= 1;
+}
+
+/* Finds the last item that begins before rank `rank`, or the first one from there on. */
+static uint32_t find_in_chain(const struct walk* walk, uint32_t rank, bool forward, uint32_t* found)
+{
+    rank = forward ? maar_plan_rank_set_next(&walk->begins, rank)
+                   : maar_plan_rank_set_before(&walk->begins, rank);
+    if (rank == UINT32_MAX) {
+        return 0;
+    }
+    found[0] = walk->by_begin[rank];
+    return 1;
+}
+
 static uint32_t find_before(const struct walk* walk, uint32_t item, uint32_t* found)
 {
+    if (is_chain(walk)) {
+        return find_in_chain(walk, walk->begin_rank[item], false, found);
+    }
     return walk->problem->conflict == NULL
                ? find_last_before(walk, walk->problem->first[item], found)
                : find_nearest(walk, item, false, found);
@@ -234,9 +256,32 @@ static uint32_t find_before(const struct walk* walk, uint32_t item, uint32_t* fo
 
 static uint32_t find_after(const struct walk* walk, uint32_t item, uint32_t* found)
 {
+    if (is_chain(walk)) {
+        return find_in_chain(walk, walk->begin_rank[item] + 1, true, found);
+    }
     return walk->problem->conflict == NULL
                ? find_first_after(walk, walk->problem->last[item] + 1, found)
                : find_nearest(walk, item, true, found);
+}
+
+/* Finds the last users of the present address. */
+static uint32_t find_last(const struct walk* walk, uint32_t* found)
+{
+    if (is_chain(walk)) {
+        return find_in_chain(walk, UINT32_MAX, false, found);
+    }
+    return walk->problem->conflict == NULL ? find_last_before(walk, UINT32_MAX, found)
+                                           : find_nearest(walk, UINT32_MAX, false, found);
+}
+
+/* Finds its first users. */
+static uint32_t find_first(const struct walk* walk, uint32_t* found)
+{
+    if (is_chain(walk)) {
+        return find_in_chain(walk, 0, true, found);
+    }
+    return walk->problem->conflict == NULL ? find_first_after(walk, 0, found)
+                                           : find_nearest(walk, UINT32_MAX, true, found);
 }
 
 /* ---- the walk ---- */
@@ -272,11 +317,8 @@ static void pair_around(struct walk* walk, struct maar_host_stack* stack, uint32
 static void pair_wrap(struct walk* walk, struct maar_host_stack* stack, uint32_t number,
                       uint32_t (*seen)[2])
 {
-    const bool intervals = walk->problem->conflict == NULL;
-    const uint32_t last_count = intervals ? find_last_before(walk, UINT32_MAX, walk->found)
-                                          : find_nearest(walk, UINT32_MAX, false, walk->found);
-    const uint32_t first_count = intervals ? find_first_after(walk, 0, walk->others)
-                                           : find_nearest(walk, UINT32_MAX, true, walk->others);
+    const uint32_t last_count = find_last(walk, walk->found);
+    const uint32_t first_count = find_first(walk, walk->others);
     for (uint32_t i = 0; i < last_count; ++i) {
         for (uint32_t k = 0; k < first_count; ++k) {
             const uint32_t a = walk->found[i];
@@ -306,11 +348,20 @@ static uint32_t end_of_address(const struct walk* walk, uint32_t at)
 
 static void change_users(struct walk* walk, const struct maar_plan_key* event)
 {
+    if (walk->wrap && keeps_contents(walk->problem, event->item)) {
+        return;
+    }
     if (event->second != 0) {
         maar_plan_rank_set_remove(&walk->begins, walk->begin_rank[event->item]);
-        maar_plan_rank_set_remove(&walk->ends, walk->end_rank[event->item]);
     } else {
         maar_plan_rank_set_add(&walk->begins, walk->begin_rank[event->item]);
+    }
+    if (is_chain(walk) || walk->problem->conflict != NULL) {
+        return;
+    }
+    if (event->second != 0) {
+        maar_plan_rank_set_remove(&walk->ends, walk->end_rank[event->item]);
+    } else {
         maar_plan_rank_set_add(&walk->ends, walk->end_rank[event->item]);
     }
 }
@@ -340,15 +391,11 @@ static void collect_pairs(struct walk* walk, struct maar_host_stack* stack, uint
 
 /* Sorts where items begin and end in memory: in bytes, or in granules where kinds are mixed. At one
  * address, ends come before begins. */
-static void list_events(struct walk* walk, const int64_t* offsets, bool wrap,
-                        struct maar_plan_key* other)
+static void list_events(struct walk* walk, const int64_t* offsets, struct maar_plan_key* other)
 {
     const struct maar_plan_problem* problem = walk->problem;
     const uint64_t granule = problem->granularity;
     for (uint32_t i = 0; i < problem->count; ++i) {
-        if (wrap && keeps_contents(problem, i)) {
-            continue;
-        }
         const uint64_t begin = (uint64_t)offsets[i] * problem->unit;
         const uint64_t end = begin + problem->bytes[i];
         walk->events[walk->event_count++] =
@@ -381,17 +428,18 @@ static void order_items(struct walk* walk, struct maar_plan_key* keys, struct ma
     }
     maar_plan_sort_keys(keys, other, count);
     rank_items(keys, count, walk->by_begin, walk->begin_rank);
-    for (uint32_t i = 0; i < count && problem->conflict == NULL; ++i) {
+    if (problem->conflict != NULL || is_chain(walk)) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
         keys[i] = (struct maar_plan_key){.first = UINT32_MAX - problem->last[i], .item = i};
     }
-    if (problem->conflict == NULL) {
-        maar_plan_sort_keys(keys, other, count);
-    }
+    maar_plan_sort_keys(keys, other, count);
     rank_items(keys, count, walk->by_end, walk->end_rank);
 }
 
 static VkResult create_walk(const struct maar_plan_problem* problem, const int64_t* offsets,
-                            bool wrap, struct maar_host_stack* stack, struct walk* walk)
+                            struct maar_host_stack* stack, struct walk* walk)
 {
     const uint32_t count = problem->count;
     struct maar_plan_key* other = maar_stack_grab(stack, count, 2 * sizeof *other);
@@ -412,17 +460,17 @@ static VkResult create_walk(const struct maar_plan_problem* problem, const int64
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     order_items(walk, walk->events, other);
-    list_events(walk, offsets, wrap, other);
+    list_events(walk, offsets, other);
     return VK_SUCCESS;
 }
 
-/* Adds one edge for each different pair. */
+/* Adds one edge for each different pair, ordered by `after`, then `before`. */
 static VkResult add_edges(const struct walk* walk, struct maar_host_stack* stack,
                           struct maar_plan_edges* edges)
 {
     const struct maar_plan_problem* problem = walk->problem;
     struct maar_plan_key* other = maar_stack_grab(stack, walk->pair_count, sizeof *other);
-    if (other == NULL) {
+    if (walk->failed || other == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     maar_plan_sort_keys(walk->pairs, other, walk->pair_count);
@@ -430,21 +478,32 @@ static VkResult add_edges(const struct walk* walk, struct maar_host_stack* stack
     for (uint32_t k = 0; k < walk->pair_count && result == VK_SUCCESS; ++k) {
         const struct maar_plan_key* pair = &walk->pairs[k];
         if (k == 0 || pair->first != pair[-1].first || pair->second != pair[-1].second) {
-            result = add_edge(problem, (uint32_t)pair->first, (uint32_t)pair->second, stack, edges);
+            result = add_edge(problem, UINT32_MAX - (uint32_t)pair->second,
+                              UINT32_MAX - (uint32_t)pair->first, stack, edges);
         }
     }
     return result;
 }
 
 VkResult maar_plan_find_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                              bool wrap, struct maar_host_stack* stack,
-                              struct maar_plan_edges* edges)
+                              struct maar_host_stack* stack, struct maar_plan_edges* edges,
+                              struct maar_plan_edges* wrap_edges)
 {
     struct walk walk;
-    uint32_t(*seen)[2] = wrap ? maar_stack_grab_zeroed(stack, problem->count, sizeof *seen) : NULL;
-    if (create_walk(problem, offsets, wrap, stack, &walk) != VK_SUCCESS || (wrap && seen == NULL)) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    VkResult result = create_walk(problem, offsets, stack, &walk);
+    if (result == VK_SUCCESS && edges != NULL) {
+        collect_pairs(&walk, stack, NULL);
+        result = add_edges(&walk, stack, edges);
     }
-    collect_pairs(&walk, stack, seen);
-    return walk.failed ? VK_ERROR_OUT_OF_HOST_MEMORY : add_edges(&walk, stack, edges);
+    if (result == VK_SUCCESS && wrap_edges != NULL) {
+        uint32_t(*seen)[2] = maar_stack_grab_zeroed(stack, problem->count, sizeof *seen);
+        walk.pair_count = 0;
+        walk.wrap = true;
+        if (seen == NULL) {
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        collect_pairs(&walk, stack, seen);
+        result = add_edges(&walk, stack, wrap_edges);
+    }
+    return result;
 }
