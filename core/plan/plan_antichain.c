@@ -50,7 +50,7 @@ static VkResult create_flow(const struct maar_plan_problem* problem, const uint6
         .count = count,
         .from_source = maar_stack_grab(stack, count, sizeof *flow->from_source),
         .to_sink = maar_stack_grab(stack, count, sizeof *flow->to_sink),
-        .carried = maar_stack_grab_zeroed(stack, count, count * sizeof *flow->carried),
+        .carried = maar_stack_grab(stack, count, count * sizeof *flow->carried),
         .level = maar_stack_grab(stack, count, 2 * sizeof *flow->level),
         .queue = maar_stack_grab(stack, count, 2 * sizeof *flow->queue),
         .next = maar_stack_grab(stack, count, 2 * sizeof *flow->next),
@@ -59,6 +59,9 @@ static VkResult create_flow(const struct maar_plan_problem* problem, const uint6
     if (flow->from_source == NULL || flow->to_sink == NULL || flow->carried == NULL ||
         flow->level == NULL || flow->queue == NULL || flow->next == NULL || flow->path == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < count && !is_late(flow); ++i) {
+        memset(flow->carried + (size_t)i * count, 0, count * sizeof *flow->carried);
     }
     for (uint32_t i = 0; i < count; ++i) {
         flow->from_source[i] = flow->problem->bytes[i];
@@ -257,6 +260,53 @@ static void raise_bound(struct maar_plan_problem* problem, const uint64_t* set)
  * items this takes about a millisecond. */
 enum { CLIQUES_PER_LOOK = 16 };
 
+/* The number of items between two readings of the clock while their cliques are listed. Each looks
+ * at all cliques. */
+enum { LISTS_PER_LOOK = 64 };
+
+/* Counts the cliques of each item or, where member is not NULL, lists them. Returns false when time
+ * is up, if the class is large. */
+static bool visit_members(const struct maar_plan_problem* problem, const uint64_t* sets,
+                          uint32_t* counts, uint32_t* member)
+{
+    const size_t words = problem->conflict_words;
+    uint32_t listed = 0;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        if (problem->count > MAAR_PLAN_SMALL && i % LISTS_PER_LOOK == 0 &&
+            maar_plan_interrupted(problem->graph->budget)) {
+            return false;
+        }
+        const uint32_t before = listed;
+        for (uint32_t k = 0; k < problem->clique_count; ++k) {
+            if (maar_plan_has(sets + k * words, i)) {
+                if (member != NULL) {
+                    member[listed] = k;
+                }
+                ++listed;
+            }
+        }
+        if (counts != NULL) {
+            counts[i + 1] = counts[i] + (listed - before);
+        }
+    }
+    return true;
+}
+
+/* Lists for each item the cliques that it is in. */
+static bool list_members(struct maar_plan_problem* problem, struct maar_host_stack* stack,
+                         const uint64_t* sets)
+{
+    problem->member_begin =
+        maar_stack_grab_zeroed(stack, (size_t)problem->count + 1, sizeof *problem->member_begin);
+    if (problem->member_begin == NULL ||
+        !visit_members(problem, sets, problem->member_begin, NULL)) {
+        return false;
+    }
+    problem->member =
+        maar_stack_grab(stack, problem->member_begin[problem->count], sizeof *problem->member);
+    return problem->member != NULL && visit_members(problem, sets, NULL, problem->member);
+}
+
 /* Collects the heaviest antichain and a maximal antichain around each item, each set once. When
  * time is up, each remaining item of a small class makes a set of its own, and a large class ends
  * without cliques. Returns whether the cliques are there. */
@@ -275,7 +325,6 @@ static bool collect_cliques(struct maar_plan_problem* problem, struct maar_host_
     memcpy(sets, heaviest, words * sizeof *sets);
     make_maximal(problem, order, common, sets);
     uint32_t set_count = 1;
-    size_t member_count = 0;
     raise_bound(problem, sets);
     bool late = false;
     for (uint32_t i = 0; i < count; ++i) {
@@ -299,30 +348,7 @@ static bool collect_cliques(struct maar_plan_problem* problem, struct maar_host_
         raise_bound(problem, set);
     }
     problem->clique_count = set_count;
-    problem->member_begin =
-        maar_stack_grab_zeroed(stack, (size_t)count + 1, sizeof *problem->member_begin);
-    if (problem->member_begin == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        problem->member_begin[i] = (uint32_t)member_count;
-        for (uint32_t k = 0; k < set_count; ++k) {
-            member_count += maar_plan_has(sets + k * words, i);
-        }
-    }
-    problem->member_begin[count] = (uint32_t)member_count;
-    problem->member = maar_stack_grab(stack, member_count, sizeof *problem->member);
-    if (problem->member == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0, m = 0; i < count; ++i) {
-        for (uint32_t k = 0; k < set_count; ++k) {
-            if (maar_plan_has(sets + k * words, i)) {
-                problem->member[m++] = k;
-            }
-        }
-    }
-    return true;
+    return list_members(problem, stack, sets);
 }
 
 /* Fills in which items of the class come before each other, and which conflict. Returns false when

@@ -6,6 +6,7 @@
 
 #include "core/plan/exact/exact.h"
 #include "core/plan/plan_antichain.h"
+#include "core/plan/plan_clash.h"
 #include "core/plan/plan_input.h"
 #include "core/plan/plan_result.h"
 
@@ -380,26 +381,17 @@ static VkResult build_cliques(struct maar_plan_problem* problem, struct maar_hos
 }
 
 /* Rejects two resources with fixed offsets that live at the same time and overlap. */
-static VkResult check_fixed(const struct maar_plan_problem* problem)
+static VkResult check_fixed(const struct maar_plan_problem* problem, struct maar_host_stack* stack)
 {
-    for (uint32_t i = 0; i < problem->count; ++i) {
-        if (problem->fixed[i] < 0) {
-            continue;
-        }
-        for (uint32_t k = 0; k < i; ++k) {
-            if (problem->fixed[k] < 0 || !maar_plan_conflicts(problem, i, k)) {
-                continue;
-            }
-            if (problem->fixed[i] < maar_plan_top(problem, k, problem->fixed[k], i) &&
-                problem->fixed[k] < maar_plan_top(problem, i, problem->fixed[i], k)) {
-                return maar_plan_reject(problem->graph->info,
-                                        "maarCreatePlan: pResources[%u] and [%u] live at the same "
-                                        "time, and their fixed offsets overlap",
-                                        problem->resource[k], problem->resource[i]);
-            }
-        }
+    struct maar_plan_clash clash;
+    const VkResult result = maar_plan_find_clash(problem, problem->fixed, false, stack, &clash);
+    if (result == VK_SUCCESS && clash.found) {
+        return maar_plan_reject(problem->graph->info,
+                                "maarCreatePlan: pResources[%u] and [%u] live at the same "
+                                "time, and their fixed offsets overlap",
+                                problem->resource[clash.one], problem->resource[clash.other]);
     }
-    return VK_SUCCESS;
+    return result;
 }
 
 VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maar_host_stack* stack,
@@ -427,11 +419,13 @@ VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maa
     if (result != VK_SUCCESS) {
         return result;
     }
+    bool any_fixed = false;
     for (uint32_t i = 0; i < count; ++i) {
         if (problem->fixed[i] >= 0) {
             const uint64_t end = maar_plan_end(problem, i, problem->fixed[i]);
             problem->proved_bound = end > problem->proved_bound ? end : problem->proved_bound;
+            any_fixed = true;
         }
     }
-    return check_fixed(problem);
+    return any_fixed ? check_fixed(problem, stack) : VK_SUCCESS;
 }

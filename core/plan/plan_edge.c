@@ -422,9 +422,12 @@ static void order_items(struct walk* walk, struct maar_plan_key* keys, struct ma
     const uint32_t count = problem->count;
     const uint32_t* rank = problem->graph->begin_rank;
     for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t begin =
-            problem->conflict == NULL ? problem->first[i] : rank[problem->resource[i]];
-        keys[i] = (struct maar_plan_key){.first = UINT32_MAX - begin, .item = i};
+        /* Fixed items may be in order although their intervals along the chain overlap. Then the
+         * rank decides where they begin at one section. */
+        const uint32_t begin = rank[problem->resource[i]];
+        const uint32_t section = problem->conflict == NULL ? problem->first[i] : begin;
+        keys[i] = (struct maar_plan_key){
+            .first = UINT32_MAX - section, .second = UINT32_MAX - begin, .item = i};
     }
     maar_plan_sort_keys(keys, other, count);
     rank_items(keys, count, walk->by_begin, walk->begin_rank);

@@ -228,3 +228,23 @@ VkResult maar_plan_build_graph(const MaarPlanCreateInfo* info, struct maar_plan_
     }
     return result;
 }
+
+bool maar_plan_resource_precedes(const struct maar_plan_graph* graph, uint32_t one, uint32_t other)
+{
+    if (graph->before != NULL) {
+        return maar_plan_has(graph->before + one * graph->before_words, other);
+    }
+    const MaarPlanResource* a = &graph->info->pResources[one];
+    const MaarPlanResource* b = &graph->info->pResources[other];
+    if (graph->clock == NULL || ((a->flags | b->flags) & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0) {
+        return graph->last[one] < graph->first[other];
+    }
+    for (uint32_t i = 0; i < a->useCount; ++i) {
+        for (uint32_t k = 0; k < b->useCount; ++k) {
+            if (!maar_plan_pass_follows(graph, a->pUses[i], b->pUses[k])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}

@@ -30,11 +30,21 @@ static uint64_t clique_total(const struct maar_plan_problem* problem, const uint
     return most;
 }
 
+/* Returns the number of bits that are set (Warren, Hacker's Delight, 5-1). */
+static uint64_t count_set_bits(uint64_t word)
+{
+    word -= word >> 1 & 0x5555555555555555u;
+    word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+    word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0Fu;
+    return word * 0x0101010101010101u >> 56;
+}
+
 static uint64_t count_conflicts(const struct maar_plan_problem* problem, uint32_t item)
 {
+    const uint64_t* row = problem->conflict + item * problem->conflict_words;
     uint64_t count = 1;
-    for (uint32_t k = 0; k < problem->count; ++k) {
-        count += maar_plan_has(problem->conflict + item * problem->conflict_words, k);
+    for (size_t w = 0; w < problem->conflict_words; ++w) {
+        count += count_set_bits(row[w]);
     }
     return count;
 }
