@@ -29,11 +29,11 @@ struct flow {
 
 /* The number of nodes between two readings of the clock. Each node looks at all items, so this
  * takes half a millisecond with a few thousand items. */
-enum { NODES_PER_LOOK = 32 };
+enum { ROWS_PER_FLOW_LOOK = 32 };
 
 static bool is_late(struct flow* flow)
 {
-    if (!flow->late && ++flow->looks % NODES_PER_LOOK == 0) {
+    if (!flow->late && ++flow->looks % ROWS_PER_FLOW_LOOK == 0) {
         flow->late = maar_plan_interrupted(flow->problem->graph->budget);
     }
     return flow->late;
@@ -358,7 +358,7 @@ static bool fill_conflicts(struct maar_plan_problem* problem, uint64_t* before, 
     const struct maar_plan_graph* graph = problem->graph;
     const size_t words = problem->conflict_words;
     for (uint32_t i = 0; i < problem->count; ++i) {
-        if (problem->count > MAAR_PLAN_SMALL && i % NODES_PER_LOOK == 0 &&
+        if (problem->count > MAAR_PLAN_SMALL && i % ROWS_PER_FLOW_LOOK == 0 &&
             maar_plan_interrupted(graph->budget)) {
             return false;
         }

@@ -407,7 +407,7 @@ static void list_events(struct walk* walk, const int64_t* offsets, struct maar_p
 }
 
 /* Fills in the ranks of all items by one order. */
-static void rank_items(const struct maar_plan_key* keys, uint32_t count, uint32_t* items,
+static void note_ranks(const struct maar_plan_key* keys, uint32_t count, uint32_t* items,
                        uint32_t* ranks)
 {
     for (uint32_t k = 0; k < count; ++k) {
@@ -430,7 +430,7 @@ static void order_items(struct walk* walk, struct maar_plan_key* keys, struct ma
             .first = UINT32_MAX - section, .second = UINT32_MAX - begin, .item = i};
     }
     maar_plan_sort_keys(keys, other, count);
-    rank_items(keys, count, walk->by_begin, walk->begin_rank);
+    note_ranks(keys, count, walk->by_begin, walk->begin_rank);
     if (problem->conflict != NULL || is_chain(walk)) {
         return;
     }
@@ -438,7 +438,7 @@ static void order_items(struct walk* walk, struct maar_plan_key* keys, struct ma
         keys[i] = (struct maar_plan_key){.first = UINT32_MAX - problem->last[i], .item = i};
     }
     maar_plan_sort_keys(keys, other, count);
-    rank_items(keys, count, walk->by_end, walk->end_rank);
+    note_ranks(keys, count, walk->by_end, walk->end_rank);
 }
 
 static VkResult create_walk(const struct maar_plan_problem* problem, const int64_t* offsets,

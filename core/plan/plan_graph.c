@@ -172,7 +172,7 @@ static bool begins_after(const uint32_t* begins, const uint32_t* ends, uint32_t 
  * most MAX_ORDERED, in each queue: half a millisecond with a few queues. */
 enum { ROWS_PER_LOOK = 16 };
 
-/* Fills in the partial order of all resources. Leaves it out when time is up: the chain then tells
+/* Fills in the partial order of all resources. Leaves it out when time is up: the chain then shows
  * which resources may share bytes, though not all of them. */
 static VkResult build_order(struct maar_host_stack* stack, struct maar_plan_graph* graph)
 {

@@ -15,7 +15,7 @@
 enum { MAX_PAIRWISE = 4096 };
 /* Steps between two readings of the clock. One step looks at all items, or, in skylines, at a few
  * sections. */
-enum { ITEMS_PER_LOOK = 16, CHECKS_PER_LOOK = 1024 };
+enum { PAIRED_PER_LOOK = 16, CHECKS_PER_LOOK = 1024 };
 /* A skyline checks an item again and again while other items rise below it. After this number of
  * checks, and four for each item, it places the rest in the order of their ranks. The number is
  * above the square of a thousand items, so only larger problems can reach it. Above MAX_PAIRWISE
@@ -132,7 +132,7 @@ static bool fit_in_order(struct greedy* greedy, bool tightest)
         if (problem->fixed[item] >= 0) {
             continue;
         }
-        if (is_stopped(greedy, placed_count, ITEMS_PER_LOOK)) {
+        if (is_stopped(greedy, placed_count, PAIRED_PER_LOOK)) {
             return false;
         }
         offsets[item] = find_offset(problem, placed, placed_count, item, tightest, offsets);
@@ -274,7 +274,7 @@ static bool place_skyline_pairwise(struct greedy* greedy)
     memcpy(list, greedy->order, problem->count * sizeof *list);
     while (left > 0) {
         uint32_t best = 0;
-        if (is_stopped(greedy, left, ITEMS_PER_LOOK)) {
+        if (is_stopped(greedy, left, PAIRED_PER_LOOK)) {
             return false;
         }
         for (uint32_t k = 1; k < left; ++k) {
@@ -392,7 +392,7 @@ static bool suits(const struct maar_plan_problem* problem, const struct greedy_o
 }
 
 /* Takes over a placement if its peak is the lowest so far. */
-static void judge(const struct greedy* greedy, int64_t* offsets, uint64_t* peak)
+static void take_if_lower(const struct greedy* greedy, int64_t* offsets, uint64_t* peak)
 {
     const uint64_t found = maar_plan_peak(greedy->problem, greedy->offsets);
     if (found < *peak) {
@@ -412,14 +412,14 @@ static VkResult place_quickly(struct greedy* greedy, struct maar_host_stack* sta
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (fixed_count == 0 && maar_plan_quick_pass(quick, false, greedy->offsets)) {
-        judge(greedy, offsets, peak);
+        take_if_lower(greedy, offsets, peak);
         if (!maar_plan_interrupted(greedy->budget) &&
             maar_plan_quick_pass(quick, true, greedy->offsets)) {
-            judge(greedy, offsets, peak);
+            take_if_lower(greedy, offsets, peak);
         }
     } else {
         maar_plan_quick_stack(quick, quick->by_first, greedy->offsets);
-        judge(greedy, offsets, peak);
+        take_if_lower(greedy, offsets, peak);
     }
     greedy->may_stop = true;
     if (problem->conflict == NULL && problem->clique_count > MAAR_PLAN_FEW_CLIQUES) {
@@ -464,7 +464,7 @@ VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_h
             continue;
         }
         if (place_by(&greedy, by)) {
-            judge(&greedy, offsets, peak);
+            take_if_lower(&greedy, offsets, peak);
         }
         done = *peak <= enough || maar_plan_interrupted(budget);
     }

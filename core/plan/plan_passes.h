@@ -1,10 +1,10 @@
 /*
  * The order of the passes of several queues: clocks, and the longest chain.
  *
- * A clock tells for a pass where each queue's first later pass is, so that one comparison answers
- * whether a pass comes after another one. The chain is a longest path through the order. Each pass
- * lies between two passes of the chain, or is one of them. Positions along the chain are numbered
- * 2 i + 1 for its pass i, and 2 i for what lies between the passes i - 1 and i.
+ * The clock of a pass says where the first later pass of each queue is, so that one comparison
+ * answers whether a pass comes after another one. The chain is a longest path through the order.
+ * Each pass lies between two passes of the chain, or is one of them. Positions along the chain are
+ * numbered 2 i + 1 for its pass i, and 2 i for what lies between the passes i - 1 and i.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_PASSES_H
 #define MAAR_CORE_PLAN_PLAN_PASSES_H

@@ -61,7 +61,7 @@ VkResult maar_plan_quick_init(struct maar_plan_quick* quick,
 }
 
 /* Where kinds are mixed, each item gets whole granules. *align receives 0 if that is too much. */
-static int64_t room_for(const struct maar_plan_problem* problem, uint32_t item, int64_t* align)
+static int64_t room_of_item(const struct maar_plan_problem* problem, uint32_t item, int64_t* align)
 {
     *align = problem->align[item];
     if (!problem->mixed) {
@@ -89,12 +89,12 @@ bool maar_plan_quick_pass(struct maar_plan_quick* quick, bool backward, int64_t*
             if (!is_over) {
                 break;
             }
-            const int64_t size = room_for(problem, other, &align);
+            const int64_t size = room_of_item(problem, other, &align);
             if (!maar_plan_gaps_give(&quick->gaps, offsets[other], offsets[other] + size)) {
                 return false;
             }
         }
-        const int64_t size = room_for(problem, item, &align);
+        const int64_t size = room_of_item(problem, item, &align);
         offsets[item] = align > 0 ? maar_plan_gaps_take(&quick->gaps, size, align) : -1;
         if (offsets[item] < 0) {
             return false;
