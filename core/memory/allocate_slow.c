@@ -337,6 +337,7 @@ static void report_failure(const struct job* job, VkResult result)
     const bool strict = (flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0;
     const struct maar_allocation_failure failure = {
         .call = job->call,
+        .reason = MAAR_FAILURE_REASONS,
         .name = job->general->name,
         .size = job->general->size,
         .result = result,

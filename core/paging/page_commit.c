@@ -279,6 +279,43 @@ static void end_fresh(const struct maar_page_range* range, bool keep)
     }
 }
 
+/* The bytes that a call took from types that its tables do not prefer. */
+struct fallback_bytes {
+    VkDeviceSize bytes[VK_MAX_MEMORY_TYPES];
+    uint8_t preferred[VK_MAX_MEMORY_TYPES];
+};
+
+/* Adds the pages that a call took for a range from another type than the preferred one. */
+static void count_fallback(const struct maar_page_range* range, struct fallback_bytes* fallback)
+{
+    const struct maar_page_table* table = range->table;
+    maar_assert_held(&table->paging->lock);
+    for (uint64_t i = 0; table->type_count > 1 && i < range->count; ++i) {
+        const uint64_t* entry = maar_page_entry(table, range->first + i);
+        if (entry == NULL || (*entry & MAAR_ENTRY_FRESH) == 0) {
+            continue;
+        }
+        const uint32_t type = maar_entry_block(table, *entry)->pool->type_index;
+        if (type != table->types[0]) {
+            fallback->bytes[type] += table->page_size;
+            fallback->preferred[type] = table->types[0];
+        }
+    }
+}
+
+/* Counts a call as a fallback if it took such pages, and reports each type that they are of. */
+static void report_fallback(MaarAllocator allocator, const struct fallback_bytes* fallback)
+{
+    bool counted = false;
+    for (uint32_t type = 0; type < VK_MAX_MEMORY_TYPES; ++type) {
+        if (fallback->bytes[type] != 0) {
+            (void)maar_atomic64_add(&allocator->fallbacks, counted ? 0 : 1);
+            maar_report_fallback(allocator, fallback->bytes[type], type, fallback->preferred[type]);
+            counted = true;
+        }
+    }
+}
+
 static bool is_leaf_unused(const struct maar_page_table* table, const struct maar_page_leaf* leaf)
 {
     bool unused = !leaf->dirty;
@@ -311,28 +348,59 @@ static void free_unused_leaves(const struct maar_page_range* range)
     }
 }
 
-static void report_page_shortage(MaarAllocator allocator, const char* call,
-                                 const struct maar_page_range* range, VkResult result)
+/* Returns how many pages a call has taken for ranges, and how many these ranges still lack. */
+static uint64_t count_asked(struct maar_paging* paging, uint32_t range_count,
+                            const struct maar_page_range* ranges)
+{
+    uint64_t asked = 0;
+    maar_mutex_lock(&paging->lock);
+    for (uint32_t i = 0; i < range_count; ++i) {
+        for (uint64_t page = 0; page < ranges[i].count; ++page) {
+            const uint64_t* entry = maar_page_entry(ranges[i].table, ranges[i].first + page);
+            asked +=
+                entry == NULL || !maar_entry_has_page(*entry) || (*entry & MAAR_ENTRY_FRESH) != 0;
+        }
+    }
+    maar_mutex_unlock(&paging->lock);
+    return asked;
+}
+
+/* Describes a call that found no pages for a range, before the call gives back what it took: only
+ * then do the accounts show the reason. */
+static struct maar_allocation_failure describe_shortage(MaarAllocator allocator, const char* call,
+                                                        const struct maar_page_range* range,
+                                                        uint64_t asked, VkResult result)
 {
     const struct maar_page_table* table = range->table;
     const MaarAllocationCreateFlags flags = table->memory.flags;
-    const VkDeviceSize size = range->count * table->page_size;
+    const VkDeviceSize lacking =
+        count_asked(table->paging, 1, range) * table->page_size; /* the range took nothing */
     const struct maar_budget budget =
         maar_budget_read(allocator, maar_type_heap(allocator, table->types[0]));
-    const struct maar_allocation_failure failure = {
+    struct maar_allocation_failure failure = {
         .call = call,
-        .size = size,
+        .size = asked * table->page_size,
+        .lacking = lacking,
         .result = result,
         .type_index = table->types[0],
         .type_bits = maar_page_table_types(table),
         .pool = maar_page_table_owner(table),
         .only_budget =
             (flags & (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT) != 0 &&
-            !maar_budget_holds(&budget, size),
+            !maar_budget_holds(&budget, lacking),
         .in_pieces = true,
     };
+    failure.reason = maar_find_failure_reason(allocator, &failure);
+    return failure;
+}
+
+static void report_page_shortage(MaarAllocator allocator,
+                                 const struct maar_allocation_failure* failure,
+                                 const struct maar_page_range* range)
+{
+    const MaarAllocationCreateFlags flags = range->table->memory.flags;
     if ((flags & (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0) {
-        maar_report_allocation_failure(allocator, &failure);
+        maar_report_allocation_failure(allocator, failure);
     }
 }
 
@@ -371,19 +439,33 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
         result = commit_range(allocator, call, &ranges[done], within_budget);
         ++done;
     }
+    const bool is_reported = is_page_shortage(result) && !within_budget;
+    struct maar_allocation_failure failure = {.size = 0};
+    if (is_reported) {
+        const uint64_t asked = count_asked(paging, range_count, ranges);
+        failure = describe_shortage(allocator, call, &ranges[done - 1], asked, result);
+    }
+    struct fallback_bytes fallback = {.bytes = {0}};
     maar_mutex_lock(&paging->lock);
     for (uint32_t i = 0; i < done; ++i) {
+        if (result == VK_SUCCESS) {
+            count_fallback(&ranges[i], &fallback);
+        }
         end_fresh(&ranges[i], result == VK_SUCCESS);
     }
     maar_mutex_unlock(&paging->lock);
+    report_fallback(allocator, &fallback);
     for (uint32_t i = 0; i < done && result != VK_SUCCESS; ++i) {
         free_unused_leaves(&ranges[i]);
     }
     if (result != VK_SUCCESS) {
         maar_page_pools_undo(paging, blocks_made);
     }
-    if (is_page_shortage(result) && !within_budget) {
-        report_page_shortage(allocator, call, &ranges[done - 1], result);
+    if (result != VK_SUCCESS && result != VK_ERROR_VALIDATION_FAILED_EXT && !within_budget) {
+        (void)maar_atomic64_add(&allocator->failures, 1);
+    }
+    if (is_reported) {
+        report_page_shortage(allocator, &failure, &ranges[done - 1]);
         report_held(allocator, call);
     }
     /* To the caller, a pool's limit is a lack of memory. */

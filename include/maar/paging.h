@@ -280,7 +280,10 @@ typedef struct MaarReservationCreateInfo {
     const VkBufferCreateInfo* pBufferInfo;
     /** The memory of its pages; NULL for the defaults. Maar reads usage, required, preferred and
      * budget flags, types, `pool` (NULL or a pool that stitches), pUserData and pName. Pages cannot
-     * be mapped. */
+     * be mapped. When the preferred memory type has no room, pages come from another type, for
+     * example from system memory: a warning says so, and the call that took the pages counts once
+     * in MaarStatistics::fallbackCount. With MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT that call
+     * fails instead, with VK_ERROR_OUT_OF_DEVICE_MEMORY. */
     const MaarAllocationCreateInfo* pMemoryInfo;
 } MaarReservationCreateInfo;
 
