@@ -9,6 +9,7 @@
 #include "core/paging/page_commit.h"
 
 #include "core/paging/page_entry.h"
+#include "core/paging/page_reuse.h"
 #include "core/time/retire_collect.h"
 
 /* Makes the leaves of pages [first, first + count). No lock may be held. */
@@ -137,6 +138,40 @@ static void fill_range(const struct maar_page_range* range, struct maar_page_poo
     }
 }
 
+/* Fills a range with free pages and with held pages of a pool, which the submission unbinds before
+ * it binds them here. Returns false if even these are too few. */
+static bool fill_with_held(const struct maar_page_range* range, struct maar_page_pool* pool)
+{
+    struct maar_page_table* table = range->table;
+    const uint64_t end = range->first + range->count;
+    uint64_t missing = 0;
+    for (uint64_t page = range->first; page < end; ++page) {
+        uint64_t* entry = maar_page_entry(table, page);
+        missing += maar_entry_has_page(*entry) ? 0 : 1;
+        if (unhold(table, entry)) {
+            *entry |= MAAR_ENTRY_FRESH;
+        }
+    }
+    if (missing > pool->free_count &&
+        !maar_held_has(table->paging, pool, missing - pool->free_count)) {
+        return false;
+    }
+    struct maar_held_walk walk = maar_held_begin(table->paging, pool);
+    for (uint64_t page = range->first; page < end; ++page) {
+        uint64_t* entry = maar_page_entry(table, page);
+        if (maar_entry_has_page(*entry)) {
+            continue;
+        }
+        if (pool->free_count > 0) {
+            fill_run(table, pool, page, 1);
+        } else {
+            maar_held_move(&walk, table, page);
+            *entry |= MAAR_ENTRY_FRESH;
+        }
+    }
+    return true;
+}
+
 enum commit_outcome {
     COMMIT_DONE,
     COMMIT_TOO_FEW,        /* free pages: *missing more are needed */
@@ -146,7 +181,8 @@ enum commit_outcome {
 /* Fills a range with pages of a pool that are free already. No lock may be held: waits for a
  * submission that unbinds pages of the range. */
 static enum commit_outcome commit_from(const struct maar_page_range* range,
-                                       struct maar_page_pool* pool, uint64_t* missing)
+                                       struct maar_page_pool* pool, bool with_held,
+                                       uint64_t* missing)
 {
     struct maar_paging* paging = range->table->paging;
     enum commit_outcome outcome = COMMIT_DONE;
@@ -157,10 +193,10 @@ static enum commit_outcome commit_from(const struct maar_page_range* range,
     *missing = count_missing(range);
     if (range->table->may_alias && is_shown_elsewhere(range)) {
         outcome = COMMIT_SHOWN_ELSEWHERE;
-    } else if (*missing > pool->free_count) {
-        outcome = COMMIT_TOO_FEW;
-    } else {
+    } else if (*missing <= pool->free_count) {
         fill_range(range, pool);
+    } else if (!with_held || !fill_with_held(range, pool)) {
+        outcome = COMMIT_TOO_FEW;
     }
     maar_mutex_unlock(&paging->lock);
     return outcome;
@@ -169,6 +205,7 @@ static enum commit_outcome commit_from(const struct maar_page_range* range,
 /* The ways in which a commit may get memory. */
 enum commit_effort {
     COMMIT_FREE_PAGES,    /* only pages that are free already */
+    COMMIT_HELD_PAGES,    /* these, and pages whose unbinding is recorded */
     COMMIT_WITHIN_BUDGET, /* new blocks within budgets, without asking the observer */
     COMMIT_LAST_RESORT    /* every way that a failing allocation tries */
 };
@@ -188,7 +225,7 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
     VkResult result = maar_page_pool_open(table->paging, &key, &pool);
     while (result == VK_SUCCESS) {
         uint64_t missing = 0;
-        switch (commit_from(range, pool, &missing)) {
+        switch (commit_from(range, pool, effort == COMMIT_HELD_PAGES, &missing)) {
         case COMMIT_DONE:
             return VK_SUCCESS;
         case COMMIT_SHOWN_ELSEWHERE:
@@ -198,7 +235,7 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
         case COMMIT_TOO_FEW:
             break;
         }
-        result = effort == COMMIT_FREE_PAGES
+        result = effort <= COMMIT_HELD_PAGES
                      ? VK_ERROR_OUT_OF_DEVICE_MEMORY
                      : maar_page_pool_grow(table->paging, pool, call, missing, &table->memory,
                                            effort == COMMIT_LAST_RESORT);
@@ -214,8 +251,8 @@ static bool is_page_shortage(VkResult result)
 }
 
 /* Commits one range. It tries free pages of the preferred type, then pages that are no longer
- * pending, then new blocks within budget, of one type after another. Last, unless within_budget, it
- * tries every way that a failing allocation tries. No lock may be held. */
+ * pending, then new blocks within budget, then held pages, of one type after another. Last, unless
+ * within_budget, it tries every way that a failing allocation tries. No lock may be held. */
 static VkResult commit_range(MaarAllocator allocator, const char* call,
                              const struct maar_page_range* range, bool within_budget)
 {
@@ -229,10 +266,12 @@ static VkResult commit_range(MaarAllocator allocator, const char* call,
     result = commit_in_type(range, call, table->types[0], COMMIT_FREE_PAGES);
     if (is_page_shortage(result)) {
         (void)maar_retire_collect(&allocator->retire, NULL);
-        result = commit_in_type(range, call, table->types[0], effort);
     }
-    for (uint32_t i = 1; i < table->type_count && is_page_shortage(result); ++i) {
+    for (uint32_t i = 0; i < table->type_count && is_page_shortage(result); ++i) {
         result = commit_in_type(range, call, table->types[i], effort);
+        if (is_page_shortage(result)) {
+            result = commit_in_type(range, call, table->types[i], COMMIT_HELD_PAGES);
+        }
     }
     const uint32_t last_count = may_grow && !within_budget ? table->type_count : 0;
     for (uint32_t i = 0; i < last_count && is_page_shortage(result); ++i) {

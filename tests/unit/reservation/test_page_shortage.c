@@ -127,6 +127,124 @@ static void pages_of_another_type_are_counted_and_reported(void** state)
     maarDestroyReservation(rig->allocator, strict);
 }
 
+/* What a decommit gives back serves a commit before the submission, when there is no other memory:
+ * in another reservation, and in the same place again. */
+static void pages_given_back_serve_at_once_in_a_full_heap(void** state)
+{
+    (void)state;
+    begin_limited(16 * MIB);
+    MaarReservation from = reserve_with(16 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    MaarReservation to = reserve_with(16 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    assert_int_equal(fixture_commit(rig, from, 0, 16 * MIB), VK_SUCCESS);
+    const MaarPoint before = fixture_submit(rig);
+    const uint64_t submissions = fixture_statistics(rig).submissionCount;
+    assert_int_equal(fixture_decommit(rig, from, 4 * MIB, 8 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, to, 0, 8 * MIB), VK_SUCCESS);
+    rig_check(rig);
+    assert_int_equal(fixture_statistics(rig).heldBytes, 0);
+    assert_int_equal(fixture_commit(rig, to, 8 * MIB, PAGE), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_HEAP_LIMIT_REACHED);
+    const MaarPoint point = fixture_submit(rig);
+    assert_int_equal(fixture_statistics(rig).submissionCount, submissions + 1);
+    assert_int_equal(maarWaitPending(rig->allocator, 0), VK_SUCCESS);
+    assert_int_equal(point.value, before.value + 2); /* it has unbound, and then bound */
+    rig_check(rig);
+    assert_int_equal(fixture_info(rig, from).committedSize, 8 * MIB);
+    assert_int_equal(fixture_info(rig, to).committedSize, 8 * MIB);
+    /* Each reservation takes over what the other one gives back, so places get other pages. */
+    assert_int_equal(fixture_decommit(rig, from, 0, 4 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_decommit(rig, to, 0, 8 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, from, 4 * MIB, 8 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, to, 0, 4 * MIB), VK_SUCCESS);
+    rig_check(rig);
+    (void)fixture_submit(rig);
+    rig_check(rig);
+    assert_int_equal(fixture_info(rig, from).committedSize, 12 * MIB);
+    maarDestroyReservation(rig->allocator, from);
+    maarDestroyReservation(rig->allocator, to);
+    assert_int_equal(maarWaitPending(rig->allocator, 0), VK_SUCCESS);
+    assert_int_equal(fixture_statistics(rig).committedBytes, 0);
+}
+
+/* A submission that fails records all of it again, and a call that fails gives back what it took.
+ */
+static void pages_taken_over_survive_failures(void** state)
+{
+    (void)state;
+    begin_limited(MIB);
+    MaarReservation from = reserve_with(MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    MaarReservation to = reserve_with(4 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    const MaarPageRange too_many[2] = {{0, MIB}, {2 * MIB, MIB}};
+    assert_int_equal(fixture_commit(rig, from, 0, MIB), VK_SUCCESS);
+    (void)fixture_submit(rig);
+    assert_int_equal(fixture_decommit(rig, from, 0, MIB), VK_SUCCESS);
+    assert_int_equal(maarCommitPages(rig->allocator, to, 2, too_many),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_forget_messages(rig);
+    rig_check(rig);
+    assert_int_equal(fixture_info(rig, to).committedSize, 0);
+    assert_int_equal(fixture_commit(rig, from, 0, MIB), VK_SUCCESS);
+    rig_check(rig);
+    assert_int_equal(fixture_decommit(rig, from, 0, MIB), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, to, MIB, MIB), VK_SUCCESS);
+    rig_set_fault(rig, "vkQueueBindSparse", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_check(rig);
+    (void)fixture_submit(rig);
+    rig_check(rig);
+    assert_int_equal(fixture_info(rig, to).committedSize, MIB);
+    assert_int_equal(fixture_info(rig, from).committedSize, 0);
+    maarDestroyReservation(rig->allocator, from);
+    maarDestroyReservation(rig->allocator, to);
+}
+
+/* Pages that wander among three reservations, which want more than there is. */
+static void pages_wander_in_a_full_heap(void** state)
+{
+    (void)state;
+    enum { COUNT = 3, PAGES = 24, STEPS = 4000 };
+    struct rig_random random = {.state = rig_seed(7)};
+    MaarReservation all[COUNT];
+    uint32_t done = 0;
+    begin_limited(32 * PAGE);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        all[i] = reserve_with(PAGES * PAGE, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    }
+    for (uint32_t i = 0; i < STEPS; ++i) {
+        const MaarReservation it = all[rig_below(&random, COUNT)];
+        const uint32_t first = rig_below(&random, PAGES);
+        const VkDeviceSize size = (1 + rig_below(&random, PAGES - first)) * PAGE;
+        switch (rig_below(&random, 5)) {
+        case 0:
+        case 1:
+            done += fixture_commit(rig, it, first * PAGE, size) == VK_SUCCESS ? 1 : 0;
+            break;
+        case 2:
+        case 3:
+            assert_int_equal(fixture_decommit(rig, it, first * PAGE, size), VK_SUCCESS);
+            break;
+        default:
+            rig_set_fault(rig, "vkQueueBindSparse", 1, rig_below(&random, 4) == 0 ? 1 : 0,
+                          VK_ERROR_OUT_OF_DEVICE_MEMORY);
+            (void)maarSubmitBinds(rig->allocator, 0, NULL, NULL);
+            rig_clear_faults(rig);
+            break;
+        }
+        rig_forget_messages(rig);
+        rig_check(rig);
+    }
+    assert_true(done > STEPS / 10);
+    (void)fixture_submit(rig);
+    VkDeviceSize committed = 0;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        committed += fixture_info(rig, all[i]).committedSize;
+    }
+    assert_int_equal(fixture_statistics(rig).committedBytes, committed);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        maarDestroyReservation(rig->allocator, all[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +252,9 @@ int main(void)
         rig_unit_test(scattered_pages_above_a_budget_name_it),
         rig_unit_test(scattered_pages_refused_by_the_driver_say_so),
         rig_unit_test(pages_of_another_type_are_counted_and_reported),
+        rig_unit_test(pages_given_back_serve_at_once_in_a_full_heap),
+        rig_unit_test(pages_taken_over_survive_failures),
+        rig_unit_test(pages_wander_in_a_full_heap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
