@@ -198,6 +198,33 @@ static void pages_taken_over_survive_failures(void** state)
     maarDestroyReservation(rig->allocator, to);
 }
 
+/* A plain request in a full heap gets the bytes of page blocks that are empty, also where it could
+ * go to another memory type. */
+static void empty_page_blocks_serve_plain_requests(void** state)
+{
+    (void)state;
+    for (uint32_t strict = 0; strict < 2; ++strict) {
+        MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        how.flags = strict != 0 ? (VkFlags)MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT : 0;
+        begin_limited(32 * MIB);
+        MaarReservation it = reserve_with(64 * MIB, 0);
+        assert_int_equal(fixture_commit(rig, it, 0, 32 * MIB), VK_SUCCESS);
+        (void)fixture_submit(rig);
+        assert_int_equal(fixture_decommit(rig, it, 0, 32 * MIB), VK_SUCCESS);
+        (void)fixture_submit(rig);
+        assert_true(fixture_statistics(rig).blockBytes > 0); /* one block is kept */
+        MaarAllocation made = VK_NULL_HANDLE;
+        assert_int_equal(rig_try(rig, 24 * MIB, &how, &made), VK_SUCCESS);
+        assert_int_equal(rig_info(rig, made).memoryTypeIndex, 0);
+        assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).fallbackCount, 0);
+        rig_expect_silence(rig);
+        assert_int_equal(fixture_statistics(rig).blockBytes, 0);
+        maarFreeMemory(rig->allocator, made);
+        maarDestroyReservation(rig->allocator, it);
+        rig_close(rig);
+    }
+}
+
 /* Pages that wander among three reservations, which want more than there is. */
 static void pages_wander_in_a_full_heap(void** state)
 {
@@ -254,6 +281,7 @@ int main(void)
         rig_unit_test(pages_of_another_type_are_counted_and_reported),
         rig_unit_test(pages_given_back_serve_at_once_in_a_full_heap),
         rig_unit_test(pages_taken_over_survive_failures),
+        rig_unit_test(empty_page_blocks_serve_plain_requests),
         rig_unit_test(pages_wander_in_a_full_heap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
