@@ -190,12 +190,17 @@ static void pick_physical(struct bench_device* device, const char* name)
     device->physical = strncmp(name, VULKAN, strlen(VULKAN)) == 0
                            ? pick_by_number(devices, count, name + strlen(VULKAN))
                            : pick_by_type(devices, count);
+    char too_old[512];
+    if (device->physical == VK_NULL_HANDLE &&
+        support_describe_too_old(devices, count, too_old, sizeof(too_old))) {
+        bench_die(BENCH_EXIT_USAGE, "--device %s: %s", name, too_old);
+    }
     if (device->physical == VK_NULL_HANDLE) {
         bench_die(BENCH_EXIT_USAGE, "--device %s: no such device; Vulkan lists %u", name, count);
     }
     vkGetPhysicalDeviceProperties(device->physical, &device->properties);
-    if (device->properties.apiVersion < BENCH_API_VERSION) {
-        bench_die(BENCH_EXIT_USAGE, "%s: Maar requires Vulkan 1.1", device->properties.deviceName);
+    if (support_describe_too_old(&device->physical, 1, too_old, sizeof(too_old))) {
+        bench_die(BENCH_EXIT_USAGE, "--device %s: %s", name, too_old);
     }
     VkPhysicalDeviceMemoryProperties memory;
     vkGetPhysicalDeviceMemoryProperties(device->physical, &memory);

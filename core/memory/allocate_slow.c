@@ -149,6 +149,19 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     return allocate_placed(job, pool, made);
 }
 
+/* Allocates in a pool. After a shortage, releases the empty page blocks, which no pool can use, and
+ * tries again before another memory type is tried. */
+static VkResult allocate_beside_pages(struct job* job, struct maar_pool* pool,
+                                      struct maar_made* made)
+{
+    const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
+    VkResult result = allocate_in_pool(job, pool, made);
+    if (is_shortage(result) && may_grow && maar_trim_paging(job->allocator, NULL) > 0) {
+        result = allocate_in_pool(job, pool, made);
+    }
+    return result;
+}
+
 /* Whether the VkDeviceMemory of an allocation was made for this allocation. */
 static bool has_made_memory(const struct maar_slot* slot)
 {
@@ -175,7 +188,7 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
                           : maar_pool_of_type(job->allocator, type, job->place.kind, &pool);
         }
         if (attempt == VK_SUCCESS) {
-            attempt = allocate_in_pool(job, pool, made);
+            attempt = allocate_beside_pages(job, pool, made);
         }
         if (first || !is_shortage(attempt)) {
             result = attempt;
@@ -350,6 +363,7 @@ static void report_failure(const struct job* job, VkResult result)
     const bool strict = (flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0;
     const struct maar_allocation_failure failure = {
         .call = job->call,
+        .reason = MAAR_FAILURE_REASONS,
         .name = job->general->name,
         .size = job->general->size,
         .result = result,

@@ -134,6 +134,6 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
         allocator->paging.end_pool(allocator, own);
     }
     maar_pool_empty(own);
-    maar_object_close(allocator, MAAR_TO_BITS(own->handle));
+    (void)maar_object_close(allocator, MAAR_TO_BITS(own->handle));
     maar_pool_retire(own);
 }

@@ -183,6 +183,7 @@ static void report_no_first_block(const struct maar_pool* pool, VkDeviceSize siz
 {
     const struct maar_allocation_failure failure = {
         .call = "maarCreatePool",
+        .reason = MAAR_FAILURE_REASONS,
         .name = pool->name,
         .size = size,
         .result = result,
