@@ -350,6 +350,26 @@ static void plan_is_right_when_cancelled_anywhere(void** state)
     }
 }
 
+static VkBool32 VKAPI_PTR count_asked(void* user_data)
+{
+    ++*(uint32_t*)user_data;
+    return VK_FALSE;
+}
+
+/* Ten orders compare each of 3,000 resources with the others. */
+static void plan_asks_while_it_compares(void** state)
+{
+    (void)state;
+    uint32_t asked = 0;
+    struct scene* scene = make_scene(LONG_LIVES, 3000);
+    scene->info.flags = MAAR_PLAN_CREATE_GREEDY_BIT;
+    scene->info.pfnCancel = count_asked;
+    scene->info.pCancelUserData = &asked;
+    make_and_check(scene);
+    assert_in_range(asked, 10 * 3000 / 32, 10 * 3000);
+    drop_scene(scene);
+}
+
 /* Resources that are said to have kept their offset have kept it. */
 static void check_kept(const struct scene* scene, MaarPlan previous)
 {
@@ -424,6 +444,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plan_is_right_at_every_time_limit),
         cmocka_unit_test(plan_is_right_when_cancelled_anywhere),
+        cmocka_unit_test(plan_asks_while_it_compares),
         cmocka_unit_test(plan_around_fixed_and_previous_offsets),
         cmocka_unit_test(plan_with_clashing_fixed_offsets_is_refused),
     };
