@@ -1,7 +1,7 @@
 /*
  * How the cost of an operation grows: each case runs one public function, or several, beside n
- * things of one kind. bench_growth.c times a case at one n. growth.py runs all cases at n, 4 n and
- * 16 n, fits the exponents and writes docs/project/results/growth.md.
+ * things of one kind. bench_growth.c times a case at one n after another. growth.py runs all cases
+ * at n, 4 n and 16 n, fits the exponents and writes docs/project/results/growth.md.
  */
 #ifndef MAAR_BENCH_GROWTH_H
 #define MAAR_BENCH_GROWTH_H
@@ -19,7 +19,11 @@
 #define GROWTH_MIB ((VkDeviceSize)1 << 20)
 #define GROWTH_GIB ((VkDeviceSize)1 << 30)
 
-/* The device of a case, and what the case keeps between its steps. */
+/* Ends the program unless a call of Vulkan or of Maar succeeds. */
+#define GROWTH_EXPECT(call) bench_expect((call), #call)
+
+/* The device of a case, and what the case keeps between its steps. growth_close frees the arrays.
+ */
 struct growth {
     struct support_instance instance;
     VkPhysicalDevice physical;
@@ -33,42 +37,36 @@ struct growth {
     uint32_t count;  /* operations in a timed run */
     uint64_t random; /* for bench_random */
     /* The case's own. */
+    uint64_t serial; /* of points */
     MaarPool pool;
-    MaarAllocation* memory; /* n of them, or more */
+    MaarAllocation* memory;
     void* state;
+    void* spare;
 };
 
-/* One case. The steps are called in the order open, then for each run prepare, run and tidy, then
- * close. Only run is timed. */
+/* What a run does, and of what its figure is. */
+enum growth_kind {
+    GROWTH_BESIDE = 0, /* `count` operations beside n things: of an operation */
+    GROWTH_EACH = 1,   /* n operations, one on each thing: of an operation */
+    GROWTH_OVER = 2,   /* one operation on n things: of a thing */
+};
+
+/* One case. The steps are called in the order open, then for each run prepare, the operations and
+ * tidy, then close. Only the operations are timed. Before open, growth->count is set. */
 struct growth_case {
     const char* name;
     const char* functions; /* the public functions that it measures, separated by blanks */
     const char* dimension; /* what there are n of */
-    uint32_t n;            /* the smallest */
-    uint32_t count;        /* operations in a run; 0: one */
-    bool each;             /* the operation works off n things: its figure is for each of them */
+    enum growth_kind kind;
+    uint32_t n;     /* the smallest */
+    uint32_t count; /* operations in a run beside n things; 0: GROWTH_COUNT */
     void (*open)(struct growth* growth);
-    void (*prepare)(struct growth* growth); /* may be NULL */
-    void (*run)(struct growth* growth);
-    void (*tidy)(struct growth* growth);  /* may be NULL */
-    void (*close)(struct growth* growth); /* may be NULL */
+    void (*prepare)(struct growth* growth);                   /* may be NULL */
+    void (*operation)(struct growth* growth, uint32_t index); /* index is below growth->count */
+    void (*tidy)(struct growth* growth);                      /* may be NULL */
+    void (*close)(struct growth* growth);                     /* may be NULL */
 };
 
-/* The cases of each file, which end with an entry without a name. */
-extern const struct growth_case growth_memory_cases[];
-extern const struct growth_case growth_pool_cases[];
-extern const struct growth_case growth_pending_cases[];
-
-/* Creates the allocator from allocator_info. */
-void growth_create_allocator(struct growth* growth);
-
-/* Returns a request for `size` bytes of device-local memory. */
-MaarMemoryRequest growth_request(VkDeviceSize size, VkDeviceSize alignment);
-/* Allocates `count` times `size` bytes from growth->pool into growth->memory, which it makes. */
-void growth_fill(struct growth* growth, uint32_t count, VkDeviceSize size);
-/* Creates a pool of device-local memory. */
-MaarPool growth_create_pool(struct growth* growth, VkDeviceSize block_size, uint32_t max_blocks);
-/* Creates a timeline semaphore. */
-VkSemaphore growth_create_timeline(struct growth* growth);
+enum { GROWTH_COUNT = 256 };
 
 #endif

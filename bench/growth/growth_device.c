@@ -1,5 +1,5 @@
 /*
- * The simulated device of the growth cases, and the steps that cases share: see growth.h.
+ * The simulated device of the growth cases: see growth_device.h.
  */
 #include "growth_device.h"
 
@@ -10,10 +10,26 @@
 #define DEVICE VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
 #define VISIBLE VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT
 #define COHERENT VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+#define CACHED VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+#define BOTH_WAYS                                                                                  \
+    (VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT)
+#define SEMAPHORE_BOTH_WAYS                                                                        \
+    (VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT)
+
+static const MaarSimulatedSharingInfo sharing = {
+    .sType = MAAR_STRUCTURE_TYPE_SIMULATED_SHARING_INFO,
+    .opaqueBuffers = BOTH_WAYS,
+    .opaqueImages = BOTH_WAYS,
+    .sparseBuffers = BOTH_WAYS,
+    .opaqueBinary = SEMAPHORE_BOTH_WAYS,
+    .opaqueTimeline = SEMAPHORE_BOTH_WAYS,
+    .deviceUUID = GROWTH_DEVICE_UUID,
+};
 
 /* A device without limits that a program meets at these sizes. */
 static const MaarSimulatedProfile profile = {
     .sType = MAAR_STRUCTURE_TYPE_SIMULATED_PROFILE,
+    .pNext = &sharing,
     .name = "growth",
     .deviceName = "Simulated device of the growth cases",
     .deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU,
@@ -34,15 +50,20 @@ static const MaarSimulatedProfile profile = {
     .heapCount = 2,
     .heaps = {{.size = (VkDeviceSize)1 << 46, .flags = VK_MEMORY_HEAP_DEVICE_LOCAL_BIT},
               {.size = (VkDeviceSize)1 << 46}},
-    .typeCount = 2,
-    .types = {{.heap = 0, .flags = DEVICE}, {.heap = 1, .flags = VISIBLE | COHERENT}},
-    .extensionCount = 1,
-    .extensions = {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME},
+    .typeCount = 3,
+    .types = {{.heap = 0, .flags = DEVICE},
+              {.heap = 1, .flags = VISIBLE | COHERENT},
+              {.heap = 1, .flags = VISIBLE | CACHED}},
+    .extensionCount = 4,
+    .extensions = {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME,
+                   VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_EXTENSION_NAME,
+                   VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME},
     .sparse =
         {
             .sparseBinding = VK_TRUE,
             .residencyBuffer = VK_TRUE,
             .residencyImage2D = VK_TRUE,
+            .residencyAliased = VK_TRUE,
         },
 };
 
@@ -104,63 +125,8 @@ void growth_close(struct growth* growth)
 {
     maarDestroyAllocator(growth->allocator);
     free(growth->memory);
+    free(growth->state);
+    free(growth->spare);
     vkDestroyDevice(growth->device, NULL);
     support_instance_close(&growth->instance);
-}
-
-void growth_create_allocator(struct growth* growth)
-{
-    bench_expect(maarCreateAllocator(&growth->allocator_info, &growth->allocator),
-                 "maarCreateAllocator");
-}
-
-MaarMemoryRequest growth_request(VkDeviceSize size, VkDeviceSize alignment)
-{
-    return (MaarMemoryRequest){
-        .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
-        .requirements = {.size = size, .alignment = alignment, .memoryTypeBits = 1},
-        .kind = MAAR_RESOURCE_KIND_LINEAR,
-    };
-}
-
-void growth_fill(struct growth* growth, uint32_t count, VkDeviceSize size)
-{
-    const MaarMemoryRequest request = growth_request(size, 256);
-    const MaarAllocationCreateInfo info = {
-        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
-        .pool = growth->pool,
-    };
-    growth->memory = bench_allocate(count, sizeof *growth->memory);
-    for (uint32_t i = 0; i < count; ++i) {
-        bench_expect(maarAllocateMemory(growth->allocator, &request, &info, &growth->memory[i]),
-                     "maarAllocateMemory");
-    }
-}
-
-MaarPool growth_create_pool(struct growth* growth, VkDeviceSize block_size, uint32_t max_blocks)
-{
-    const MaarPoolCreateInfo info = {
-        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
-        .blockSize = block_size,
-        .maxBlockCount = max_blocks,
-        .retainedEmptySize = UINT64_MAX,
-    };
-    MaarPool pool = VK_NULL_HANDLE;
-    bench_expect(maarCreatePool(growth->allocator, &info, &pool), "maarCreatePool");
-    return pool;
-}
-
-VkSemaphore growth_create_timeline(struct growth* growth)
-{
-    const VkSemaphoreTypeCreateInfo type = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE,
-    };
-    const VkSemaphoreCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-        .pNext = &type,
-    };
-    VkSemaphore semaphore = VK_NULL_HANDLE;
-    bench_expect(vkCreateSemaphore(growth->device, &info, NULL, &semaphore), "vkCreateSemaphore");
-    return semaphore;
 }

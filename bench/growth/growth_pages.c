@@ -1,0 +1,272 @@
+/*
+ * One reservation with many pages, and objects made of pages.
+ */
+#include "growth_cases.h"
+#include "growth_reservation.h"
+#include "growth_steps.h"
+
+#include <stdlib.h>
+
+struct pages {
+    MaarReservation reservation;
+    MaarReservation other;
+    MaarPageRange* ranges;
+    MaarPageRun* runs;
+};
+
+static void submit(struct growth* growth)
+{
+    GROWTH_EXPECT(maarSubmitBinds(growth->allocator, 0, NULL, NULL));
+}
+
+/* ---- worlds ---- */
+
+/* Two empty reservations of 2 n pages. Each of n ranges has one page in the first. */
+static void open_empty(struct growth* growth)
+{
+    struct pages* pages = growth_create_state(growth, 1, sizeof *pages);
+    pages->reservation = growth_create_reservation(growth, 2 * growth->n);
+    pages->other = growth_create_reservation(growth, 2 * growth->n);
+    growth->spare =
+        bench_allocate(growth->n, sizeof(struct MaarPageRange) + sizeof(struct MaarPageRun));
+    pages->runs = growth->spare;
+    pages->ranges = (MaarPageRange*)(void*)(pages->runs + growth->n);
+    for (uint32_t i = 0; i < growth->n; ++i) {
+        pages->ranges[i] = (MaarPageRange){2 * GROWTH_PAGE * i, GROWTH_PAGE};
+    }
+}
+
+static void commit_dense(struct growth* growth)
+{
+    const struct pages* pages = growth->state;
+    growth_commit(growth, pages->reservation, 0, growth->n);
+}
+
+static void commit_scattered(struct growth* growth)
+{
+    const struct pages* pages = growth->state;
+    GROWTH_EXPECT(maarCommitPages(growth->allocator, pages->reservation, growth->n, pages->ranges));
+}
+
+static void decommit_all(struct growth* growth)
+{
+    const struct pages* pages = growth->state;
+    growth_decommit(growth, pages->reservation, 0, 2 * growth->n);
+    submit(growth);
+}
+
+static void open_dense(struct growth* growth)
+{
+    open_empty(growth);
+    commit_dense(growth);
+    submit(growth);
+}
+
+static void open_scattered(struct growth* growth)
+{
+    open_empty(growth);
+    commit_scattered(growth);
+    submit(growth);
+}
+
+static void close_pages(struct growth* growth)
+{
+    const struct pages* pages = growth->state;
+    maarDestroyReservation(growth->allocator, pages->reservation);
+    maarDestroyReservation(growth->allocator, pages->other);
+}
+
+/* ---- one page beside others ---- */
+
+static void do_commit(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    growth_commit(growth, pages->reservation, 2 * (index % growth->n) + 1, 1);
+}
+
+static void do_decommit(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    growth_decommit(growth, pages->reservation, 2 * (index % growth->n) + 1, 1);
+}
+
+static void commit_more(struct growth* growth)
+{
+    for (uint32_t i = 0; i < growth->count; ++i) {
+        do_commit(growth, i);
+    }
+    submit(growth);
+}
+
+static void decommit_more(struct growth* growth)
+{
+    submit(growth);
+    for (uint32_t i = 0; i < growth->count; ++i) {
+        do_decommit(growth, i);
+    }
+    submit(growth);
+}
+
+static void do_submit_one(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    growth_decommit(growth, pages->reservation, 2 * (index % growth->n), 1);
+    submit(growth);
+    growth_commit(growth, pages->reservation, 2 * (index % growth->n), 1);
+    submit(growth);
+}
+
+static void do_get_info(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    MaarReservationInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_INFO};
+    (void)index;
+    GROWTH_EXPECT(maarGetReservationInfo(growth->allocator, pages->reservation, &info));
+}
+
+/* ---- all pages at once ---- */
+
+static void do_commit_dense(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    commit_dense(growth);
+}
+
+static void do_commit_scattered(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    commit_scattered(growth);
+}
+
+static void do_decommit_dense(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    (void)index;
+    growth_decommit(growth, pages->reservation, 0, growth->n);
+}
+
+static void do_decommit_scattered(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    (void)index;
+    GROWTH_EXPECT(
+        maarDecommitPages(growth->allocator, pages->reservation, growth->n, pages->ranges));
+}
+
+static void commit_dense_again(struct growth* growth)
+{
+    submit(growth);
+    commit_dense(growth);
+    submit(growth);
+}
+
+static void commit_scattered_again(struct growth* growth)
+{
+    submit(growth);
+    commit_scattered(growth);
+    submit(growth);
+}
+
+static void submit_and_decommit(struct growth* growth)
+{
+    submit(growth);
+    decommit_all(growth);
+}
+
+static void do_submit(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    submit(growth);
+}
+
+static void do_alias(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    (void)index;
+    GROWTH_EXPECT(maarAliasPages(growth->allocator, pages->other, 0, GROWTH_PAGE * growth->n,
+                                 pages->reservation, 0));
+}
+
+static void do_alias_one(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    const VkDeviceSize offset = GROWTH_PAGE * (index % growth->n);
+    GROWTH_EXPECT(maarAliasPages(growth->allocator, pages->other, offset, GROWTH_PAGE,
+                                 pages->reservation, offset));
+}
+
+static void forget_aliases(struct growth* growth)
+{
+    const struct pages* pages = growth->state;
+    submit(growth);
+    growth_decommit(growth, pages->other, 0, 2 * growth->n);
+    submit(growth);
+}
+
+static void do_list_runs(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    uint32_t count = growth->n;
+    (void)index;
+    GROWTH_EXPECT(
+        maarEnumerateReservationPages(growth->allocator, pages->reservation, &count, pages->runs));
+}
+
+static void do_destroy(struct growth* growth, uint32_t index)
+{
+    struct pages* pages = growth->state;
+    (void)index;
+    maarDestroyReservation(growth->allocator, pages->reservation);
+    pages->reservation = VK_NULL_HANDLE;
+}
+
+static void create_scattered(struct growth* growth)
+{
+    struct pages* pages = growth->state;
+    pages->reservation = growth_create_reservation(growth, 2 * growth->n);
+    commit_scattered(growth);
+    submit(growth);
+}
+
+static void open_two(struct growth* growth)
+{
+    open_empty(growth);
+    do_destroy(growth, 0);
+}
+
+#define PAGES(case_name, function, how, text, world, before, does, after)                          \
+    {                                                                                              \
+        .name = case_name, .functions = function, .dimension = text, .kind = how, .n = 1000,       \
+        .count = 64, .open = open_##world, .prepare = before, .operation = does, .tidy = after,    \
+        .close = close_pages                                                                       \
+    }
+
+const struct growth_case growth_page_cases[] = {
+    PAGES("commit-page", "maarCommitPages", GROWTH_BESIDE, "committed pages, every second one",
+          scattered, NULL, do_commit, decommit_more),
+    PAGES("decommit-page", "maarDecommitPages", GROWTH_BESIDE, "committed pages, every second one",
+          scattered, commit_more, do_decommit, NULL),
+    PAGES("submit-page", "maarSubmitBinds maarCommitPages maarDecommitPages", GROWTH_BESIDE,
+          "committed pages, every second one", scattered, NULL, do_submit_one, NULL),
+    PAGES("reservation-info-pages", "maarGetReservationInfo", GROWTH_BESIDE,
+          "committed pages, every second one", scattered, NULL, do_get_info, NULL),
+    PAGES("commit-adjacent", "maarCommitPages", GROWTH_OVER, "adjacent pages of one range", empty,
+          NULL, do_commit_dense, submit_and_decommit),
+    PAGES("commit-ranges", "maarCommitPages", GROWTH_OVER, "ranges of one page each", empty, NULL,
+          do_commit_scattered, submit_and_decommit),
+    PAGES("decommit-adjacent", "maarDecommitPages", GROWTH_OVER, "adjacent pages of one range",
+          dense, NULL, do_decommit_dense, commit_dense_again),
+    PAGES("decommit-ranges", "maarDecommitPages", GROWTH_OVER, "ranges of one page each", scattered,
+          NULL, do_decommit_scattered, commit_scattered_again),
+    PAGES("submit-ranges", "maarSubmitBinds", GROWTH_OVER, "recorded ranges of one page each",
+          empty, commit_scattered, do_submit, decommit_all),
+    PAGES("alias-pages", "maarAliasPages", GROWTH_OVER, "pages of the range", dense, NULL, do_alias,
+          forget_aliases),
+    PAGES("alias-page", "maarAliasPages", GROWTH_BESIDE, "committed pages", dense, NULL,
+          do_alias_one, forget_aliases),
+    PAGES("list-reservation", "maarEnumerateReservationPages", GROWTH_OVER, "runs of one page",
+          scattered, NULL, do_list_runs, NULL),
+    PAGES("destroy-reservation-pages", "maarDestroyReservation", GROWTH_OVER,
+          "committed pages, every second one", two, create_scattered, do_destroy, NULL),
+    {.name = NULL},
+};

@@ -1,0 +1,33 @@
+/*
+ * Reservations for the cases of paging: see growth_reservation.h.
+ */
+#include "growth_reservation.h"
+
+#include "growth_steps.h"
+
+MaarReservation growth_create_reservation(struct growth* growth, uint32_t page_count)
+{
+    const VkBufferCreateInfo buffer = growth_buffer(GROWTH_PAGE * page_count);
+    const MaarReservationCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+        .flags = MAAR_RESERVATION_CREATE_ALIASED_BIT | MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT,
+        .pBufferInfo = &buffer,
+    };
+    MaarReservation reservation = VK_NULL_HANDLE;
+    GROWTH_EXPECT(maarCreateReservation(growth->allocator, &info, &reservation));
+    return reservation;
+}
+
+void growth_commit(struct growth* growth, MaarReservation reservation, uint32_t page,
+                   uint32_t count)
+{
+    const MaarPageRange range = {GROWTH_PAGE * page, GROWTH_PAGE * count};
+    GROWTH_EXPECT(maarCommitPages(growth->allocator, reservation, 1, &range));
+}
+
+void growth_decommit(struct growth* growth, MaarReservation reservation, uint32_t page,
+                     uint32_t count)
+{
+    const MaarPageRange range = {GROWTH_PAGE * page, GROWTH_PAGE * count};
+    GROWTH_EXPECT(maarDecommitPages(growth->allocator, reservation, 1, &range));
+}
