@@ -2,10 +2,11 @@
  * Plans of thousands of resources: what is returned is right at every limit, and every wait of the
  * caller ends. A checker of its own, since plan_checker.h compares all pairs of all regions.
  */
-#include "core/port_time.h"
 #include "tests/rig/rig.h"
 
 #include "maar/plan.h"
+
+#include <time.h>
 
 enum {
     COUNT = 6000,
@@ -287,9 +288,9 @@ static void check_plan(struct scene* scene, MaarPlan plan)
 static void make_and_check(struct scene* scene)
 {
     MaarPlan plan = VK_NULL_HANDLE;
-    const uint64_t began = maar_now_ns();
+    const clock_t began = clock();
     assert_int_equal(maarCreatePlan(&scene->info, &plan), VK_SUCCESS);
-    const uint64_t ms = (maar_now_ns() - began) / 1000000;
+    const uint64_t ms = (uint64_t)(clock() - began) * 1000 / CLOCKS_PER_SEC;
     if (scene->info.timeLimit_ns != 0 || scene->info.pfnCancel != NULL) {
         assert_in_range(ms, 0, scene->info.timeLimit_ns / 1000000 + PATIENCE_MS);
     }
