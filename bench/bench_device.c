@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define SIMULATED "simulated:"
 #define VULKAN "vulkan:"
@@ -147,6 +148,24 @@ static void open_simulated(struct bench_device* device, const char* name,
     };
     create_instance(device, &info);
     free(profile);
+}
+
+VkBufferCreateInfo bench_buffer_info(VkDeviceSize size)
+{
+    return (VkBufferCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = size,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+    };
+}
+
+void bench_raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
 }
 
 void bench_expect(VkResult result, const char* what)

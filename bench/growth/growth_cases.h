@@ -9,6 +9,8 @@
 extern const struct growth_case growth_access_cases[];
 extern const struct growth_case growth_array_cases[];
 extern const struct growth_case growth_binding_cases[];
+extern const struct growth_case growth_handle_cases[];
+extern const struct growth_case growth_handoff_cases[];
 extern const struct growth_case growth_memory_cases[];
 extern const struct growth_case growth_object_cases[];
 extern const struct growth_case growth_page_cases[];
@@ -17,6 +19,7 @@ extern const struct growth_case growth_plan_cases[];
 extern const struct growth_case growth_pool_cases[];
 extern const struct growth_case growth_range_cases[];
 extern const struct growth_case growth_reservation_cases[];
+extern const struct growth_case growth_sharing_cases[];
 extern const struct growth_case growth_slice_cases[];
 extern const struct growth_case growth_sparse_image_cases[];
 extern const struct growth_case growth_stitched_cases[];

@@ -66,13 +66,6 @@ static void do_allocate(struct growth* growth, uint32_t index)
         maarAllocateMemory(growth->allocator, &request, NULL, &growth->memory[growth->n + index]));
 }
 
-static void open_dedicated(struct growth* growth)
-{
-    const MaarMemoryRequest request = growth_request(4 * GROWTH_KIB, 256);
-    growth_create_allocator(growth);
-    growth_fill(growth, growth->n, &request, 0, MAAR_DEDICATED_ALWAYS);
-}
-
 static void do_allocate_dedicated(struct growth* growth, uint32_t index)
 {
     const MaarMemoryRequest request = growth_request(4 * GROWTH_KIB, 256);
@@ -203,7 +196,7 @@ const struct growth_case growth_memory_cases[] = {
         .functions = "maarAllocateMemory",
         .dimension = "dedicated allocations",
         .n = 2000,
-        .open = open_dedicated,
+        .open = growth_open_dedicated,
         .operation = do_allocate_dedicated,
         .tidy = free_more,
         .close = growth_close_live,
