@@ -79,7 +79,4 @@ extern const uint32_t allocator_peer_count;
 void allocator_tally_add(struct allocator_tally* tally, VkDeviceSize size);
 void allocator_tally_remove(struct allocator_tally* tally, VkDeviceSize size);
 
-/* Returns the description of the buffer that all peers create. */
-VkBufferCreateInfo allocator_buffer_info(VkDeviceSize size);
-
 #endif

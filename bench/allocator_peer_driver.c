@@ -41,15 +41,6 @@ void allocator_tally_remove(struct allocator_tally* tally, VkDeviceSize size)
     atomic_fetch_sub(&tally->bytes, size);
 }
 
-VkBufferCreateInfo allocator_buffer_info(VkDeviceSize size)
-{
-    return (VkBufferCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = size,
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-    };
-}
-
 static uint32_t pick_memory_type(VkPhysicalDevice physical, uint32_t bits)
 {
     VkPhysicalDeviceMemoryProperties memory;
@@ -81,7 +72,7 @@ static void* create(const struct bench_device* device, const struct allocator_op
     struct driver* const driver = bench_allocate(1, sizeof(*driver));
     driver->device = device->device;
     driver->tally = tally;
-    const VkBufferCreateInfo info = allocator_buffer_info(BENCH_ALIGNMENT);
+    const VkBufferCreateInfo info = bench_buffer_info(BENCH_ALIGNMENT);
     VkBuffer buffer = VK_NULL_HANDLE;
     if (vkCreateBuffer(driver->device, &info, NULL, &buffer) != VK_SUCCESS) {
         bench_die(BENCH_EXIT_FAILED, "the driver cannot create a buffer");
@@ -129,7 +120,7 @@ static void release(void* allocator, const struct allocator_item* item)
 static bool create_only(void* allocator, VkDeviceSize size, struct allocator_item* item)
 {
     const struct driver* const driver = allocator;
-    const VkBufferCreateInfo info = allocator_buffer_info(size);
+    const VkBufferCreateInfo info = bench_buffer_info(size);
     item->allocation.number = 1;
     return vkCreateBuffer(driver->device, &info, NULL, &item->buffer) == VK_SUCCESS;
 }

@@ -79,7 +79,7 @@ static void release(void* allocator, const struct allocator_item* item)
 
 static bool create_buffer(void* allocator, VkDeviceSize size, struct allocator_item* item)
 {
-    const VkBufferCreateInfo info = allocator_buffer_info(size);
+    const VkBufferCreateInfo info = bench_buffer_info(size);
     return maarCreateBuffer(allocator, &info, NULL, &item->buffer, &item->allocation.maar) ==
            VK_SUCCESS;
 }

@@ -83,7 +83,7 @@ static void release(void* allocator, const struct allocator_item* item)
 
 static bool create_buffer(void* allocator, VkDeviceSize size, struct allocator_item* item)
 {
-    const VkBufferCreateInfo info = allocator_buffer_info(size);
+    const VkBufferCreateInfo info = bench_buffer_info(size);
     VmaAllocation allocation = VK_NULL_HANDLE;
     const VkResult result =
         vmaCreateBuffer(allocator, &info, &buffer_info, &item->buffer, &allocation, NULL);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define SIMULATED "simulated:"
 #define VULKAN "vulkan:"
@@ -149,6 +150,24 @@ static void open_simulated(struct bench_device* device, const char* name,
     free(profile);
 }
 
+VkBufferCreateInfo bench_buffer_info(VkDeviceSize size)
+{
+    return (VkBufferCreateInfo){
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = size,
+        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+    };
+}
+
+void bench_raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 void bench_expect(VkResult result, const char* what)
 {
     if (result != VK_SUCCESS) {
@@ -190,12 +209,17 @@ static void pick_physical(struct bench_device* device, const char* name)
     device->physical = strncmp(name, VULKAN, strlen(VULKAN)) == 0
                            ? pick_by_number(devices, count, name + strlen(VULKAN))
                            : pick_by_type(devices, count);
+    char too_old[512];
+    if (device->physical == VK_NULL_HANDLE &&
+        support_describe_too_old(devices, count, too_old, sizeof(too_old))) {
+        bench_die(BENCH_EXIT_USAGE, "--device %s: %s", name, too_old);
+    }
     if (device->physical == VK_NULL_HANDLE) {
         bench_die(BENCH_EXIT_USAGE, "--device %s: no such device; Vulkan lists %u", name, count);
     }
     vkGetPhysicalDeviceProperties(device->physical, &device->properties);
-    if (device->properties.apiVersion < BENCH_API_VERSION) {
-        bench_die(BENCH_EXIT_USAGE, "%s: Maar requires Vulkan 1.1", device->properties.deviceName);
+    if (support_describe_too_old(&device->physical, 1, too_old, sizeof(too_old))) {
+        bench_die(BENCH_EXIT_USAGE, "--device %s: %s", name, too_old);
     }
     VkPhysicalDeviceMemoryProperties memory;
     vkGetPhysicalDeviceMemoryProperties(device->physical, &memory);

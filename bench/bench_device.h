@@ -34,6 +34,12 @@ void bench_device_open(struct bench_device* device, const char* name,
                        const struct bench_heaps* heaps);
 void bench_device_close(struct bench_device* device);
 
+/* Returns the create info of a buffer of storage. */
+VkBufferCreateInfo bench_buffer_info(VkDeviceSize size);
+/* Raises the system's limit of open descriptors to the maximum, since drivers keep one for each
+ * memory. */
+void bench_raise_descriptors(void);
+
 /* Ends the program with a message that names the call, unless the call succeeded. */
 void bench_expect(VkResult result, const char* what);
 

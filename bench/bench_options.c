@@ -58,7 +58,8 @@ static const char* store(const struct bench_option* option, const char* text)
         *(uint32_t*)option->target = (uint32_t)number;
         return NULL;
     case BENCH_OPTION_SIZE:
-        return parse_size(text, option->target) ? NULL : "bytes, as in 64MiB";
+        return parse_size(text, option->target) ? NULL
+                                                : "1 to 18446744073709551615 bytes, as in 64MiB";
     case BENCH_OPTION_HEAP:
         return parse_heap(text, option->target) ? NULL : "N=SIZE, as in 0=64GiB";
     case BENCH_OPTION_FLAG:

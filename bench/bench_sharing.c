@@ -5,6 +5,7 @@
  * bench/README.md describes the counts.
  */
 #include "bench/bench_common.h"
+#include "bench/bench_device.h"
 #include "bench/bench_options.h"
 #include "bench/bench_row.h"
 #include "bench/sharing_calls.h"
@@ -13,7 +14,6 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 enum { DEFAULT_RUNS = 9, DEFAULT_LIVE = 1000 };
 
@@ -48,18 +48,6 @@ struct buffer_figures {
     uint32_t made;                /* created buffers */
     uint32_t shared;              /* those of them that reached the other side */
 };
-
-/* Raises the system's limit of open descriptors to the maximum, since drivers keep one for each
- * memory.
- */
-static void raise_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
 
 /* Returns the number of this process's descriptors; 0 if the system does not report it, or no
  * descriptor is left for the query. */
@@ -326,7 +314,7 @@ int main(int argc, char** argv)
     }
     bench_check_list("--workload", bench.workloads, names, sizeof(names) / sizeof(names[0]));
     bench_note_peers();
-    raise_limit();
+    bench_raise_descriptors();
     sharing_open(&bench.devices, bench.device_name);
     for (size_t i = 0; i < sizeof(workloads) / sizeof(workloads[0]); ++i) {
         if (bench_is_listed(bench.workloads, workloads[i].name)) {

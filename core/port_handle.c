@@ -97,6 +97,14 @@ void maar_port_handle_keep_private(maar_port_handle handle)
 
 uint64_t maar_port_handle_size(maar_port_handle handle)
 {
+    struct stat status;
+    if (fstat((int)handle, &status) != 0 || S_ISCHR(status.st_mode)) {
+        return 0;
+    }
+    if (S_ISREG(status.st_mode)) {
+        return status.st_size > 0 ? (uint64_t)status.st_size : 0;
+    }
+    /* A dma-buf says its size only here. */
     const off_t size = lseek((int)handle, 0, SEEK_END);
     (void)lseek((int)handle, 0, SEEK_SET);
     return size > 0 ? (uint64_t)size : 0;

@@ -36,7 +36,7 @@ void maar_port_handle_close(maar_port_handle handle);
 bool maar_port_handle_is_same(maar_port_handle a, maar_port_handle b);
 /* Ensures that child processes do not inherit a handle. */
 void maar_port_handle_keep_private(maar_port_handle handle);
-/* Returns the size of the object, in bytes, by seeking to its end; 0 where that fails. */
+/* Returns the size of the object in bytes, or 0 where the system does not know it. */
 uint64_t maar_port_handle_size(maar_port_handle handle);
 
 #endif

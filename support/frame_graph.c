@@ -13,6 +13,8 @@
 /* The largest accepted file. Every file of a graph is far smaller; a larger file is something
  * else. */
 #define GRAPH_MAX_BYTES ((size_t)1 << 28)
+/* Bytes of the header of a table. */
+#define GRAPH_MAX_HEADER 4096
 
 #define GRAPH_MAX_ALIGNMENT ((uint64_t)1 << 48)
 
@@ -450,6 +452,22 @@ bool support_frame_graph_parse(const struct support_frame_text* resources,
     return good;
 }
 
+/* Rejects a file whose first line is no header of a table: it has a byte that no text has, or has
+ * no end. An empty file is left to the parser. */
+static const char* find_no_header(const char* head, size_t size)
+{
+    for (size_t i = 0; i < size; ++i) {
+        const unsigned char c = (unsigned char)head[i];
+        if (c == '\n') {
+            return NULL;
+        }
+        if (c < ' ' && c != '\t' && c != '\r') {
+            return "the header is no text";
+        }
+    }
+    return size < GRAPH_MAX_HEADER ? NULL : "the header is too long";
+}
+
 bool support_frame_graph_load(const char* path, const char* pass_path, const char* edge_path,
                               struct support_frame_graph* graph, struct support_error* error)
 {
@@ -461,7 +479,8 @@ bool support_frame_graph_load(const char* path, const char* pass_path, const cha
     for (size_t i = 0; i < 3; ++i) {
         size_t size = 0;
         good = good && ((i != 0 && paths[i] == NULL) ||
-                        support_read_file(paths[i], GRAPH_MAX_BYTES, &data[i], &size, error));
+                        support_read_checked_file(paths[i], GRAPH_MAX_BYTES, find_no_header,
+                                                  &data[i], &size, error));
         texts[i] = (struct support_frame_text){paths[i], data[i], size};
     }
     good = good && support_frame_graph_parse(&texts[0], &texts[1], &texts[2], graph, error);

@@ -157,3 +157,25 @@ int support_device_rank(VkPhysicalDevice physical)
         return 0;
     }
 }
+
+bool support_describe_too_old(const VkPhysicalDevice* devices, uint32_t count, char* text,
+                              size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < count && used < size; ++i) {
+        VkPhysicalDeviceProperties properties;
+        vkGetPhysicalDeviceProperties(devices[i], &properties);
+        const uint32_t version = properties.apiVersion;
+        if (version < VK_API_VERSION_1_1) {
+            used += (size_t)snprintf(text + used, size - used, "%s%s has Vulkan %u.%u.%u",
+                                     used == 0 ? "" : ", ", properties.deviceName,
+                                     VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version),
+                                     VK_API_VERSION_PATCH(version));
+        }
+    }
+    if (used != 0 && used < size) {
+        snprintf(text + used, size - used, ", and Maar needs Vulkan 1.1 or later");
+    }
+    return used != 0;
+}

@@ -66,4 +66,9 @@ void support_instance_close(struct support_instance* instance);
  * before CPU before others. The rank is negative below Vulkan 1.1. */
 int support_device_rank(VkPhysicalDevice physical);
 
+/* Writes which of some devices were found and cannot be used, since Maar needs a newer version of
+ * Vulkan, or an empty text. Returns whether there are any. */
+bool support_describe_too_old(const VkPhysicalDevice* devices, uint32_t count, char* text,
+                              size_t size);
+
 #endif

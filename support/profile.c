@@ -501,13 +501,24 @@ bool support_profile_parse(const char* name, const char* text, size_t size,
     return good;
 }
 
+/* Rejects a file that does not begin like a JSON object. An empty file is left to the parser. */
+static const char* find_no_object(const char* head, size_t size)
+{
+    size_t at = 0;
+    while (at < size &&
+           (head[at] == ' ' || head[at] == '\t' || head[at] == '\r' || head[at] == '\n')) {
+        ++at;
+    }
+    return size == 0 || (at < size && head[at] == '{') ? NULL : "no JSON object: '{' expected";
+}
+
 bool support_profile_load(const char* path, MaarSimulatedProfile* profile,
                           struct support_error* error)
 {
     char* text = NULL;
     size_t size = 0;
     memset(profile, 0, sizeof(*profile));
-    if (!support_read_file(path, PROFILE_MAX_BYTES, &text, &size, error)) {
+    if (!support_read_checked_file(path, PROFILE_MAX_BYTES, find_no_object, &text, &size, error)) {
         return false;
     }
     const bool good = support_profile_parse(path, text, size, profile, error);

@@ -1,6 +1,10 @@
 /*
  * Reads and writes whole files, and sets the messages of this library.
  */
+#if !defined(_WIN32) && !defined(_XOPEN_SOURCE)
+#define _XOPEN_SOURCE 700 /* realpath */
+#endif
+
 #include "support/readfile.h"
 
 #include <errno.h>
@@ -9,6 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#if !defined(_WIN32)
+#include <unistd.h>
+#endif
 
 enum { READ_FIRST_CAPACITY = 65536 };
 
@@ -49,6 +57,12 @@ static bool read_file_grow(char** data, size_t* capacity, size_t used)
 bool support_read_file(const char* path, size_t max_size, char** data, size_t* size,
                        struct support_error* error)
 {
+    return support_read_checked_file(path, max_size, NULL, data, size, error);
+}
+
+bool support_read_checked_file(const char* path, size_t max_size, support_check_head check,
+                               char** data, size_t* size, struct support_error* error)
+{
     *data = NULL;
     *size = 0;
     FILE* file = fopen(path, "rb");
@@ -66,7 +80,12 @@ bool support_read_file(const char* path, size_t max_size, char** data, size_t* s
             break;
         }
         const size_t got = fread(bytes + used, 1, capacity - used - 1, file);
+        const char* const wrong = used == 0 && check != NULL ? check(bytes, got) : NULL;
         used += got;
+        if (wrong != NULL) {
+            support_error_set(error, path, 1, "%s", wrong);
+            break;
+        }
         if (max_size != 0 && used > max_size) {
             support_error_set(error, path, 0, "larger than %zu bytes", max_size);
             break;
@@ -90,8 +109,8 @@ bool support_read_file(const char* path, size_t max_size, char** data, size_t* s
     return true;
 }
 
-bool support_write_file(const char* path, const void* data, size_t size,
-                        struct support_error* error)
+/* Writes a file in place. Removes an incomplete plain file. Returns 0 or the error's number. */
+static int write_in_place(const char* path, const void* data, size_t size)
 {
     FILE* const file = fopen(path, "wb");
     bool good = file != NULL && fwrite(data, 1, size, file) == size;
@@ -100,13 +119,62 @@ bool support_write_file(const char* path, const void* data, size_t size,
         good = false;
         problem = errno;
     }
-    if (good) {
-        return true;
-    }
     struct stat status;
-    if (file != NULL && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
+    if (!good && file != NULL && stat(path, &status) == 0 && S_ISREG(status.st_mode)) {
         (void)remove(path);
     }
-    support_error_set(error, path, 0, "cannot be written: %s", strerror(problem));
-    return false;
+    return problem;
+}
+
+#if !defined(_WIN32)
+/* Writes a file beside the path and renames it, so that a failure loses nothing. A symbolic link
+ * stays a link, and a file keeps its mode. Returns 0 or the error's number. */
+static int write_beside(const char* path, const struct stat* old, const void* data, size_t size)
+{
+    char beside[4200];
+    char* const resolved = realpath(path, NULL);
+    const char* const target = resolved != NULL ? resolved : path;
+    int problem = ENAMETOOLONG;
+    if (snprintf(beside, sizeof(beside), "%s.XXXXXX", target) < (int)sizeof(beside)) {
+        const int descriptor = mkstemp(beside);
+        const mode_t mask = umask(0);
+        umask(mask);
+        const mode_t mode = old != NULL ? old->st_mode & 0777 : 0666 & ~mask;
+        problem = descriptor < 0 || fchmod(descriptor, mode) != 0 ? errno : 0;
+        if (descriptor >= 0) {
+            (void)close(descriptor);
+            problem = problem == 0 ? write_in_place(beside, data, size) : problem;
+            problem = problem == 0 && rename(beside, target) != 0 ? errno : problem;
+            if (problem != 0) {
+                (void)remove(beside);
+            }
+        }
+    }
+    free(resolved);
+    return problem;
+}
+#endif
+
+bool support_write_file(const char* path, const void* data, size_t size,
+                        struct support_error* error)
+{
+    int problem = 0;
+#if defined(_WIN32)
+    problem = write_in_place(path, data, size);
+#else
+    struct stat status;
+    const bool exists = stat(path, &status) == 0;
+    if (exists && !S_ISREG(status.st_mode)) {
+        problem = write_in_place(path, data, size);
+    } else {
+        problem = write_beside(path, exists ? &status : NULL, data, size);
+        if (problem == EACCES && exists) {
+            problem = write_in_place(path, data, size); /* its folder takes no other file */
+        }
+    }
+#endif
+    if (problem != 0) {
+        support_error_set(error, path, 0, "cannot be written: %s", strerror(problem));
+    }
+    return problem == 0;
 }

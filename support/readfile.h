@@ -31,9 +31,16 @@ void support_error_set(struct support_error* error, const char* file, size_t lin
 bool support_read_file(const char* path, size_t max_size, char** data, size_t* size,
                        struct support_error* error);
 
-/* Writes a whole file. On failure sets an error and removes the file, unless it is not a plain file
- * but, for example, a device.
- */
+/* Looks at the first bytes of a file, at least 4,096 if the file has so many. Returns NULL, or what
+ * is wrong with them. */
+typedef const char* (*support_check_head)(const char* head, size_t size);
+
+/* Reads a whole file, and stops after the first bytes if these are wrong. */
+bool support_read_checked_file(const char* path, size_t max_size, support_check_head check,
+                               char** data, size_t* size, struct support_error* error);
+
+/* Writes a whole file. A plain file is written under another name and then renamed: on failure the
+ * old file stays. What is no plain file, for example a device, is written in place. */
 bool support_write_file(const char* path, const void* data, size_t size,
                         struct support_error* error);
 

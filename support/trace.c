@@ -1,9 +1,11 @@
 /*
  * Reads maar-trace/1 in one pass over the text, which grows three arrays. A hash table maps the
- * file's ids to resources during the pass.
+ * file's ids to resources during the pass. A file is read block by block, so the first wrong line
+ * ends the reading.
  */
 #include "support/trace.h"
 #include "support/gzip.h"
+#include "support/source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +16,15 @@ enum {
     TRACE_MAX_STREAM = 65535,
 };
 
-/* The largest file, also after expansion of a gzip stream: 4 GiB of text hold 40 M events. */
-static const uint64_t trace_max_bytes = (uint64_t)4 << 30;
+/* The largest file: 4 GiB of text hold 40 M events. A gzip stream may expand to 1 GiB; the traces
+ * of real programs expand to a fifteenfold. */
+static const struct support_source_limits trace_limits = {
+    .plain = (uint64_t)4 << 30,
+    .expanded = (uint64_t)1 << 30,
+};
+
+/* The longest line. The longest of a valid trace has about 200 bytes. */
+enum { TRACE_MAX_LINE = 65536 };
 
 static const char trace_header[] = "op,id,kind,size,alignment,types,stream,time_ns,usage,note";
 
@@ -409,12 +418,19 @@ static bool trace_read_row(struct trace_reader* reader, const char* line, size_t
     return true;
 }
 
-static bool trace_read_text(struct trace_reader* reader, const char* text, size_t size)
+/* Reads the lines of a text, also the one behind the last line feed if is_last. *used receives the
+ * number of bytes that were read. */
+static bool trace_read_lines(struct trace_reader* reader, const char* text, size_t size,
+                             bool is_last, size_t* used)
 {
     const char* const end = text + size;
     const char* line = text;
+    *used = 0;
     while (line < end) {
         const char* feed = memchr(line, '\n', (size_t)(end - line));
+        if (feed == NULL && !is_last && (size_t)(end - line) <= TRACE_MAX_LINE) {
+            break;
+        }
         const char* stop = feed != NULL ? feed : end;
         size_t length = (size_t)(stop - line);
         if (length != 0 && line[length - 1] == '\r') {
@@ -427,11 +443,22 @@ static bool trace_read_text(struct trace_reader* reader, const char* text, size_
                                   trace_header);
                 return false;
             }
+        } else if (length > TRACE_MAX_LINE) {
+            support_error_set(reader->error, reader->name, reader->line,
+                              "the line is longer than %d bytes", TRACE_MAX_LINE);
+            return false;
         } else if (!trace_read_row(reader, line, length)) {
             return false;
         }
         line = feed != NULL ? feed + 1 : end;
+        *used = (size_t)(line - text);
     }
+    return true;
+}
+
+/* Ends a reading. Returns false if there was no line. */
+static bool trace_read_end(struct trace_reader* reader)
+{
     if (reader->line == 0) {
         support_error_set(reader->error, reader->name, 1, "the file is empty");
         return false;
@@ -458,6 +485,16 @@ void support_trace_take_name(const char* path, char name[256])
     name[length] = 0;
 }
 
+/* Releases what a reading needs, and the trace if the reading failed. */
+static bool trace_finish(struct trace_reader* reader, bool good)
+{
+    free(reader->table);
+    if (!good) {
+        support_trace_release(reader->trace);
+    }
+    return good;
+}
+
 bool support_trace_parse(const char* name, const void* data, size_t size,
                          struct support_trace* trace, struct support_error* error)
 {
@@ -465,35 +502,61 @@ bool support_trace_parse(const char* name, const void* data, size_t size,
     char* expanded = NULL;
     const char* text = data;
     if (support_is_gzip(data, size)) {
-        const size_t most = trace_max_bytes < SIZE_MAX / 2 ? (size_t)trace_max_bytes : SIZE_MAX / 2;
-        if (!support_gunzip(name, data, size, most, &expanded, &size, error)) {
+        if (!support_gunzip(name, data, size, (size_t)trace_limits.expanded, &expanded, &size,
+                            error)) {
             return false;
         }
         text = expanded;
     }
+    size_t used = 0;
     struct trace_reader reader = {.trace = trace, .error = error, .name = name};
     support_trace_take_name(name, trace->name);
-    const bool good = trace_read_text(&reader, text, size);
-    free(reader.table);
+    const bool good = trace_read_lines(&reader, text, size, true, &used) && trace_read_end(&reader);
     free(expanded);
-    if (!good) {
-        support_trace_release(trace);
+    return trace_finish(&reader, good);
+}
+
+/* Reads a source to its end. The buffer holds `room` bytes, more than a line has. */
+static bool trace_read_source(struct trace_reader* reader, struct support_source* source,
+                              char* buffer, size_t room)
+{
+    size_t kept = 0; /* the beginning of a line whose end is not read yet */
+    for (;;) {
+        size_t got = 0;
+        size_t used = 0;
+        if (!support_source_read(source, buffer + kept, room - kept, &got, reader->error)) {
+            return false;
+        }
+        kept += got;
+        if (!trace_read_lines(reader, buffer, kept, got == 0, &used)) {
+            return false;
+        }
+        if (got == 0) {
+            return trace_read_end(reader);
+        }
+        kept -= used;
+        memmove(buffer, buffer + used, kept);
     }
-    return good;
 }
 
 bool support_trace_load(const char* path, struct support_trace* trace, struct support_error* error)
 {
+    const size_t room = (size_t)2 * TRACE_MAX_LINE + 2;
     memset(trace, 0, sizeof(*trace));
-    const size_t most = trace_max_bytes < SIZE_MAX / 2 ? (size_t)trace_max_bytes : SIZE_MAX / 2;
-    char* data = NULL;
-    size_t size = 0;
-    if (!support_read_file(path, most, &data, &size, error)) {
+    struct support_source* const source = support_source_open(path, &trace_limits, error);
+    if (source == NULL) {
         return false;
     }
-    const bool good = support_trace_parse(path, data, size, trace, error);
-    free(data);
-    return good;
+    struct trace_reader reader = {.trace = trace, .error = error, .name = path};
+    char* const buffer = malloc(room);
+    support_trace_take_name(path, trace->name);
+    if (buffer == NULL) {
+        support_error_set(error, path, 0, "out of memory");
+    }
+    const bool good = buffer != NULL && trace_read_source(&reader, source, buffer, room);
+    free(buffer);
+    support_source_close(source);
+    return trace_finish(&reader, good);
 }
 
 void support_trace_release(struct support_trace* trace)

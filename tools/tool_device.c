@@ -68,11 +68,17 @@ bool tool_device_add_heap(struct tool_device_options* options, const char* text)
     }
     memcpy(number, text, length);
     number[length] = '\0';
-    if (!tool_parse_number(number, &heap.heap) || !tool_parse_size(equals + 1, &heap.size) ||
-        heap.size == 0 || heap.heap >= VK_MAX_MEMORY_HEAPS) {
-        tool_complain("--heap %s: expected N=SIZE, as in 0=64GiB", text);
+    uint64_t index = 0;
+    const enum tool_number heap_number = tool_read_number(number, VK_MAX_MEMORY_HEAPS - 1, &index);
+    const enum tool_number size_number = tool_read_size(equals + 1, &heap.size);
+    if (heap_number != TOOL_NUMBER_GOOD || heap.size == 0) {
+        const bool is_heap = heap_number == TOOL_NUMBER_TOO_LARGE;
+        tool_complain_number(is_heap ? "--heap: the heap of" : "--heap", text,
+                             is_heap ? heap_number : size_number, "N=SIZE, as in 0=64GiB",
+                             is_heap ? VK_MAX_MEMORY_HEAPS - 1 : UINT64_MAX);
         return false;
     }
+    heap.heap = (uint32_t)index;
     if (options->heap_count == TOOL_MAX_OVERRIDES) {
         tool_complain("--heap: too many options");
         return false;
@@ -227,6 +233,7 @@ static int pick_physical(struct tool_device* tool)
     VkPhysicalDevice* devices = NULL;
     const uint32_t count = tool_device_list(tool, &devices);
     uint32_t chosen = UINT32_MAX;
+    char too_old[512] = "";
     if (strncmp(tool->options.device, "vulkan:", 7) == 0) {
         uint32_t number = 0;
         if (tool_parse_number(tool->options.device + 7, &number) && number < count) {
@@ -241,12 +248,17 @@ static int pick_physical(struct tool_device* tool)
                 chosen = i;
             }
         }
+        support_describe_too_old(devices, count, too_old, sizeof(too_old));
     }
     if (chosen != UINT32_MAX) {
         tool->index = chosen;
         tool->physical = devices[chosen];
     }
     free(devices);
+    if (chosen == UINT32_MAX && too_old[0] != '\0') {
+        tool_complain("--device %s: %s", tool->options.device, too_old);
+        return TOOL_EXIT_USAGE;
+    }
     if (chosen == UINT32_MAX) {
         tool_complain("--device %s: no such device; Vulkan lists %u (see maar info)",
                       tool->options.device, count);
@@ -415,8 +427,9 @@ int tool_device_open(struct tool_device* tool, VkPhysicalDevice physical)
         }
     }
     describe_physical(tool);
-    if (tool->properties.apiVersion < VK_API_VERSION_1_1) {
-        tool_complain("%s: Maar requires Vulkan 1.1", tool->properties.deviceName);
+    char too_old[512];
+    if (support_describe_too_old(&tool->physical, 1, too_old, sizeof(too_old))) {
+        tool_complain("--device %s: %s", tool->options.device, too_old);
         return TOOL_EXIT_USAGE;
     }
     if (!check_heaps(tool)) {

@@ -6,7 +6,6 @@
 #include "tool_commands.h"
 #include "tool_data.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@
 #define CAPACITY_NODE_LIMIT 400000000u
 
 /* A time limit that nobody waits for. */
-#define MAX_SECONDS 1e9
+#define MAX_SECONDS 1000000000u
 
 static const char help_text[] =
     "Usage: maar plan FILE.csv... [OPTION...]\n"
@@ -111,8 +110,10 @@ struct plan_settings {
 
 static bool parse_capacity(struct plan_settings* settings, const char* text)
 {
-    if (!tool_parse_size(text, &settings->info.capacity) || settings->info.capacity == 0) {
-        tool_complain("--capacity %s: expected bytes above 0, as in 1048576 or 64MiB", text);
+    const enum tool_number number = tool_read_size(text, &settings->info.capacity);
+    if (settings->info.capacity == 0) {
+        tool_complain_number("--capacity", text, number, "bytes above 0, as in 1048576 or 64MiB",
+                             UINT64_MAX);
         return false;
     }
     return true;
@@ -120,10 +121,10 @@ static bool parse_capacity(struct plan_settings* settings, const char* text)
 
 static bool parse_granularity(struct plan_settings* settings, const char* text)
 {
-    const VkDeviceSize* const size = &settings->info.granularity;
-    if (!tool_parse_size(text, &settings->info.granularity) || *size == 0 ||
-        (*size & (*size - 1)) != 0) {
-        tool_complain("--granularity %s: expected a power of two", text);
+    const enum tool_number number = tool_read_size(text, &settings->info.granularity);
+    const VkDeviceSize size = settings->info.granularity;
+    if (size == 0 || (size & (size - 1)) != 0) {
+        tool_complain_number("--granularity", text, number, "a power of two", (uint64_t)1 << 63);
         return false;
     }
     return true;
@@ -134,8 +135,11 @@ static bool parse_time_limit(struct plan_settings* settings, const char* text)
     char* end = NULL;
     const bool digits = strspn(text, "0123456789.") == strlen(text) && text[0] != '\0';
     const double seconds = digits ? strtod(text, &end) : 0.0;
-    if (!digits || *end != '\0' || seconds <= 0.0 || seconds > MAX_SECONDS) {
-        tool_complain("--time-limit %s: expected seconds above 0", text);
+    if (!digits || *end != '\0' || seconds <= 0.0 || seconds > (double)MAX_SECONDS) {
+        const bool is_number = digits && *end == '\0' && seconds > 0.0;
+        tool_complain_number("--time-limit", text,
+                             is_number ? TOOL_NUMBER_TOO_LARGE : TOOL_NUMBER_MALFORMED,
+                             "seconds above 0, as in 2.5", MAX_SECONDS);
         return false;
     }
     const double ns = seconds * 1e9;
@@ -145,15 +149,11 @@ static bool parse_time_limit(struct plan_settings* settings, const char* text)
 
 static bool parse_node_limit(struct plan_settings* settings, const char* text)
 {
-    char* end = NULL;
-    errno = 0;
-    const bool digit = text[0] >= '0' && text[0] <= '9';
-    const unsigned long long number = digit ? strtoull(text, &end, 10) : 0;
-    if (!digit || *end != '\0' || errno != 0 || number == 0) {
-        tool_complain("--node-limit %s: expected a number above 0", text);
+    const enum tool_number number = tool_read_number(text, UINT64_MAX, &settings->info.nodeLimit);
+    if (settings->info.nodeLimit == 0) {
+        tool_complain_number("--node-limit", text, number, "a number above 0", UINT64_MAX);
         return false;
     }
-    settings->info.nodeLimit = number;
     return true;
 }
 
@@ -280,33 +280,67 @@ static void warn_of_columns(const struct support_table* table, const char* path)
     }
 }
 
+/* The files of a frame graph. Paths may point into the buffers. */
+struct graph_paths {
+    const char* passes; /* NULL for none */
+    const char* edges;
+    char own[4096];
+    char passes_beside[4096];
+    char edges_beside[4096];
+};
+
+static bool find_graph(const struct plan_settings* settings, const char* name,
+                       struct graph_paths* paths)
+{
+    if (!tool_data_find(TOOL_DATA_FRAMES, name, paths->own, sizeof(paths->own)) &&
+        !tool_data_find(TOOL_DATA_QUEUES, name, paths->own, sizeof(paths->own))) {
+        return false;
+    }
+    paths->passes = settings->passes;
+    paths->edges = settings->edges;
+    if (paths->passes == NULL) {
+        paths->passes = find_beside(paths->own, ".passes.csv", paths->passes_beside,
+                                    sizeof(paths->passes_beside));
+        paths->edges = paths->passes == NULL
+                           ? NULL
+                           : find_beside(paths->own, ".edges.csv", paths->edges_beside,
+                                         sizeof(paths->edges_beside));
+    }
+    return true;
+}
+
 static bool load_graph(const struct plan_settings* settings, const char* name,
                        struct support_frame_graph* graph)
 {
-    char path[4096];
-    char passes[4096];
-    char edges[4096];
+    struct graph_paths paths;
     struct support_error error = {{0}};
-    if (!tool_data_find(TOOL_DATA_FRAMES, name, path, sizeof(path)) &&
-        !tool_data_find(TOOL_DATA_QUEUES, name, path, sizeof(path))) {
+    if (!find_graph(settings, name, &paths)) {
         tool_complain("%s: no such frame graph: it is neither a file nor a name that maar plan "
                       "--list-frames prints",
                       name);
         return false;
     }
-    const char* pass_path = settings->passes;
-    const char* edge_path = settings->edges;
-    if (pass_path == NULL) {
-        pass_path = find_beside(path, ".passes.csv", passes, sizeof(passes));
-        edge_path =
-            pass_path == NULL ? NULL : find_beside(path, ".edges.csv", edges, sizeof(edges));
-    }
-    if (!support_frame_graph_load(path, pass_path, edge_path, graph, &error)) {
+    if (!support_frame_graph_load(paths.own, paths.passes, paths.edges, graph, &error)) {
         tool_complain("%s", error.text);
         return false;
     }
-    warn_of_columns(&graph->table, path);
+    warn_of_columns(&graph->table, paths.own);
     return true;
+}
+
+/* Returns whether an output replaces no input of any file, and prints an error if it does. */
+static bool check_not_inputs(const struct plan_settings* settings, const char* option,
+                             const char* path)
+{
+    struct graph_paths paths;
+    bool good = true;
+    for (int i = 0; i < settings->file_count && good; ++i) {
+        good = !find_graph(settings, settings->files[i], &paths) ||
+               (tool_check_not_input(option, path, paths.own) &&
+                tool_check_not_input(option, path, paths.passes) &&
+                tool_check_not_input(option, path, paths.edges));
+    }
+    return good;
 }
 
 static void VKAPI_PTR report_plan(void* user_data, const MaarMessage* report)
@@ -413,8 +447,10 @@ static int plan_graph(struct plan_settings* settings, const char* name,
     if (settings->output != NULL) {
         tool_name_file(settings->output, part, output, sizeof(output));
     }
-    if ((picture[0] != '\0' && !tool_check_path(picture)) ||
-        (output[0] != '\0' && strcmp(output, "-") != 0 && !tool_check_path(output))) {
+    if ((picture[0] != '\0' &&
+         !(tool_check_path(picture) && check_not_inputs(settings, "--picture", picture))) ||
+        (output[0] != '\0' && strcmp(output, "-") != 0 &&
+         !(tool_check_path(output) && check_not_inputs(settings, "--output", output)))) {
         return TOOL_EXIT_USAGE;
     }
     const int code = make_plan(settings, name, result);

@@ -57,8 +57,10 @@ bool tool_profile_set_limit(MaarSimulatedProfile* profile, const char* text)
 {
     const char* const equals = strchr(text, '=');
     uint64_t value = 0;
-    if (equals == NULL || !tool_parse_size(equals + 1, &value)) {
-        tool_complain("--limit %s: expected NAME=VALUE", text);
+    const enum tool_number number =
+        equals == NULL ? TOOL_NUMBER_MALFORMED : tool_read_size(equals + 1, &value);
+    if (number != TOOL_NUMBER_GOOD) {
+        tool_complain_number("--limit", text, number, "NAME=VALUE", UINT64_MAX);
         return false;
     }
     const size_t length = (size_t)(equals - text);

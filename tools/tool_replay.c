@@ -141,11 +141,13 @@ static bool parse_plant(struct replay_settings* settings, const char* text)
 
 static bool parse_threads(struct replay_settings* settings, const char* text)
 {
-    if (!tool_parse_number(text, &settings->player.thread_count) ||
-        settings->player.thread_count == 0 || settings->player.thread_count > MAX_THREADS) {
-        tool_complain("--threads %s: expected 1 to %u", text, MAX_THREADS);
+    uint64_t count = 0;
+    const enum tool_number number = tool_read_number(text, MAX_THREADS, &count);
+    if (count == 0) {
+        tool_complain_number("--threads", text, number, "1 to 256", MAX_THREADS);
         return false;
     }
+    settings->player.thread_count = (uint32_t)count;
     return true;
 }
 
@@ -247,6 +249,25 @@ static void name_picture(const struct replay_settings* settings, const char* tra
     tool_name_file(settings->picture, part, out, size);
 }
 
+/* Returns whether the picture replaces neither a trace nor the profile, and prints an error if it
+ * does. */
+static bool check_not_inputs(const struct replay_settings* settings, const char* picture)
+{
+    static const char simulated[] = "simulated:";
+    const char* const device = settings->device.device;
+    char path[4096];
+    bool good = true;
+    for (int i = 0; i < settings->trace_count && good; ++i) {
+        good = !tool_data_find(TOOL_DATA_TRACES, settings->traces[i], path, sizeof(path)) ||
+               tool_check_not_input("--picture", picture, path);
+    }
+    if (good && strncmp(device, simulated, sizeof(simulated) - 1) == 0 &&
+        tool_data_find(TOOL_DATA_PROFILES, device + sizeof(simulated) - 1, path, sizeof(path))) {
+        good = tool_check_not_input("--picture", picture, path);
+    }
+    return good;
+}
+
 static void title_picture(const struct tool_report* report, struct support_picture* picture)
 {
     uint64_t live = 0;
@@ -319,7 +340,7 @@ static int run_once(struct replay_settings* settings, const struct support_trace
     char path[4096];
     if (settings->picture != NULL) {
         name_picture(settings, trace->name, strategy, path, sizeof(path));
-        if (!tool_check_path(path)) {
+        if (!tool_check_path(path) || !check_not_inputs(settings, path)) {
             return TOOL_EXIT_USAGE;
         }
     }

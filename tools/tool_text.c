@@ -14,7 +14,21 @@
 #include <time.h>
 #include <unistd.h>
 
-bool tool_parse_size(const char* text, uint64_t* out)
+/* Reads digits. *end receives the text behind them. */
+static enum tool_number read_digits(const char* text, uint64_t* out, const char** end)
+{
+    char* rest = NULL;
+    *out = 0;
+    if (text[0] < '0' || text[0] > '9') {
+        return TOOL_NUMBER_MALFORMED;
+    }
+    errno = 0;
+    *out = strtoull(text, &rest, 10);
+    *end = rest;
+    return errno != 0 ? TOOL_NUMBER_TOO_LARGE : TOOL_NUMBER_GOOD;
+}
+
+enum tool_number tool_read_size(const char* text, uint64_t* out)
 {
     static const struct {
         const char* suffix;
@@ -23,40 +37,63 @@ bool tool_parse_size(const char* text, uint64_t* out)
         {"", 0},     {"B", 0},  {"KiB", 10}, {"MiB", 20}, {"GiB", 30},
         {"TiB", 40}, {"K", 10}, {"M", 20},   {"G", 30},   {"T", 40},
     };
-    if (text[0] < '0' || text[0] > '9') {
-        return false;
-    }
-    char* end = NULL;
-    errno = 0;
-    const unsigned long long number = strtoull(text, &end, 10);
-    if (errno != 0) {
-        return false;
+    const char* end = NULL;
+    uint64_t number = 0;
+    *out = 0;
+    const enum tool_number digits = read_digits(text, &number, &end);
+    if (digits == TOOL_NUMBER_MALFORMED) {
+        return digits;
     }
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); ++i) {
         if (strcmp(end, units[i].suffix) == 0) {
-            if (number > (UINT64_MAX >> units[i].shift)) {
-                return false;
+            if (digits == TOOL_NUMBER_TOO_LARGE || number > (UINT64_MAX >> units[i].shift)) {
+                return TOOL_NUMBER_TOO_LARGE;
             }
-            *out = (uint64_t)number << units[i].shift;
-            return true;
+            *out = number << units[i].shift;
+            return TOOL_NUMBER_GOOD;
         }
     }
-    return false;
+    return TOOL_NUMBER_MALFORMED;
+}
+
+enum tool_number tool_read_number(const char* text, uint64_t most, uint64_t* out)
+{
+    const char* end = "";
+    uint64_t number = 0;
+    enum tool_number outcome = read_digits(text, &number, &end);
+    if (*end != '\0') {
+        outcome = TOOL_NUMBER_MALFORMED;
+    } else if (outcome == TOOL_NUMBER_GOOD && number > most) {
+        outcome = TOOL_NUMBER_TOO_LARGE;
+    }
+    *out = outcome == TOOL_NUMBER_GOOD ? number : 0;
+    return outcome;
+}
+
+void tool_complain_number(const char* option, const char* text, enum tool_number number,
+                          const char* expected, uint64_t most)
+{
+    if (number == TOOL_NUMBER_TOO_LARGE) {
+        tool_complain("%s %s: too large; at most %" PRIu64 " is allowed", option, text, most);
+    } else {
+        tool_complain("%s %s: expected %s", option, text, expected);
+    }
+}
+
+bool tool_parse_size(const char* text, uint64_t* out)
+{
+    uint64_t size = 0;
+    const bool good = tool_read_size(text, &size) == TOOL_NUMBER_GOOD;
+    *out = good ? size : *out;
+    return good;
 }
 
 bool tool_parse_number(const char* text, uint32_t* out)
 {
-    if (text[0] < '0' || text[0] > '9') {
-        return false;
-    }
-    char* end = NULL;
-    errno = 0;
-    const unsigned long long number = strtoull(text, &end, 10);
-    if (errno != 0 || *end != '\0' || number > UINT32_MAX) {
-        return false;
-    }
-    *out = (uint32_t)number;
-    return true;
+    uint64_t number = 0;
+    const bool good = tool_read_number(text, UINT32_MAX, &number) == TOOL_NUMBER_GOOD;
+    *out = good ? (uint32_t)number : *out;
+    return good;
 }
 
 void tool_name_file(const char* path, const char* part, char* out, size_t size)
@@ -96,6 +133,19 @@ bool tool_check_apart(const char* option, const char* path, char** inputs, int c
         }
     }
     return true;
+}
+
+bool tool_check_not_input(const char* option, const char* path, const char* input)
+{
+    struct stat own;
+    struct stat other;
+    if (path == NULL || input == NULL || stat(path, &own) != 0 || stat(input, &other) != 0 ||
+        !S_ISREG(own.st_mode) || own.st_dev != other.st_dev || own.st_ino != other.st_ino) {
+        return true;
+    }
+    tool_complain("%s %s: is the input %s, which would be lost; name another file", option, path,
+                  input);
+    return false;
 }
 
 bool tool_check_path(const char* path)

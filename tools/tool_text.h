@@ -20,11 +20,27 @@ enum tool_exit {
 /* The bytes of an input's name, including the terminating zero. */
 #define TOOL_NAME_SIZE 256u
 
-/* Parses a decimal number with an optional suffix: B, KiB, MiB, GiB, TiB, or K, M, G, T with the
- * same meaning. */
-bool tool_parse_size(const char* text, uint64_t* out);
+/* What is found in the text of a number. */
+enum tool_number {
+    TOOL_NUMBER_GOOD,
+    TOOL_NUMBER_MALFORMED,
+    TOOL_NUMBER_TOO_LARGE, /* a number, and above the allowed range */
+};
 
-/* Parses a decimal number that fits 32 bits. */
+/* Reads a decimal number with an optional suffix: B, KiB, MiB, GiB, TiB, or K, M, G, T with the
+ * same meaning. Sets *out to a good number, or else to 0. */
+enum tool_number tool_read_size(const char* text, uint64_t* out);
+
+/* Reads a decimal number of at most `most`. Sets *out to a good number, or else to 0. */
+enum tool_number tool_read_number(const char* text, uint64_t most, uint64_t* out);
+
+/* Prints an error for the number of an option: "expected" and what is expected, or the most that is
+ * allowed. */
+void tool_complain_number(const char* option, const char* text, enum tool_number number,
+                          const char* expected, uint64_t most);
+
+/* Parse a size, and a number that fits 32 bits. Return false for a malformed or too large one. */
+bool tool_parse_size(const char* text, uint64_t* out);
 bool tool_parse_number(const char* text, uint32_t* out);
 
 /* Writes a number of bytes with three significant digits and a unit. Returns `buffer`. */
@@ -44,6 +60,10 @@ typedef void (*tool_take_name)(const char* path, char name[TOOL_NAME_SIZE]);
  * prints an error if not. `path` is the option's argument, or NULL. */
 bool tool_check_apart(const char* option, const char* path, char** inputs, int count,
                       tool_take_name take_name);
+
+/* Returns whether an output is another file than an input, and prints an error if not. Each path
+ * may be NULL. */
+bool tool_check_not_input(const char* option, const char* path, const char* input);
 
 /* Returns whether a file can probably be written at a path, and prints an error if not. Does not
  * write. */

@@ -40,13 +40,6 @@ static void name_all(struct growth* growth)
     }
 }
 
-static void open_dedicated(struct growth* growth)
-{
-    const MaarMemoryRequest request = growth_request(4 * GROWTH_KIB, 256);
-    growth_create_allocator(growth);
-    growth_fill(growth, growth->n, &request, 0, MAAR_DEDICATED_ALWAYS);
-}
-
 static void do_set_priority(struct growth* growth, uint32_t index)
 {
     GROWTH_EXPECT(
@@ -191,7 +184,7 @@ const struct growth_case growth_access_cases[] = {
     BESIDE_LIVE("set-user-data", "maarSetAllocationUserData", growth_open_live, "live allocations",
                 do_set_user_data),
     BESIDE_LIVE("set-name", "maarSetAllocationName", name_all, "named allocations", do_set_name),
-    BESIDE_LIVE("set-priority", "maarSetAllocationPriority", open_dedicated,
+    BESIDE_LIVE("set-priority", "maarSetAllocationPriority", growth_open_dedicated,
                 "dedicated allocations", do_set_priority),
     BESIDE_LIVE("choose-type", "maarChooseMemoryType", growth_open_live, "live allocations",
                 do_choose_type),

@@ -67,16 +67,12 @@ static void do_destroy(struct growth* growth, uint32_t index)
 
 static void create_more(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_create(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_create);
 }
 
 static void destroy_more(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_destroy(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_destroy);
 }
 
 static void destroy_after(struct growth* growth, uint32_t at)
@@ -181,11 +177,11 @@ const struct growth_case growth_array_cases[] = {
     ARRAYS("destroy-array-after", "maarDestroyArrayAfter", 500,
            "arrays whose destruction is pending", pending, create_more, do_destroy_after, NULL),
     ARRAYS("array-info", "maarGetArrayInfo", 500, "arrays", arrays, NULL, do_get_info, NULL),
-    ARRAYS("append-array", "maarAppendArray", 1000, "pages of the array", long, NULL,
+    ARRAYS("append-array", "maarAppendArray", 16384, "pages of the array", long, NULL,
            do_append_page, truncate_more),
-    ARRAYS("reserve-array", "maarReserveArray", 1000, "pages of the array", long, NULL,
+    ARRAYS("reserve-array", "maarReserveArray", 16384, "pages of the array", long, NULL,
            do_reserve_page, truncate_more),
-    ARRAYS("truncate-array", "maarTruncateArray", 1000, "pages of the array", long, append_more,
+    ARRAYS("truncate-array", "maarTruncateArray", 16384, "pages of the array", long, append_more,
            do_truncate_page, truncate_more),
     {.name = NULL},
 };

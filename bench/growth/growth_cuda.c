@@ -27,7 +27,7 @@ static struct cudas* open_cuda(struct growth* growth)
 {
     struct cudas* all = bench_allocate(1, sizeof *all);
     if (growth->allocator == NULL) {
-        growth_raise_descriptors();
+        bench_raise_descriptors();
         growth_create_allocator(growth);
     }
     growth->state = all;
@@ -92,17 +92,13 @@ static void do_destroy_block(struct growth* growth, uint32_t index)
 
 static void destroy_more_blocks(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_destroy_block(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_destroy_block);
 }
 
 static void import_more_blocks(struct growth* growth)
 {
     create_more_blocks(growth);
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_import(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_import);
 }
 
 static void do_get_info(struct growth* growth, uint32_t index)
@@ -217,16 +213,12 @@ static void do_destroy_timeline(struct growth* growth, uint32_t index)
 
 static void create_more_timelines(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_create_timeline(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_create_timeline);
 }
 
 static void destroy_more_timelines(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_destroy_timeline(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_destroy_timeline);
 }
 
 static void do_get_timeline(struct growth* growth, uint32_t index)

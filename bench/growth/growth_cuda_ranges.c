@@ -21,7 +21,7 @@ struct cuda_ranges {
 static struct cuda_ranges* open_cuda(struct growth* growth)
 {
     const size_t count = (size_t)growth->n + growth->count;
-    growth_raise_descriptors();
+    bench_raise_descriptors();
     struct cuda_ranges* all = growth_create_state(growth, 1, sizeof *all);
     growth->spare = bench_allocate(2 * count, sizeof(uint64_t));
     all->ranges = growth->spare;

@@ -30,7 +30,7 @@ static int open_nothing(void)
 
 static void open_handles(struct growth* growth)
 {
-    growth_raise_descriptors();
+    bench_raise_descriptors();
     MaarExternalHandle* handles =
         growth_create_state(growth, growth->n + growth->count, sizeof *handles);
     growth->spare = bench_allocate(growth->count, sizeof(int));
@@ -68,9 +68,7 @@ static void do_destroy(struct growth* growth, uint32_t index)
 
 static void destroy_more(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_destroy(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_destroy);
 }
 
 static void wrap_more(struct growth* growth)
@@ -136,7 +134,7 @@ static MaarExternalHandle export_semaphore(struct growth* growth, VkSemaphore se
 
 static void open_semaphores(struct growth* growth)
 {
-    growth_raise_descriptors();
+    bench_raise_descriptors();
     VkSemaphore* all = growth_create_state(growth, growth->n + growth->count, sizeof(VkSemaphore));
     growth->spare = bench_allocate(growth->count, sizeof(MaarExternalHandle));
     for (uint32_t i = 0; i < growth->n; ++i) {

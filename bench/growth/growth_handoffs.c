@@ -199,16 +199,12 @@ static void do_destroy_host(struct growth* growth, uint32_t index)
 
 static void create_more_hosts(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_create_host(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_create_host);
 }
 
 static void destroy_more_hosts(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_destroy_host(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_destroy_host);
 }
 
 static MaarHostBuffer pick(struct growth* growth)

@@ -21,7 +21,7 @@ static struct hips* open_hip(struct growth* growth)
 {
     struct hips* all = bench_allocate(1, sizeof *all);
     if (growth->allocator == NULL) {
-        growth_raise_descriptors();
+        bench_raise_descriptors();
         growth_create_allocator(growth);
     }
     growth->state = all;

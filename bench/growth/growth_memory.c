@@ -47,14 +47,13 @@ static void refill(struct growth* growth)
             growth->memory[i] = allocate_mixed(growth);
         }
     }
+    growth_shuffle(growth, growth->memory, growth->n);
 }
 
 static void do_free(struct growth* growth, uint32_t index)
 {
-    MaarAllocation* memory = &growth->memory[growth_pick(growth)];
-    (void)index;
-    maarFreeMemory(growth->allocator, *memory);
-    *memory = VK_NULL_HANDLE;
+    maarFreeMemory(growth->allocator, growth->memory[index]);
+    growth->memory[index] = VK_NULL_HANDLE;
 }
 
 /* ---- equal ones ---- */
@@ -64,13 +63,6 @@ static void do_allocate(struct growth* growth, uint32_t index)
     const MaarMemoryRequest request = growth_request(4 * GROWTH_KIB, 256);
     GROWTH_EXPECT(
         maarAllocateMemory(growth->allocator, &request, NULL, &growth->memory[growth->n + index]));
-}
-
-static void open_dedicated(struct growth* growth)
-{
-    const MaarMemoryRequest request = growth_request(4 * GROWTH_KIB, 256);
-    growth_create_allocator(growth);
-    growth_fill(growth, growth->n, &request, 0, MAAR_DEDICATED_ALWAYS);
 }
 
 static void do_allocate_dedicated(struct growth* growth, uint32_t index)
@@ -181,7 +173,7 @@ const struct growth_case growth_memory_cases[] = {
         .functions = "maarFreeMemory",
         .dimension = "live allocations, buffers and images, alignments 1 to 256",
         .n = 20000,
-        .count = 2000,
+        .count = 300,
         .open = open_mixed,
         .prepare = refill,
         .operation = do_free,
@@ -203,7 +195,7 @@ const struct growth_case growth_memory_cases[] = {
         .functions = "maarAllocateMemory",
         .dimension = "dedicated allocations",
         .n = 2000,
-        .open = open_dedicated,
+        .open = growth_open_dedicated,
         .operation = do_allocate_dedicated,
         .tidy = free_more,
         .close = growth_close_live,

@@ -316,7 +316,7 @@ const struct growth_case growth_plan_cases[] = {
           cache, NULL, do_find_plan, NULL),
     PLANS("add-plan", "maarCreatePlan maarDestroyPlan", GROWTH_BESIDE, 256,
           "plans in the cache; the oldest gives way", cache, NULL, do_add_plan, NULL),
-    PLANS("create-plan-cache", "maarCreatePlanCache maarDestroyPlanCache", GROWTH_BESIDE, 256,
+    PLANS("create-plan-cache", "maarCreatePlanCache maarDestroyPlanCache", GROWTH_OVER, 256,
           "plans that the cache may keep", nothing, NULL, do_create_cache, NULL),
     PLANS("destroy-plan-cache", "maarDestroyPlanCache", GROWTH_OVER, 256, "plans in the cache",
           nothing, reopen_cache, do_destroy_cache, NULL),

@@ -38,14 +38,6 @@ static void open_pools(struct growth* growth)
     create_pools(growth);
 }
 
-static void destroy_pools(struct growth* growth)
-{
-    const MaarPool* pools = growth->state;
-    for (uint32_t i = 0; i < growth->n; ++i) {
-        maarDestroyPool(growth->allocator, pools[i]);
-    }
-}
-
 static void do_create_pool(struct growth* growth, uint32_t index)
 {
     MaarPool* pools = growth->state;
@@ -60,16 +52,12 @@ static void do_destroy_more(struct growth* growth, uint32_t index)
 
 static void create_more(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_create_pool(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_create_pool);
 }
 
 static void destroy_more(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_destroy_more(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_destroy_more);
 }
 
 static void do_destroy_pool(struct growth* growth, uint32_t index)
@@ -208,7 +196,7 @@ const struct growth_case growth_pool_cases[] = {
         .open = open_pools,
         .operation = do_create_pool,
         .tidy = destroy_more,
-        .close = destroy_pools,
+        .close = growth_destroy_pools,
     },
     {
         .name = "destroy-pool",
@@ -218,7 +206,7 @@ const struct growth_case growth_pool_cases[] = {
         .open = open_pools,
         .prepare = create_more,
         .operation = do_destroy_more,
-        .close = destroy_pools,
+        .close = growth_destroy_pools,
     },
     {
         .name = "destroy-pools",
@@ -237,7 +225,7 @@ const struct growth_case growth_pool_cases[] = {
         .n = 500,
         .open = open_pools,
         .operation = do_trim_pool,
-        .close = destroy_pools,
+        .close = growth_destroy_pools,
     },
     {
         .name = "trim-pools",
@@ -247,7 +235,7 @@ const struct growth_case growth_pool_cases[] = {
         .n = 500,
         .open = open_pools,
         .operation = do_trim_all,
-        .close = destroy_pools,
+        .close = growth_destroy_pools,
     },
     {
         .name = "pool-priority-beside-pools",
@@ -256,7 +244,7 @@ const struct growth_case growth_pool_cases[] = {
         .n = 500,
         .open = open_pools,
         .operation = do_set_priority,
-        .close = destroy_pools,
+        .close = growth_destroy_pools,
     },
     {
         .name = "allocate-in-pool",
@@ -266,7 +254,7 @@ const struct growth_case growth_pool_cases[] = {
         .count = 1000,
         .open = open_used_pools,
         .operation = do_allocate_in_pool,
-        .close = destroy_pools,
+        .close = growth_destroy_pools,
     },
     {
         .name = "trim",

@@ -89,9 +89,7 @@ static void do_free(struct growth* growth, uint32_t index)
 
 static void allocate_more(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_allocate(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_allocate);
 }
 
 /* Newest first, as linear placement needs. */

@@ -5,17 +5,6 @@
 
 #include "growth_steps.h"
 
-#include <sys/resource.h>
-
-void growth_raise_descriptors(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 VkBufferCreateInfo growth_shared_buffer(VkDeviceSize size)
 {
     static const VkExternalMemoryBufferCreateInfo external = {
@@ -55,7 +44,7 @@ MaarExportedMemory growth_export(struct growth* growth, MaarAllocation memory)
 void growth_open_shared(struct growth* growth, bool dedicated)
 {
     const size_t count = (size_t)growth->n + growth->count;
-    growth_raise_descriptors();
+    bench_raise_descriptors();
     growth_create_allocator(growth);
     growth->memory = bench_allocate(count, sizeof *growth->memory);
     growth->spare = bench_allocate(count, sizeof(VkBuffer));

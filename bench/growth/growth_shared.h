@@ -9,9 +9,6 @@
 #define GROWTH_SHARED_TYPE VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
 #define GROWTH_SHARED_SEMAPHORE VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT
 
-/* Lets the process open as many file descriptors as the system allows. */
-void growth_raise_descriptors(void);
-
 /* How to create a buffer that can be shared. */
 VkBufferCreateInfo growth_shared_buffer(VkDeviceSize size);
 /* Creates one, in a block of its own if `dedicated`. */

@@ -148,7 +148,7 @@ static void import_image(struct growth* growth, uint32_t at)
 static struct imports* prepare_imports(struct growth* growth)
 {
     const size_t count = (size_t)growth->n + growth->count;
-    growth_raise_descriptors();
+    bench_raise_descriptors();
     struct imports* imports = growth_create_state(growth, 1, sizeof *imports);
     growth->memory = bench_allocate(count, sizeof *growth->memory);
     growth->spare = bench_allocate(count, 2 * sizeof(uint64_t) + sizeof(MaarExternalHandle));

@@ -9,13 +9,6 @@
 
 /* ---- beside live allocations, each a VkDeviceMemory ---- */
 
-static void open_memories(struct growth* growth)
-{
-    const MaarMemoryRequest request = growth_request(4 * GROWTH_KIB, 256);
-    growth_create_allocator(growth);
-    growth_fill(growth, growth->n, &request, 0, MAAR_DEDICATED_ALWAYS);
-}
-
 static void do_find_function(struct growth* growth, uint32_t index)
 {
     (void)index;
@@ -131,7 +124,7 @@ static void release(struct growth* growth)
 #define SIMULATED(case_name, function, does)                                                       \
     {                                                                                              \
         .name = case_name, .functions = function, .dimension = "live VkDeviceMemory objects",      \
-        .n = 2000, .open = open_memories, .operation = does, .close = growth_close_live            \
+        .n = 2000, .open = growth_open_dedicated, .operation = does, .close = growth_close_live    \
     }
 
 const struct growth_case growth_simulated_cases[] = {

@@ -55,16 +55,12 @@ static void do_destroy(struct growth* growth, uint32_t index)
 
 static void create_more(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_create(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_create);
 }
 
 static void destroy_more(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_destroy(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_destroy);
 }
 
 static void do_get_info(struct growth* growth, uint32_t index)

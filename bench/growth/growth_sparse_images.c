@@ -2,33 +2,15 @@
  * Partially resident images: beside others, of many tiles, and of many layers.
  */
 #include "growth_cases.h"
+#include "growth_reservation.h"
 #include "growth_steps.h"
 
 #include <stdlib.h>
 
 /* Texels of a tile of RGBA8 on a side. */
-enum { TILE = 128 };
-
 static void submit(struct growth* growth)
 {
     GROWTH_EXPECT(maarSubmitBinds(growth->allocator, 0, NULL, NULL));
-}
-
-static MaarSparseImage create_image(struct growth* growth, uint32_t width, uint32_t height,
-                                    uint32_t layers)
-{
-    VkImageCreateInfo texture = growth_image(TILE, 1, layers);
-    texture.extent = (VkExtent3D){width * TILE, height * TILE, 1};
-    for (uint32_t rest = TILE * (width > height ? width : height); rest > 1; rest /= 2) {
-        ++texture.mipLevels;
-    }
-    const MaarSparseImageCreateInfo info = {
-        .sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO,
-        .pImageInfo = &texture,
-    };
-    MaarSparseImage image = VK_NULL_HANDLE;
-    GROWTH_EXPECT(maarCreateSparseImage(growth->allocator, &info, &image));
-    return image;
 }
 
 /* ---- beside other images ---- */
@@ -38,7 +20,7 @@ static void open_images(struct growth* growth)
     MaarSparseImage* images =
         growth_create_state(growth, growth->n + growth->count, sizeof(MaarSparseImage));
     for (uint32_t i = 0; i < growth->n; ++i) {
-        images[i] = create_image(growth, 4, 4, 1);
+        images[i] = growth_create_sparse_image(growth, 4, 4, 1);
         GROWTH_EXPECT(maarCommitMipTail(growth->allocator, images[i], 0, 1));
     }
     submit(growth);
@@ -55,7 +37,7 @@ static void close_images(struct growth* growth)
 static void do_create(struct growth* growth, uint32_t index)
 {
     MaarSparseImage* images = growth->state;
-    images[growth->n + index] = create_image(growth, 4, 4, 1);
+    images[growth->n + index] = growth_create_sparse_image(growth, 4, 4, 1);
 }
 
 static void do_destroy(struct growth* growth, uint32_t index)
@@ -66,16 +48,12 @@ static void do_destroy(struct growth* growth, uint32_t index)
 
 static void create_more(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_create(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_create);
 }
 
 static void destroy_more(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_destroy(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_destroy);
 }
 
 static void destroy_after(struct growth* growth, uint32_t at)
@@ -123,15 +101,15 @@ static MaarSparseImage large(const struct growth* growth)
 static void open_empty(struct growth* growth)
 {
     MaarSparseImage* image = growth_create_state(growth, 1, sizeof *image);
-    *image = create_image(growth, ROW, growth->n, 1);
+    *image = growth_create_sparse_image(growth, ROW, growth->n, 1);
     growth->spare = bench_allocate(growth->n, ROW);
 }
 
 static MaarTileRegion describe_rows(uint32_t first, uint32_t count)
 {
     return (MaarTileRegion){
-        .offset = {0, (int32_t)(first * TILE), 0},
-        .extent = {ROW * TILE, count * TILE, 1},
+        .offset = {0, (int32_t)(first * GROWTH_TILE), 0},
+        .extent = {ROW * GROWTH_TILE, count * GROWTH_TILE, 1},
     };
 }
 
@@ -235,7 +213,8 @@ static void do_get_large_info(struct growth* growth, uint32_t index)
 static void do_create_large(struct growth* growth, uint32_t index)
 {
     (void)index;
-    maarDestroySparseImage(growth->allocator, create_image(growth, ROW, growth->n, 1));
+    maarDestroySparseImage(growth->allocator,
+                           growth_create_sparse_image(growth, ROW, growth->n, 1));
 }
 
 /* ---- mip tails, one for each of n layers ---- */
@@ -243,7 +222,7 @@ static void do_create_large(struct growth* growth, uint32_t index)
 static void open_layers(struct growth* growth)
 {
     MaarSparseImage* image = growth_create_state(growth, 1, sizeof *image);
-    *image = create_image(growth, 2, 2, growth->n);
+    *image = growth_create_sparse_image(growth, 2, 2, growth->n);
 }
 
 static void do_commit_tails(struct growth* growth, uint32_t index)

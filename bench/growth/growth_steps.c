@@ -127,13 +127,32 @@ void growth_signal(struct growth* growth, VkSemaphore timeline)
     GROWTH_EXPECT(vkSignalSemaphore(growth->device, &signal));
 }
 
+void growth_repeat(struct growth* growth, uint32_t count,
+                   void (*operation)(struct growth* growth, uint32_t index))
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        operation(growth, i);
+    }
+}
+
+void growth_open_dedicated(struct growth* growth)
+{
+    const MaarMemoryRequest request = growth_request(4 * GROWTH_KIB, 256);
+    growth_create_allocator(growth);
+    growth_fill(growth, growth->n, &request, 0, MAAR_DEDICATED_ALWAYS);
+}
+
+void growth_destroy_pools(struct growth* growth)
+{
+    const MaarPool* pools = growth->state;
+    for (uint32_t i = 0; i < growth->n; ++i) {
+        maarDestroyPool(growth->allocator, pools[i]);
+    }
+}
+
 VkBufferCreateInfo growth_buffer(VkDeviceSize size)
 {
-    return (VkBufferCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = size,
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-    };
+    return bench_buffer_info(size);
 }
 
 VkImageCreateInfo growth_image(uint32_t size, uint32_t levels, uint32_t layers)

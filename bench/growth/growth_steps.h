@@ -39,6 +39,13 @@ MaarPool growth_create_pool(struct growth* growth, VkDeviceSize block_size, uint
 /* Creates a timeline semaphore, and signals its greatest value. */
 VkSemaphore growth_create_timeline(struct growth* growth);
 void growth_signal(struct growth* growth, VkSemaphore timeline);
+/* Does an operation `count` times. */
+void growth_repeat(struct growth* growth, uint32_t count,
+                   void (*operation)(struct growth* growth, uint32_t index));
+/* Makes n dedicated allocations. */
+void growth_open_dedicated(struct growth* growth);
+/* Destroys the n pools of growth->state. */
+void growth_destroy_pools(struct growth* growth);
 
 /* Return how to create a buffer for storage and copies, and a texture of RGBA8 texels. */
 VkBufferCreateInfo growth_buffer(VkDeviceSize size);

@@ -2,12 +2,13 @@
  * Tile caches: beside others, and with many tiles, requests and uploads.
  */
 #include "growth_cases.h"
+#include "growth_reservation.h"
 #include "growth_steps.h"
 
 #include <stdlib.h>
 
 /* Texels of a tile of RGBA8 on a side, tiles of a row, and the bytes of a tile. */
-enum { TILE = 128, ROW = 64, TILE_BYTES = 65536 };
+enum { ROW = 64, TILE_BYTES = 65536 };
 
 /* A cache of an image of 64 x n tiles in two layers, with room for the first. */
 struct tiles {
@@ -28,23 +29,6 @@ static void submit(struct growth* growth)
 }
 
 /* ---- creation ---- */
-
-static MaarSparseImage create_image(struct growth* growth, uint32_t width, uint32_t height,
-                                    uint32_t layers)
-{
-    VkImageCreateInfo texture = growth_image(TILE, 1, layers);
-    texture.extent = (VkExtent3D){width * TILE, height * TILE, 1};
-    for (uint32_t rest = TILE * (width > height ? width : height); rest > 1; rest /= 2) {
-        ++texture.mipLevels;
-    }
-    const MaarSparseImageCreateInfo info = {
-        .sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO,
-        .pImageInfo = &texture,
-    };
-    MaarSparseImage image = VK_NULL_HANDLE;
-    GROWTH_EXPECT(maarCreateSparseImage(growth->allocator, &info, &image));
-    return image;
-}
 
 static MaarTileCache create_cache(struct growth* growth, MaarSparseImage image, uint32_t tiles,
                                   uint32_t uploads)
@@ -146,7 +130,7 @@ static void open_empty(struct growth* growth)
 {
     struct tiles* tiles = growth_create_state(growth, 1, sizeof *tiles);
     const uint32_t count = ROW * growth->n;
-    tiles->image = create_image(growth, ROW, growth->n, 2);
+    tiles->image = growth_create_sparse_image(growth, ROW, growth->n, 2);
     tiles->cache = create_cache(growth, tiles->image, 2 * count, 2 * count);
     tiles->request_count = 2 * count;
     growth->spare = tiles->uploads =
@@ -319,7 +303,7 @@ static void evict_all(struct growth* growth)
 static void create_large_image(struct growth* growth)
 {
     struct tiles* tiles = growth->state;
-    tiles->image = create_image(growth, ROW, growth->n, 2);
+    tiles->image = growth_create_sparse_image(growth, ROW, growth->n, 2);
 }
 
 static void do_create_large(struct growth* growth, uint32_t index)
@@ -370,7 +354,7 @@ struct caches {
 static void create_small(struct growth* growth, uint32_t at)
 {
     struct caches* all = growth->state;
-    all->images[at] = create_image(growth, 4, 4, 1);
+    all->images[at] = growth_create_sparse_image(growth, 4, 4, 1);
     all->caches[at] = create_cache(growth, all->images[at], 32, 4);
 }
 

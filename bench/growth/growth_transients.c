@@ -236,16 +236,12 @@ static void do_destroy_more(struct growth* growth, uint32_t index)
 
 static void create_more(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_create_more(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_create_more);
 }
 
 static void destroy_more(struct growth* growth)
 {
-    for (uint32_t i = 0; i < growth->count; ++i) {
-        do_destroy_more(growth, i);
-    }
+    growth_repeat(growth, growth->count, do_destroy_more);
 }
 
 static void do_destroy_after(struct growth* growth, uint32_t index)

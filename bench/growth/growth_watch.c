@@ -284,7 +284,7 @@ const struct growth_case growth_watch_cases[] = {
     WATCH("dump-vma", "maarWriteDump", GROWTH_OVER, 2000, do_dump_vma, ranges, "ranges"),
     WATCH("dump-blocks", "maarWriteDump", GROWTH_OVER, 1000, do_dump, blocks, "blocks"),
     WATCH("dump-pools", "maarWriteDump", GROWTH_OVER, 500, do_dump, pools, "pools"),
-    WATCH("dump-totals", "maarWriteDump", GROWTH_BESIDE, 10000, do_dump_totals, live,
+    WATCH("dump-totals", "maarWriteDump", GROWTH_OVER, 10000, do_dump_totals, live,
           "live allocations; totals alone"),
     WATCH("check", "maarCheckAllocator", GROWTH_OVER, 2000, do_check, ranges, "ranges"),
     WATCH("check-blocks", "maarCheckAllocator", GROWTH_OVER, 1000, do_check, blocks, "blocks"),

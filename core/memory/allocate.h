@@ -12,13 +12,18 @@
 /* Only Maar's own allocations set this flag. A failure is neither counted nor reported, and the
  * observer (pfnOutOfMemory) is not called, because the caller then tries something else. */
 #define MAAR_ALLOCATE_AS_TRIAL ((MaarAllocationCreateFlags)0x40000000)
-/* Only Maar's own allocations set this flag. A failure is not reported, because the caller reports
- * it or tries something else. */
+/* Only Maar's own allocations set this flag. A failure is neither counted nor reported, because the
+ * caller does that or tries something else. */
 #define MAAR_ALLOCATE_WITHOUT_REPORT ((MaarAllocationCreateFlags)0x20000000)
 /* Returns whether an allocation is a trial of Maar's own: see MAAR_ALLOCATE_AS_TRIAL. */
 static inline bool maar_is_trial(const MaarAllocationCreateInfo* info)
 {
     return (info->flags & MAAR_ALLOCATE_AS_TRIAL) != 0;
+}
+/* Returns whether a failure counts as a failed request of the program. */
+static inline bool maar_counts_failure(const MaarAllocationCreateInfo* info)
+{
+    return (info->flags & (MAAR_ALLOCATE_AS_TRIAL | MAAR_ALLOCATE_WITHOUT_REPORT)) == 0;
 }
 /* Returns whether a failure is not reported, because the caller expects it: the caller asked for
  * existing blocks only, or it tries something else afterwards. */

@@ -29,10 +29,7 @@ MAAR_NOINLINE void report_deviation(MaarAllocator allocator, const struct maar_s
     const uint32_t type = maar_slot_block(slot)->pool->type_index;
     if (deviation->fallback) {
         (void)maar_atomic64_add(&allocator->fallbacks, 1);
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_FALLBACK_TYPE, NULL,
-                    "%llu bytes went to memory type %u, since type %u of heap %u has no room",
-                    (unsigned long long)maar_slot_size(slot), type, deviation->best_type,
-                    maar_type_heap(allocator, deviation->best_type));
+        maar_report_fallback(allocator, maar_slot_size(slot), type, deviation->best_type);
     }
     if (deviation->exceeded) {
         maar_report_over_budget(allocator, maar_type_heap(allocator, type), maar_slot_size(slot));
@@ -106,7 +103,7 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
         result = map_for_life(allocator, &made);
     }
     if (result != VK_SUCCESS) {
-        (void)maar_atomic64_add(&allocator->failures, maar_is_trial(info) ? 0 : 1);
+        (void)maar_atomic64_add(&allocator->failures, maar_counts_failure(info) ? 1 : 0);
         return result;
     }
     struct maar_slot* slot = made.slot;

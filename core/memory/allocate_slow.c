@@ -149,6 +149,19 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     return allocate_placed(job, pool, made);
 }
 
+/* Allocates in a pool. After a shortage, releases the empty page blocks, which no pool can use, and
+ * tries again before another memory type is tried. */
+static VkResult allocate_beside_pages(struct job* job, struct maar_pool* pool,
+                                      struct maar_made* made)
+{
+    const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
+    VkResult result = allocate_in_pool(job, pool, made);
+    if (is_shortage(result) && may_grow && maar_trim_paging(job->allocator, NULL) > 0) {
+        result = allocate_in_pool(job, pool, made);
+    }
+    return result;
+}
+
 /* Whether the VkDeviceMemory of an allocation was made for this allocation. */
 static bool has_made_memory(const struct maar_slot* slot)
 {
@@ -175,7 +188,7 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
                           : maar_pool_of_type(job->allocator, type, job->place.kind, &pool);
         }
         if (attempt == VK_SUCCESS) {
-            attempt = allocate_in_pool(job, pool, made);
+            attempt = allocate_beside_pages(job, pool, made);
         }
         if (first || !is_shortage(attempt)) {
             result = attempt;
@@ -193,6 +206,17 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
     return result;
 }
 
+/* Whether some pool has an empty block in one of these heaps. */
+static bool has_empty_blocks(MaarAllocator allocator, uint32_t heaps)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < allocator->device.facts.memory.memoryHeapCount; ++i) {
+        any = any || ((heaps & (1u << i)) != 0 &&
+                      maar_atomic64_load(&allocator->heaps[i].empty_bytes) != 0);
+    }
+    return any;
+}
+
 /* Frees ranges whose points have passed. Releases all empty page blocks, and the empty blocks in
  * the heaps of the candidate types. Returns whether any bytes were freed or released. */
 static bool release_empty(const struct job* job)
@@ -207,10 +231,12 @@ static bool release_empty(const struct job* job)
     const uint64_t seen = maar_atomic64_load(&allocator->retire.returned_count);
     const bool reclaimed = maar_retire_reclaim(&allocator->retire, seen);
     released += maar_trim_paging(allocator, NULL);
-    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
-         pool = maar_pool_next(allocator, pool)) {
-        if ((heaps & (1u << pool->heap_index)) != 0) {
-            released += maar_pool_trim(pool);
+    if (has_empty_blocks(allocator, heaps)) {
+        for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
+             pool = maar_pool_next(allocator, pool)) {
+            if ((heaps & (1u << pool->heap_index)) != 0) {
+                released += maar_pool_trim(pool);
+            }
         }
     }
     return reclaimed || released > 0;
@@ -337,6 +363,7 @@ static void report_failure(const struct job* job, VkResult result)
     const bool strict = (flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0;
     const struct maar_allocation_failure failure = {
         .call = job->call,
+        .reason = MAAR_FAILURE_REASONS,
         .name = job->general->name,
         .size = job->general->size,
         .result = result,

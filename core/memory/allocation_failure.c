@@ -56,18 +56,18 @@ static bool is_above_limit(const struct maar_heap_account* account,
     const VkDeviceSize held = maar_atomic64_load(&account->block_bytes);
     const bool is_exact =
         failure->in_pieces || (failure->pool != NULL && failure->pool->fixed_size != 0);
-    VkDeviceSize size = failure->in_pieces ? failure->size : size_of_block(failure);
+    VkDeviceSize size = failure->in_pieces ? failure->lacking : size_of_block(failure);
     size = is_exact ? size : maar_align_up(size, MAAR_BLOCK_ROUNDING);
     return account->limit != 0 && (held > account->limit || size > account->limit - held);
 }
 
-static enum maar_failure_reason find_reason(MaarAllocator allocator,
-                                            const struct maar_allocation_failure* failure)
+enum maar_failure_reason maar_find_failure_reason(MaarAllocator allocator,
+                                                  const struct maar_allocation_failure* failure)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;
     const uint32_t heap = maar_type_heap(allocator, failure->type_index);
     const struct maar_heap_account* account = &allocator->heaps[heap];
-    const VkDeviceSize size = failure->in_pieces ? 0 : size_of_block(failure);
+    const VkDeviceSize size = failure->in_pieces ? failure->size : size_of_block(failure);
     const bool fits = failure->pool == NULL || failure->pool->fixed_size == 0 ||
                       failure->size <= failure->pool->fixed_size;
     if (failure->result == VK_ERROR_OUT_OF_POOL_MEMORY) {
@@ -76,7 +76,7 @@ static enum maar_failure_reason find_reason(MaarAllocator allocator,
     if (failure->result == VK_ERROR_TOO_MANY_OBJECTS) {
         return MAAR_FAILURE_TOO_MANY;
     }
-    if (size > facts->max_allocation_size) {
+    if (size > facts->max_allocation_size && !failure->in_pieces) {
         return MAAR_FAILURE_ABOVE_LARGEST;
     }
     if (size > facts->memory.memoryHeaps[heap].size) {
@@ -164,7 +164,9 @@ void maar_report_allocation_failure(MaarAllocator allocator,
     if (allocator->reporter.message == NULL) {
         return;
     }
-    const enum maar_failure_reason reason = find_reason(allocator, failure);
+    const enum maar_failure_reason reason = failure->reason != MAAR_FAILURE_REASONS
+                                                ? failure->reason
+                                                : maar_find_failure_reason(allocator, failure);
     struct maar_heap_account* account =
         &allocator->heaps[maar_type_heap(allocator, failure->type_index)];
     const uint32_t count = maar_atomic32_add(&account->failures.by_reason[reason], 1);

@@ -43,7 +43,15 @@ struct maar_allocation_failure {
     bool only_budget;             /* the budget is the only reason for the failure */
     /* the memory is made of pages, so no VkDeviceMemory of the full size is needed */
     bool in_pieces;
+    VkDeviceSize lacking; /* in_pieces: the bytes of size that were not found */
+    /* MAAR_FAILURE_REASONS, or the reason as it was when memory ran out, for a caller that has
+     * given memory back since then */
+    enum maar_failure_reason reason;
 };
+
+/* Returns why there is no memory for a request. Ignores failure->reason. */
+enum maar_failure_reason maar_find_failure_reason(MaarAllocator allocator,
+                                                  const struct maar_allocation_failure* failure);
 
 /* Reports a failure. Of failures for the same reason in a heap, reports the 1st, 2nd, 4th and so
  * on. No lock may be held. */

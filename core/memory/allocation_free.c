@@ -60,16 +60,29 @@ void maar_undo_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t in
     undress_slot(allocator, slot, index, MAAR_SLOT_END_UNDONE);
 }
 
-void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
+static bool undo_live(MaarAllocator allocator, MaarAllocation allocation)
 {
     uint32_t index = 0;
     struct maar_slot* slot = maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(allocation), &index);
-    if (slot != NULL && maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
-        (void)maar_atomic64_sub(&allocator->fallbacks, slot->fallback ? 1 : 0);
-        (void)maar_atomic64_sub(&allocator->over_budget, slot->exceeded ? 1 : 0);
-        (void)maar_atomic64_add(&allocator->failures, 1);
-        maar_undo_slot(allocator, slot, index);
+    if (slot == NULL || !maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
+        return false;
     }
+    (void)maar_atomic64_sub(&allocator->fallbacks, slot->fallback ? 1 : 0);
+    (void)maar_atomic64_sub(&allocator->over_budget, slot->exceeded ? 1 : 0);
+    maar_undo_slot(allocator, slot, index);
+    return true;
+}
+
+void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation)
+{
+    if (undo_live(allocator, allocation)) {
+        (void)maar_atomic64_add(&allocator->failures, 1);
+    }
+}
+
+void maar_undo_own_allocation(MaarAllocator allocator, MaarAllocation allocation)
+{
+    (void)undo_live(allocator, allocation);
 }
 
 void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation)

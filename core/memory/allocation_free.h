@@ -21,6 +21,9 @@ void maar_undo_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t in
 /* Frees an allocation of a call that failed in a later step, and releases the block that was made
  * for it. Counts the failure, and corrects the counts of fallbacks and of exceeded budgets. */
 void maar_undo_allocation(MaarAllocator allocator, MaarAllocation allocation);
+/* Does the same for an allocation of Maar's own, and counts no failure: the call that needed it
+ * counts as one. */
+void maar_undo_own_allocation(MaarAllocator allocator, MaarAllocation allocation);
 /* Counts a live allocation as a fallback, because it is not placed as requested. */
 void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation);
 /* Turns the live bytes of a claimed slot into pending bytes, in all totals. */

@@ -89,6 +89,21 @@ static void copy_settings(const MaarAllocatorCreateInfo* info, MaarAllocator all
     }
 }
 
+/* Reports which version is too low: that of the device, which was queried, or else the program's.
+ */
+static void report_low_version(MaarAllocator allocator, const MaarAllocatorCreateInfo* info)
+{
+    const VkPhysicalDeviceProperties* device = &allocator->device.facts.properties;
+    const bool is_device = device->deviceName[0] != '\0';
+    const uint32_t version = is_device ? device->apiVersion : info->apiVersion;
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_VERSION_TOO_LOW,
+                "maarCreateAllocator", "%s%s%s %u.%u.%u, and Maar needs Vulkan 1.1 or later",
+                is_device ? "the device " : "pCreateInfo->apiVersion",
+                is_device ? device->deviceName : "", is_device ? " has Vulkan" : " is",
+                VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version),
+                VK_API_VERSION_PATCH(version));
+}
+
 static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
 {
     const struct maar_device_open_info open_info = {
@@ -112,8 +127,7 @@ static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator a
             "of at least 1.1?",
             missing);
     } else if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
-        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_VERSION_TOO_LOW, "maarCreateAllocator",
-                          "the apiVersion of the program or of the device is below 1.1");
+        report_low_version(allocator, info);
     }
     return result;
 }

@@ -81,9 +81,10 @@ struct MaarAllocator_T {
     struct maar_slot_table slots;
     struct maar_retire retire;
     struct maar_slot_table object_slots; /* see object_handle.h */
-    struct maar_mutex list_lock;         /* guards the next four members */
+    struct maar_mutex list_lock;         /* guards the next five members */
     struct maar_slot_list free_object_slots;
     struct maar_pool* pools;
+    struct maar_pool* default_list;  /* the default pools; they stay until the allocator ends */
     struct maar_block* spare_blocks; /* see recycled.h */
     struct maar_arena* spare_arenas;
     maar_atomic_pointer default_pools[VK_MAX_MEMORY_TYPES][MAAR_DEFAULT_POOLS];

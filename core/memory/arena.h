@@ -7,6 +7,8 @@
 
 #include "core/memory/block.h"
 #include "core/memory/block_index.h"
+#include "core/memory/idle_blocks.h"
+#include "core/memory/shape_index.h"
 #include "core/memory/slot_table.h"
 
 struct maar_arena {
@@ -15,8 +17,9 @@ struct maar_arena {
     struct maar_pool* pool;
     uint32_t number;
     struct maar_slot_list slots; /* free ones */
-    struct maar_block** blocks;  /* in order of their ids */
+    struct maar_block** blocks;  /* in order of their ids; NULL where a block has left */
     uint32_t block_count;
+    uint32_t block_end; /* entries of the list, with those that are NULL */
     uint32_t block_capacity;
     uint32_t creating_count; /* blocks that are being made */
     uint32_t dedicated_count;
@@ -35,6 +38,8 @@ struct maar_arena {
     VkDeviceSize live_floor;   /* the arena's share of the allocator's live_floors; see peak.h */
     VkDeviceSize live_ceiling; /* the floor is raised when live_bytes exceeds this */
     struct maar_block_index block_index;
+    struct maar_idle_blocks idle;
+    struct maar_shape_index* shapes; /* NULL before a request has failed in one of many blocks */
     uint64_t apart[16]; /* padding: other threads' data never shares a cache line with the arena */
 };
 
@@ -46,7 +51,7 @@ struct maar_arena* maar_arena_enter_own(struct maar_pool* pool);
 /* Ensures that the list has room for one more block. It may leave the lock and take it again.
  * Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
 VkResult maar_arena_reserve_list(struct maar_arena* arena);
-/* Adds a block to the list, in the order of ids, even when another thread added a later id
+/* Adds an empty block to the list, in the order of ids, even when another thread added a later id
  * first. */
 void maar_arena_list(struct maar_arena* arena, struct maar_block* block);
 /* Removes an empty block from the list, unless the pool would then have fewer blocks than its
@@ -56,12 +61,36 @@ bool maar_arena_try_unlist(struct maar_arena* arena, struct maar_block* block, b
 /* Updates block_index after the largest free range of the block may have changed. */
 void maar_arena_note_room(struct maar_arena* arena, struct maar_block* block);
 /* Counts a block that has become empty, or that is no longer empty. */
-void maar_arena_count_empty(struct maar_block* block, bool empty);
+void maar_arena_count_empty(struct maar_arena* arena, struct maar_block* block, bool empty);
+/* Keeps a block in the list while this thread unlocks the arena for a time. */
+void maar_arena_pin(struct maar_arena* arena, struct maar_block* block);
+void maar_arena_unpin(struct maar_arena* arena, struct maar_block* block);
+/* Notes in the shape index, if there is one, that a block now has a free range of `room` bytes. */
+void maar_arena_raise_bounds(struct maar_arena* arena, struct maar_block* block, VkDeviceSize room);
+/* Notes there that no request of a shape and of more than `bound` bytes fits into a block. */
+void maar_arena_lower_bound(struct maar_arena* arena, struct maar_block* block, uint32_t column,
+                            uint32_t bound);
+/* Returns the column of a shape in the shape index. Adds the column if the index has room for it,
+ * else returns 0. */
+uint32_t maar_arena_shape_column(struct maar_arena* arena, uint32_t shape);
+/* Makes the shape index, or one with more columns. Leaves the lock for a time and takes it again.
+ * Returns false if there is no host memory, or if the index has as many columns as it can have. */
+bool maar_arena_grow_shapes(struct maar_arena* arena);
 /* Puts a dedicated block, or the stand-in of a stitched allocation, at the head of its list. A
  * stand-in is a block that represents a stitched allocation; see block.h. */
 void maar_arena_link_dedicated(struct maar_arena* arena, struct maar_block* block);
 /* Removes such a block from its list, and subtracts its only allocation from the counts. */
 void maar_arena_unlink_dedicated(struct maar_arena* arena, struct maar_block* block);
+
+/* Returns the first block of the list at or after number `at`, or NULL at the end. Start with 0,
+ * then pass the number of the last block (maar_block::at) plus one. */
+static inline struct maar_block* maar_arena_next_block(const struct maar_arena* arena, uint32_t at)
+{
+    while (at < arena->block_end && arena->blocks[at] == NULL) {
+        ++at;
+    }
+    return at < arena->block_end ? arena->blocks[at] : NULL;
+}
 
 /* Returns whether a block has no allocation, live or pending, and is not pinned. The arena's lock
  * is held. */

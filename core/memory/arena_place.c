@@ -12,6 +12,9 @@
 /* When a placement makes the number of allocations in a block a multiple of 16, the size of the
  * block's largest free range is looked up again. */
 enum { ROOM_LOOK_MASK = 15 };
+/* A request that did not fit in so many blocks uses the shape index. Most requests find a block
+ * before, so most programs have no such index. */
+enum { LOOKS_BEFORE_SHAPES = 2 };
 
 MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
                            const struct maar_place_request* request,
@@ -40,7 +43,7 @@ MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
     ++arena->made_count;
     maar_arena_gain_live(arena, request->size);
     if (block->range_count++ == 0 && block->placement != NULL) {
-        maar_arena_count_empty(block, false);
+        maar_arena_count_empty(arena, block, false);
     }
 }
 
@@ -72,13 +75,13 @@ place_in_vain(struct maar_arena* arena, struct maar_block* block, enum maar_plac
         return MAAR_POOL_NO_ROOM;
     }
     VkResult brought = VK_SUCCESS;
-    ++block->pin_count;
+    maar_arena_pin(arena, block);
     if (arena->slots.head == MAAR_SLOT_NONE) {
         brought = maar_slots_refill(&allocator->slots, &arena->lock, &arena->slots);
     } else {
         brought = maar_bring_storage(allocator->callbacks, &arena->lock, block->placement);
     }
-    --block->pin_count;
+    maar_arena_unpin(arena, block);
     return brought == VK_SUCCESS ? MAAR_POOL_CHANGED : MAAR_POOL_NO_HOST_MEMORY;
 }
 
@@ -140,6 +143,79 @@ MAAR_NOINLINE enum maar_pool_outcome place_tightly(struct maar_arena* arena,
     }
 }
 
+/* Places a request into the first block that has room. Tries the blocks by size, one after
+ * another. Returns MAAR_POOL_CHANGED after `looks` blocks in which the request did not fit. */
+MAAR_INLINE enum maar_pool_outcome place_in_turn(struct maar_arena* arena,
+                                                 const struct maar_place_request* request,
+                                                 uint32_t wanted, uint32_t looks,
+                                                 struct maar_made* made)
+{
+    uint32_t at = maar_block_index_first(&arena->block_index, 0, wanted);
+    while (at != UINT32_MAX) {
+        enum maar_pool_outcome outcome = place_in(arena, arena->blocks[at], request, made);
+        if (outcome == MAAR_POOL_CHANGED) {
+            /* The arena was unlocked for a time, so its blocks may have changed. */
+            at = maar_block_index_first(&arena->block_index, 0, wanted);
+        } else if (outcome != MAAR_POOL_NO_ROOM) {
+            return outcome;
+        } else if (--looks == 0) {
+            return MAAR_POOL_CHANGED;
+        } else {
+            at = maar_block_index_first(&arena->block_index, at + 1, wanted);
+        }
+    }
+    return MAAR_POOL_NO_ROOM;
+}
+
+/* Does the same with any number of looks: there is no host memory for a shape index. */
+MAAR_NOINLINE enum maar_pool_outcome place_without_shapes(struct maar_arena* arena,
+                                                          const struct maar_place_request* request,
+                                                          uint32_t wanted, struct maar_made* made)
+{
+    return place_in_turn(arena, request, wanted, UINT32_MAX, made);
+}
+
+/* Places a request into the first block that has room. Passes over the blocks that the shape index
+ * excludes, and notes there in which blocks the request does not fit. */
+MAAR_NOINLINE enum maar_pool_outcome place_by_shape(struct maar_arena* arena,
+                                                    const struct maar_place_request* request,
+                                                    uint32_t wanted, struct maar_made* made)
+{
+    /* The bounds of the alignment's largest power of two hold for the alignment too. */
+    const VkDeviceSize power = request->alignment & (~request->alignment + 1);
+    const uint32_t kind = placement_kind_of(arena->pool, request->kind);
+    const uint32_t shape = maar_shape_number(power, kind, request->upper);
+    const uint32_t size = maar_shape_bound(request->size);
+    uint32_t at = 0;
+    for (;;) {
+        const uint32_t column = maar_arena_shape_column(arena, shape);
+        if (column == 0) {
+            if (!maar_arena_grow_shapes(arena)) {
+                return place_without_shapes(arena, request, wanted, made);
+            }
+            continue;
+        }
+        at = maar_shape_index_first(arena->shapes, column, at, size);
+        if (at == UINT32_MAX) {
+            return MAAR_POOL_NO_ROOM;
+        }
+        enum maar_pool_outcome outcome = MAAR_POOL_NO_ROOM;
+        if (arena->block_index.levels[at] >= wanted) {
+            outcome = place_in(arena, arena->blocks[at], request, made);
+        }
+        if (outcome == MAAR_POOL_CHANGED) {
+            at = 0;
+        } else if (outcome != MAAR_POOL_NO_ROOM) {
+            return outcome;
+        } else {
+            if (power == request->alignment && size != MAAR_SHAPE_ANY_SIZE) {
+                maar_arena_lower_bound(arena, arena->blocks[at], column, size - 1);
+            }
+            ++at;
+        }
+    }
+}
+
 MAAR_INLINE enum maar_pool_outcome
 place(struct maar_arena* arena, const struct maar_place_request* request, struct maar_made* made)
 {
@@ -150,19 +226,9 @@ place(struct maar_arena* arena, const struct maar_place_request* request, struct
             return outcome;
         }
     }
-    uint32_t at = maar_block_index_first(&arena->block_index, 0, wanted);
-    while (at != UINT32_MAX) {
-        enum maar_pool_outcome outcome = place_in(arena, arena->blocks[at], request, made);
-        if (outcome == MAAR_POOL_CHANGED) {
-            /* The arena was unlocked for a time, so its blocks may have changed. */
-            at = maar_block_index_first(&arena->block_index, 0, wanted);
-        } else if (outcome == MAAR_POOL_NO_ROOM) {
-            at = maar_block_index_first(&arena->block_index, at + 1, wanted);
-        } else {
-            return outcome;
-        }
-    }
-    return MAAR_POOL_NO_ROOM;
+    const enum maar_pool_outcome outcome =
+        place_in_turn(arena, request, wanted, LOOKS_BEFORE_SHAPES, made);
+    return outcome != MAAR_POOL_CHANGED ? outcome : place_by_shape(arena, request, wanted, made);
 }
 
 enum maar_pool_outcome maar_arena_place(struct maar_arena* arena,

@@ -19,6 +19,7 @@ VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_me
         return result;
     }
     made->size = info->size;
+    made->least_bound = MAAR_SHAPE_ANY_SIZE;
     made->named =
         info->dedicated_buffer != VK_NULL_HANDLE || info->dedicated_image != VK_NULL_HANDLE;
     made->shared_types = info->export_types | info->import_types;

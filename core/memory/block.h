@@ -28,7 +28,8 @@ struct maar_block {
     uint32_t at;                      /* index in the list of its arena */
     uint32_t range_count;             /* allocations in the block, live or pending */
     uint32_t pending_count;
-    uint32_t pin_count; /* threads that have unlocked the arena and will return to the block */
+    uint32_t pin_count;   /* threads that have unlocked the arena and will return to the block */
+    uint32_t least_bound; /* in the arena's shape index; UINT32_MAX if it has none */
     VkDeviceSize pending_bytes;
     struct maar_pool* pool;
     VkDeviceMemory memory;
@@ -37,6 +38,7 @@ struct maar_block {
     struct maar_block* next; /* in the arena's list of dedicated blocks or of stand-ins */
     struct maar_block* previous;
     uint32_t dedicated_slot;
+    uint32_t idle_place;         /* in the arena's heap of idle blocks, plus one; 0: not in it */
     bool named;                  /* made with VkMemoryDedicatedAllocateInfo, for one object only */
     maar_atomic32 paged;         /* whether the block is cut into pages */
     maar_atomic64 paged_live;    /* of a block that is cut into pages: bytes of pages in use */

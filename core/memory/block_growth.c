@@ -320,9 +320,21 @@ static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_re
     return maar_pool_result(outcome, made);
 }
 
+/* Whether a pool has as many blocks as it may have. A block that is being made does not count: its
+ * maker may fail. */
+static bool is_full(const struct maar_pool* pool)
+{
+    return maar_atomic32_load(&pool->creating_count) == 0 &&
+           maar_atomic32_load(&pool->block_count) >= pool->max_block_count;
+}
+
 VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_request* place,
                              struct maar_budget_use* use, struct maar_made* made)
 {
+    if (is_full(pool)) {
+        /* Another thread may have listed the last block after the search for room. */
+        return maar_pool_result(maar_pool_place(pool, place, true, made), made);
+    }
     VkDeviceSize least = 0;
     VkDeviceSize size = size_for(pool, place, &least);
     if (least < place->size || !maar_pool_fits_fixed_block(pool, place)) {

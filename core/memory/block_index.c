@@ -52,16 +52,16 @@ void maar_block_index_set(struct maar_block_index* index, struct maar_block* blo
 }
 
 void maar_block_index_renumber(struct maar_block_index* index, struct maar_block* const* blocks,
-                               uint32_t count, uint32_t from)
+                               uint32_t from, uint32_t end)
 {
-    for (uint32_t i = from; i < index->capacity; ++i) {
-        if (i < count) {
+    for (uint32_t i = from; i < end; ++i) {
+        uint32_t value = 0;
+        if (blocks[i] != NULL) {
             blocks[i]->at = i;
-            maar_block_index_set(
-                index, blocks[i],
-                maar_size_class(maar_placement_largest_free_bound(blocks[i]->placement)));
-        } else if (index->levels[i] != 0) {
-            write_level(index, i, 0);
+            value = maar_size_class(maar_placement_largest_free_bound(blocks[i]->placement));
+        }
+        if (index->levels[i] != value) {
+            write_level(index, i, value);
         }
     }
 }
@@ -70,12 +70,14 @@ uint32_t maar_block_index_tightest(const struct maar_block_index* index, uint32_
 {
     uint32_t best = UINT32_MAX;
     uint32_t least = UINT32_MAX;
-    for (uint32_t at = maar_block_index_first(index, 0, wanted); at != UINT32_MAX;
+    uint32_t looks = MAAR_BLOCK_INDEX_LOOKS;
+    for (uint32_t at = maar_block_index_first(index, 0, wanted); at != UINT32_MAX && looks > 0;
          at = maar_block_index_first(index, at + 1, wanted)) {
         if (index->levels[at] < least) {
             best = at;
             least = index->levels[at];
         }
+        --looks;
     }
     return best;
 }
@@ -110,10 +112,13 @@ uint32_t maar_block_index_first_beyond(const struct maar_block_index* index, uin
 }
 
 const char* maar_block_index_check(const struct maar_block_index* index,
-                                   struct maar_block* const* blocks, uint32_t count)
+                                   struct maar_block* const* blocks, uint32_t end)
 {
-    for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t i = 0; i < end; ++i) {
         const struct maar_block* block = blocks[i];
+        if (block == NULL) {
+            continue;
+        }
         const uint32_t exact = maar_size_class(maar_placement_largest_free_bound(block->placement));
         if (block->at != i) {
             return "a block does not know its place in its arena";

@@ -8,7 +8,7 @@
  * is a tree: each entry is the maximum of the 16 entries below it. The first block that may have
  * room is thus found in O(log n). A small request takes this block, so that the first blocks of the
  * list fill and the last blocks become empty. A large request takes the block of the lowest
- * sufficient class, which keeps larger ranges whole.
+ * sufficient class among the first 64 such blocks, which keeps larger ranges whole.
  */
 #ifndef MAAR_CORE_MEMORY_BLOCK_INDEX_H
 #define MAAR_CORE_MEMORY_BLOCK_INDEX_H
@@ -26,7 +26,9 @@ enum {
     /* The number of entries below one entry of the next higher level. */
     MAAR_BLOCK_INDEX_FAN = 16,
     MAAR_BLOCK_INDEX_FAN_BITS = 4,
-    MAAR_BLOCK_INDEX_LEVELS = 9
+    MAAR_BLOCK_INDEX_LEVELS = 9,
+    /* The most blocks that the search for the tightest one compares: as many as 16 GiB have. */
+    MAAR_BLOCK_INDEX_LOOKS = 64
 };
 
 struct maar_block;
@@ -52,16 +54,17 @@ static inline uint32_t maar_size_class(VkDeviceSize size)
 size_t maar_block_index_entries(uint32_t capacity);
 /* Sets the class of a block. */
 void maar_block_index_set(struct maar_block_index* index, struct maar_block* block, uint32_t value);
-/* Rebuilds the index from block number `from` on, after blocks have moved in the list or the
- * capacity has grown. Also sets the number of each of these blocks. */
+/* Sets the numbers and the classes of the blocks in the entries [from, end) of the list, after they
+ * have moved there. An entry without a block has class 0. */
 void maar_block_index_renumber(struct maar_block_index* index, struct maar_block* const* blocks,
-                               uint32_t count, uint32_t from);
-/* Returns the number of the block with the lowest class that is at least the wanted class: the
- * first such block if there are several, UINT32_MAX if there is none. */
+                               uint32_t from, uint32_t end);
+/* Of the first MAAR_BLOCK_INDEX_LOOKS blocks that have at least the wanted class, returns the
+ * number of the one with the lowest class: the first such block if there are several, UINT32_MAX if
+ * there is none. */
 uint32_t maar_block_index_tightest(const struct maar_block_index* index, uint32_t wanted);
 /* Returns a sentence about the first broken invariant, or NULL. */
 const char* maar_block_index_check(const struct maar_block_index* index,
-                                   struct maar_block* const* blocks, uint32_t count);
+                                   struct maar_block* const* blocks, uint32_t end);
 
 /* Returns the number of the first entry in [at, end) with at least the wanted class, or end. All
  * entries are in one group. Compares four entries at a time: classes are below 2^15, so the top bit

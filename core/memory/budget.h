@@ -18,6 +18,7 @@ struct maar_heap_account {
     VkDeviceSize limit; /* the caller's, 0 for none */
     maar_atomic64 block_bytes;
     maar_atomic64 block_count;
+    maar_atomic64 empty_bytes;  /* in empty blocks of all pools */
     maar_atomic64 known_budget; /* the budget that was last read or assumed */
     maar_atomic64 known_usage;
     struct maar_failure_counts failures; /* since a VkDeviceMemory was last made in the heap */

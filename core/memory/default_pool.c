@@ -6,6 +6,7 @@
 #include "core/memory/default_pool.h"
 
 #include "core/memory/pool_create.h"
+#include "core/memory/pool_list.h"
 #include "maar/share.h"
 
 static MaarPoolCreateInfo default_info(MaarAllocator allocator, uint32_t type,
@@ -26,10 +27,10 @@ static MaarPoolCreateInfo default_info(MaarAllocator allocator, uint32_t type,
 static struct maar_pool* find_default(MaarAllocator allocator, uint32_t type, uint32_t number,
                                       VkExternalMemoryHandleTypeFlags types)
 {
-    struct maar_pool* pool = allocator->pools;
-    while (pool != NULL && (pool->custom || pool->export_types != types ||
-                            pool->type_index != type || pool->number != number)) {
-        pool = pool->next;
+    struct maar_pool* pool = allocator->default_list;
+    while (pool != NULL &&
+           (pool->export_types != types || pool->type_index != type || pool->number != number)) {
+        pool = pool->next_default;
     }
     return pool;
 }
@@ -47,8 +48,9 @@ static VkResult make_default(MaarAllocator allocator, const MaarPoolCreateInfo* 
     maar_mutex_lock(&allocator->list_lock);
     *pool = find_default(allocator, made->type_index, number, made->export_types);
     if (*pool == NULL) {
-        made->next = allocator->pools;
-        allocator->pools = made;
+        maar_pool_link(allocator, made);
+        made->next_default = allocator->default_list;
+        allocator->default_list = made;
         *pool = made;
         made = NULL;
     }

@@ -76,11 +76,15 @@ static void empty_arena(struct maar_arena* arena)
     MaarAllocator allocator = arena->pool->allocator;
     maar_mutex_lock(&arena->lock);
     struct maar_block** blocks = arena->blocks;
-    uint32_t block_count = arena->block_count;
+    struct maar_shape_index* shapes = arena->shapes;
+    const uint32_t block_end = arena->block_end;
     struct maar_block* dedicated = arena->dedicated;
     arena->blocks = NULL;
+    arena->shapes = NULL;
     memset(&arena->block_index, 0, sizeof arena->block_index);
+    memset(&arena->idle, 0, sizeof arena->idle);
     arena->block_count = 0;
+    arena->block_end = 0;
     arena->block_capacity = 0;
     arena->block_bytes = 0;
     arena->dedicated = NULL;
@@ -91,9 +95,14 @@ static void empty_arena(struct maar_arena* arena)
     maar_arena_lose_live(arena, maar_atomic64_load(&arena->live_bytes));
     maar_mutex_unlock(&arena->lock);
 
-    for (uint32_t i = 0; i < block_count; ++i) {
-        maar_placement_walk(blocks[i]->placement, visit_leak, arena);
-        maar_block_destroy(blocks[i]);
+    maar_atomic64* empty_bytes = &allocator->heaps[arena->pool->heap_index].empty_bytes;
+    for (uint32_t i = 0; i < block_end; ++i) {
+        struct maar_block* block = blocks[i];
+        if (block != NULL) {
+            (void)maar_atomic64_sub(empty_bytes, block->range_count == 0 ? block->size : 0);
+            maar_placement_walk(block->placement, visit_leak, arena);
+            maar_block_destroy(block);
+        }
     }
     while (dedicated != NULL) {
         struct maar_block* block = dedicated;
@@ -102,6 +111,7 @@ static void empty_arena(struct maar_arena* arena)
         maar_block_destroy(block);
     }
     maar_host_free(allocator->callbacks, blocks);
+    maar_host_free(allocator->callbacks, shapes);
     maar_slots_give_back(&allocator->slots, &arena->slots);
 }
 

@@ -43,15 +43,27 @@ VkResult maar_object_open(MaarAllocator allocator, enum maar_object_kind kind, v
     return result;
 }
 
-void maar_object_close(MaarAllocator allocator, uint64_t handle)
+bool maar_object_close(MaarAllocator allocator, uint64_t handle)
 {
     uint32_t index = 0;
     maar_mutex_lock(&allocator->list_lock);
     struct maar_slot* slot = maar_slot_resolve(&allocator->object_slots, handle, &index);
-    if (slot != NULL && maar_slot_claim(slot, handle)) {
+    const bool is_claimed = slot != NULL && maar_slot_claim(slot, handle);
+    if (is_claimed) {
         maar_slots_push(&allocator->free_object_slots, slot, index);
     }
     maar_mutex_unlock(&allocator->list_lock);
+    return is_claimed;
+}
+
+VkResult maar_object_claim(MaarAllocator allocator, const char* call, const char* argument,
+                           uint64_t handle)
+{
+    return maar_object_close(allocator, handle)
+               ? VK_SUCCESS
+               : maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                           MAAR_MESSAGE_ID_FREED_CONCURRENTLY, call,
+                           "%s was destroyed by another thread meanwhile", argument);
 }
 
 VkResult maar_object_report(MaarAllocator allocator, const char* call, const char* argument,

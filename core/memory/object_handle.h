@@ -58,8 +58,14 @@ const char* maar_object_kind_name(enum maar_object_kind kind);
 /* Makes a handle of an object. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
 VkResult maar_object_open(MaarAllocator allocator, enum maar_object_kind kind, void* object,
                           uint64_t* handle);
-/* Invalidates a handle. Accepts 0. Its slot is used again. */
-void maar_object_close(MaarAllocator allocator, uint64_t handle);
+/* Invalidates a handle. Accepts 0. Its slot is used again. Returns false when the handle was
+ * invalid already. */
+bool maar_object_close(MaarAllocator allocator, uint64_t handle);
+/* Invalidates the handle that a call to destroy an object was given, before that call changes the
+ * object. Of two threads that destroy one object, one gets VK_SUCCESS. The other one reports the
+ * mistake and leaves the object alone. argument: the caller's name of the handle. */
+VkResult maar_object_claim(MaarAllocator allocator, const char* call, const char* argument,
+                           uint64_t handle);
 /* Enters a call that uses an object, as maar_enter does, and finds the object. Otherwise reports
  * what is wrong with the handle, sets *object to NULL and returns the error. argument: the caller's
  * name of the handle. */

@@ -14,13 +14,16 @@
 struct maar_pool {
     MaarAllocator allocator;
     MaarPool handle;        /* VK_NULL_HANDLE for a default pool */
-    struct maar_pool* next; /* under the list lock, like the next two */
-    uint32_t walker_count;  /* threads that walk the list and have reached this pool */
-    bool retired;           /* emptied already; freed by the last walker */
+    struct maar_pool* next; /* under the list lock, like the next four */
+    struct maar_pool* previous;
+    struct maar_pool* next_default; /* of a default pool: the next one; under the list lock */
+    uint32_t walker_count;          /* threads that walk the list and have reached this pool */
+    bool retired;                   /* emptied already; freed by the last walker */
     bool custom;
     bool single_kind;
     uint32_t number; /* of a default pool: its place among those of its type */
     bool device_local;
+    bool heavy_checks; /* the allocator was created with them */
     bool plain; /* min_alignment and atom are 1: a request of a known kind is placed unchanged */
     uint32_t type_index;
     uint32_t heap_index;

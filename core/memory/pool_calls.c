@@ -48,30 +48,21 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
 }
 
 /* Sets the priority of one block after another. Each block is pinned while the driver is called
- * without the lock. */
+ * without the lock, so the walk goes on from its place in the list. */
 static void set_arena_priority(const struct maar_device* device, struct maar_arena* arena,
                                float priority)
 {
-    uint64_t last_id = 0;
-    for (;;) {
-        struct maar_block* block = NULL;
-        maar_mutex_lock(&arena->lock);
-        for (uint32_t i = 0; i < arena->block_count && block == NULL; ++i) {
-            if (arena->blocks[i]->id > last_id) {
-                block = arena->blocks[i];
-                ++block->pin_count;
-            }
-        }
+    maar_mutex_lock(&arena->lock);
+    struct maar_block* block = maar_arena_next_block(arena, 0);
+    while (block != NULL) {
+        maar_arena_pin(arena, block);
         maar_mutex_unlock(&arena->lock);
-        if (block == NULL) {
-            return;
-        }
-        last_id = block->id;
         device->vkSetDeviceMemoryPriorityEXT(device->handle, block->memory, priority);
         maar_mutex_lock(&arena->lock);
-        --block->pin_count;
-        maar_mutex_unlock(&arena->lock);
+        maar_arena_unpin(arena, block);
+        block = maar_arena_next_block(arena, block->at + 1);
     }
+    maar_mutex_unlock(&arena->lock);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, MaarPool pool,
@@ -143,6 +134,6 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
         allocator->paging.end_pool(allocator, own);
     }
     maar_pool_empty(own);
-    maar_object_close(allocator, MAAR_TO_BITS(own->handle));
+    (void)maar_object_close(allocator, MAAR_TO_BITS(own->handle));
     maar_pool_retire(own);
 }

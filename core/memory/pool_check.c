@@ -36,11 +36,30 @@ static const char* check_block(const struct maar_block* block)
     return NULL;
 }
 
+/* Checks what finds the blocks of an arena. Called under the arena's lock. */
+static const char* check_indices(const struct maar_arena* arena)
+{
+    const char* broken =
+        maar_block_index_check(&arena->block_index, arena->blocks, arena->block_end);
+    if (broken == NULL) {
+        broken = maar_idle_blocks_check(&arena->idle);
+    }
+    if (broken == NULL && arena->shapes != NULL) {
+        broken = maar_shape_index_check(arena->shapes);
+    }
+    return broken;
+}
+
 /* Checks the blocks that share allocations. Called under the arena's lock. */
 static const char* check_shared_blocks(const struct maar_arena* arena, struct arena_sums* sums)
 {
-    for (uint32_t i = 0; i < arena->block_count; ++i) {
+    uint64_t last_id = 0;
+    uint32_t idle = 0;
+    for (uint32_t i = 0; i < arena->block_end; ++i) {
         const struct maar_block* block = arena->blocks[i];
+        if (block == NULL) {
+            continue;
+        }
         const char* broken = check_block(block);
         if (broken != NULL) {
             return broken;
@@ -48,17 +67,22 @@ static const char* check_shared_blocks(const struct maar_arena* arena, struct ar
         if (maar_block_arena(block) != arena) {
             return "a block stands in an arena that is not its own";
         }
-        if (i > 0 && arena->blocks[i - 1]->id >= block->id) {
+        if (last_id >= block->id) {
             return "blocks are not in order of their numbers";
         }
+        last_id = block->id;
         sums->pending += block->pending_count;
         sums->bytes += block->size;
         if (block->range_count == 0) {
             ++sums->empty;
             sums->empty_bytes += block->size;
         }
+        idle += maar_block_is_idle(block) ? 1 : 0;
     }
-    return maar_block_index_check(&arena->block_index, arena->blocks, arena->block_count);
+    if (idle != arena->idle.count) {
+        return "an arena does not know its idle blocks";
+    }
+    return check_indices(arena);
 }
 
 /* Checks the blocks of a single allocation each. Called under the arena's lock. */

@@ -15,7 +15,7 @@ void maar_pool_check_now(struct maar_pool* pool);
 /* Checks a pool in that way if the allocator was created with heavy checks. */
 static inline void maar_check_if_asked(struct maar_pool* pool)
 {
-    if ((pool->allocator->flags & MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT) != 0) {
+    if (pool->heavy_checks) {
         maar_pool_check_now(pool);
     }
 }

@@ -150,6 +150,7 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     *pool = (struct maar_pool){
         .allocator = allocator,
         .custom = custom,
+        .heavy_checks = (allocator->flags & MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT) != 0,
         .single_kind = info->singleKind == VK_TRUE,
         .type_index = type,
         .heap_index = heap,
@@ -182,6 +183,7 @@ static void report_no_first_block(const struct maar_pool* pool, VkDeviceSize siz
 {
     const struct maar_allocation_failure failure = {
         .call = "maarCreatePool",
+        .reason = MAAR_FAILURE_REASONS,
         .name = pool->name,
         .size = size,
         .result = result,

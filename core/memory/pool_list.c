@@ -6,22 +6,33 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool_create.h"
 
+void maar_pool_link(MaarAllocator allocator, struct maar_pool* pool)
+{
+    pool->next = allocator->pools;
+    if (pool->next != NULL) {
+        pool->next->previous = pool;
+    }
+    allocator->pools = pool;
+}
+
 void maar_pool_list(MaarAllocator allocator, struct maar_pool* pool)
 {
     maar_mutex_lock(&allocator->list_lock);
-    pool->next = allocator->pools;
-    allocator->pools = pool;
+    maar_pool_link(allocator, pool);
     maar_mutex_unlock(&allocator->list_lock);
 }
 
 /* Takes a pool off the list. Called under the list lock. */
 static void unlink_pool(MaarAllocator allocator, struct maar_pool* pool)
 {
-    struct maar_pool** link = &allocator->pools;
-    while (*link != pool) {
-        link = &(*link)->next;
+    if (pool->previous != NULL) {
+        pool->previous->next = pool->next;
+    } else {
+        allocator->pools = pool->next;
     }
-    *link = pool->next;
+    if (pool->next != NULL) {
+        pool->next->previous = pool->previous;
+    }
 }
 
 void maar_pool_retire(struct maar_pool* pool)

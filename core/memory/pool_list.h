@@ -7,8 +7,10 @@
 
 #include "core/memory/pool.h"
 
-/* Puts a pool into the list. */
+/* Puts a new pool into the list. */
 void maar_pool_list(MaarAllocator allocator, struct maar_pool* pool);
+/* Does the same under the list lock, which the caller holds. */
+void maar_pool_link(MaarAllocator allocator, struct maar_pool* pool);
 /* Takes an emptied pool off the list, or leaves that to the last thread that holds the pool. */
 void maar_pool_retire(struct maar_pool* pool);
 

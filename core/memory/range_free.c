@@ -18,11 +18,14 @@ static inline bool release_range(struct maar_arena* arena, struct maar_block* bl
     VkDeviceSize room = 0;
     const bool known = maar_placement_free_into(block->placement, node, &room);
     if (--block->range_count == 0) {
-        maar_arena_count_empty(block, true);
+        maar_arena_count_empty(arena, block, true);
     }
     const uint32_t value = maar_size_class(room);
     if (arena->block_index.levels[block->at] < value) {
         maar_block_index_set(&arena->block_index, block, value);
+    }
+    if (block->least_bound < room) {
+        maar_arena_raise_bounds(arena, block, room);
     }
     return known;
 }
@@ -33,14 +36,14 @@ static bool has_surplus(const struct maar_pool* pool)
     return maar_atomic64_load(&pool->empty_bytes) > pool->retained_size;
 }
 
-/* Unlists and returns an empty block of the arena that the pool need not keep, or returns NULL. A
- * pool that keeps its largest block releases the smallest one; other pools release the block that
- * has just become empty. Called under the lock. */
+/* Unlists and returns an idle block of the arena that the pool need not keep, or returns NULL. A
+ * pool that keeps its largest block releases the smallest one; a pool with retained bytes releases
+ * the block that has just become empty. Called under the lock. */
 static struct maar_block* pick_surplus(struct maar_arena* arena, struct maar_block* emptied,
                                        bool keep_none)
 {
     struct maar_pool* pool = arena->pool;
-    struct maar_block* chosen = NULL;
+    struct maar_block* chosen = maar_idle_blocks_first(&arena->idle);
     /* The count is changed with the check: two threads that check at once must not both release
      * their blocks. */
     const bool counted = !keep_none && pool->retained_size == 0;
@@ -48,15 +51,8 @@ static struct maar_block* pick_surplus(struct maar_arena* arena, struct maar_blo
                 : !keep_none && !has_surplus(pool)) {
         return NULL;
     }
-    const bool any = emptied == NULL || pool->retained_size == 0 || !maar_block_is_idle(emptied);
-    if (!any) {
+    if (emptied != NULL && pool->retained_size != 0 && maar_block_is_idle(emptied)) {
         chosen = emptied;
-    }
-    for (uint32_t i = any ? arena->block_count : 0; i-- > 0;) {
-        struct maar_block* block = arena->blocks[i];
-        if (maar_block_is_idle(block) && (chosen == NULL || block->size < chosen->size)) {
-            chosen = block;
-        }
     }
     const bool taken = chosen != NULL && maar_arena_try_unlist(arena, chosen, counted);
     if (counted && !taken) {
@@ -199,8 +195,7 @@ void maar_pool_return_pending(struct maar_slot* slot, uint32_t index, struct maa
         item->rest_flags = REST_NAME;
     }
     /* A thread that destroys the pool waits for the first step only, not for the second. */
-    if (rest.leaving != NULL || rest.emptied || rest.unknown ||
-        (pool->allocator->flags & MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT) != 0) {
+    if (rest.leaving != NULL || rest.emptied || rest.unknown || pool->heavy_checks) {
         item->rest_flags |= REST_OF_POOL;
         item->rest_flags |= rest.emptied ? REST_EMPTIED : 0;
         item->rest_flags |= rest.unknown ? REST_UNKNOWN : 0;

@@ -4,8 +4,9 @@
  *
  * A slot's key counts its uses, and is odd while an allocation uses the slot. A handle contains the
  * key. A stale handle is thus detected, and of two threads that free one handle only one succeeds.
- * Owners, such as arenas, take runs of free slots and keep them under their own locks. The table's
- * lock guards the segments and the runs.
+ * A slot whose keys are used up, after 2^30 uses or more, is never used again. Owners, such as
+ * arenas, take runs of free slots and keep them under their own locks. The table's lock guards the
+ * segments and the runs.
  */
 #ifndef MAAR_CORE_MEMORY_SLOT_TABLE_H
 #define MAAR_CORE_MEMORY_SLOT_TABLE_H
@@ -92,7 +93,8 @@ struct maar_slot_list {
 /* The table. Segments are only added while the allocator exists. */
 struct maar_slot_table {
     const VkAllocationCallbacks* callbacks;
-    uint32_t first_key; /* even; differs between tables, so that foreign handles are detected */
+    /* even, above 0; differs between allocators, so that foreign handles are detected */
+    uint32_t first_key;
     maar_atomic_pointer segments[MAAR_SLOT_SEGMENTS];
     struct maar_mutex lock; /* guards the members below */
     uint32_t segment_count;
@@ -106,8 +108,9 @@ bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks*
 /* Returns the first key of the handles of an allocator, by its serial number. */
 static inline uint32_t maar_first_key(uint64_t serial)
 {
-    /* Twice an odd number: the keys of 2^31 successive allocators lie far apart. */
-    return (uint32_t)serial * 0x9E3779B2u;
+    /* An odd factor: the keys of 2^30 successive allocators differ, and those of a few lie far
+     * apart. All are at most 2^31, so that a slot is used 2^30 times at least before it retires. */
+    return (((uint32_t)serial * 0x9E3779B1u) & 0x3FFFFFFFu) * 2 + 2;
 }
 /* Frees the segments and destroys the lock. */
 void maar_slots_destroy(struct maar_slot_table* table);
@@ -173,9 +176,14 @@ static inline uint32_t maar_slots_pop(const struct maar_slot_table* table,
     return index;
 }
 
+/* Adds a free slot, unless its key has come to the end. Such a slot retires: if its keys began
+ * again, stale handles would name new objects. */
 static inline void maar_slots_push(struct maar_slot_list* list, struct maar_slot* slot,
                                    uint32_t index)
 {
+    if (maar_atomic32_load(&slot->key) == 0) {
+        return;
+    }
     slot->next_free = list->head;
     list->head = index;
     list->first = slot;

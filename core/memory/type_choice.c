@@ -308,6 +308,14 @@ static void append_flags(char* text, size_t size, const char* before, VkMemoryPr
     }
 }
 
+void maar_report_fallback(MaarAllocator allocator, VkDeviceSize size, uint32_t type,
+                          uint32_t preferred)
+{
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_FALLBACK_TYPE, NULL,
+                "%llu bytes went to memory type %u, since type %u of heap %u has no room",
+                (unsigned long long)size, type, preferred, maar_type_heap(allocator, preferred));
+}
+
 void maar_report_no_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
                          const MaarAllocationCreateInfo* info)
 {

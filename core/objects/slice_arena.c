@@ -143,7 +143,7 @@ uint32_t maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* 
             struct maar_slice_buffer* home = shelf->buffers;
             leaked += home->slice_count;
             shelf->buffers = home->next;
-            maar_slice_buffer_destroy(allocator, home);
+            maar_slice_buffer_destroy(allocator, "maarDestroyAllocator", home);
         }
         maar_host_free(allocator->callbacks, shelf);
     }

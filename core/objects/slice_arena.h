@@ -100,8 +100,10 @@ VkResult maar_slice_add_buffer(MaarAllocator allocator, struct maar_slice_shelf*
  * NULL if there is none. The arena is locked. */
 struct maar_slice_buffer* maar_slice_pick_empty(struct maar_slice_arena* arena,
                                                 uint32_t kept_per_shelf);
-/* Destroys a buffer that was unlinked. No lock may be held. */
-void maar_slice_buffer_destroy(MaarAllocator allocator, struct maar_slice_buffer* home);
+/* Destroys a buffer that was unlinked. call: the public function, for messages. No lock may be
+ * held. */
+void maar_slice_buffer_destroy(MaarAllocator allocator, const char* call,
+                               struct maar_slice_buffer* home);
 
 /* ---- slice_arena.c ---- */
 

@@ -18,9 +18,10 @@
 
 /* ---- buffers ---- */
 
-void maar_slice_buffer_destroy(MaarAllocator allocator, struct maar_slice_buffer* home)
+void maar_slice_buffer_destroy(MaarAllocator allocator, const char* call,
+                               struct maar_slice_buffer* home)
 {
-    (void)maar_destroy_buffer(allocator, "maarDestroySlice", home->buffer, home->allocation);
+    (void)maar_destroy_buffer(allocator, call, home->buffer, home->allocation);
     maar_placement_destroy(home->placement, allocator->callbacks);
     maar_host_free(allocator->callbacks, home);
 }

@@ -67,8 +67,8 @@ static VkResult check_slice_info(MaarAllocator allocator, const char* call,
         {info->size == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pCreateInfo->size is 0"},
         {info->size > MAAR_MAX_SLICE_SIZE, MAAR_MESSAGE_ID_OUT_OF_RANGE,
          "pCreateInfo->size is above MAAR_MAX_SLICE_SIZE"},
-        {info->alignment > MAAR_MAX_SLICE_SIZE, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
-         "pCreateInfo->alignment is above MAAR_MAX_SLICE_SIZE"},
+        {info->alignment > MAAR_MAX_SLICE_ALIGNMENT, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+         "pCreateInfo->alignment is above MAAR_MAX_SLICE_ALIGNMENT"},
         {info->usage == 0, MAAR_MESSAGE_ID_EMPTY_FLAGS, "pCreateInfo->usage is 0"},
         {(uint32_t)info->memoryUsage > MAAR_MEMORY_USAGE_FLAGS_ONLY, MAAR_MESSAGE_ID_INVALID_ENUM,
          "pCreateInfo->memoryUsage is not a MaarMemoryUsage"},
@@ -119,7 +119,7 @@ static VkDeviceSize trim_slices(MaarAllocator allocator, void* opaque, const str
         struct maar_slice_buffer* home = maar_slice_pick_empty(arena, 0);
         maar_mutex_unlock(&arena->lock);
         if (home != NULL) {
-            maar_slice_buffer_destroy(allocator, home);
+            maar_slice_buffer_destroy(allocator, "the end of an empty buffer of slices", home);
         } else {
             arena = maar_slice_next_arena(state, arena->number + 1);
         }
@@ -291,8 +291,8 @@ static struct maar_slot* resolve_slice(MaarAllocator allocator, const char* call
 }
 
 /* Frees the bytes and the slot of a claimed slice. */
-static void release_slice(MaarAllocator allocator, struct maar_slice_state* state, uint32_t index,
-                          bool was_pending)
+static void release_slice(MaarAllocator allocator, const char* call, struct maar_slice_state* state,
+                          uint32_t index, bool was_pending)
 {
     struct maar_slot* slot = maar_slot_at(&state->slots, index);
     struct maar_slice_buffer* home = slot->home;
@@ -314,7 +314,7 @@ static void release_slice(MaarAllocator allocator, struct maar_slice_state* stat
     }
     maar_mutex_unlock(&arena->lock);
     if (leaving != NULL) {
-        maar_slice_buffer_destroy(allocator, leaving);
+        maar_slice_buffer_destroy(allocator, call, leaving);
     }
     if (!known) {
         maar_broken(allocator, "a live slice has no range in its buffer");
@@ -340,7 +340,7 @@ static VkResult destroy_slice_now(MaarAllocator allocator, const char* call, Maa
     }
     VkResult result = claim_slice(allocator, call, slot, slice);
     if (result == VK_SUCCESS) {
-        release_slice(allocator, state, index, false);
+        release_slice(allocator, call, state, index, false);
     }
     return result;
 }
@@ -354,8 +354,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroySlice(MaarAllocator allocator, MaarSlice s
 
 static void release_pending_slice(MaarAllocator allocator, const struct maar_retire_item* item)
 {
-    release_slice(allocator, maar_atomic_pointer_load(&allocator->slices.state),
-                  (uint32_t)item->object, true);
+    release_slice(allocator, "maarDestroySliceAfter",
+                  maar_atomic_pointer_load(&allocator->slices.state), (uint32_t)item->object, true);
 }
 
 static VkResult destroy_slice_after(MaarAllocator allocator, const char* call, MaarSlice slice,

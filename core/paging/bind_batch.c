@@ -67,6 +67,14 @@ static VkResult reserve_batch(struct maar_paging* paging)
     return good ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
+/* Which changed pages a walk finds. */
+enum run_choice {
+    RUN_ALL,
+    RUN_UNBOUND, /* those that are unbound */
+    RUN_REBOUND, /* those that get another page, and have a page on the device */
+    RUN_BOUND    /* those that get a page */
+};
+
 /* A walk over runs of changed pages. One element of a submission stands for each run. */
 struct run_walk {
     struct maar_page_table* table;
@@ -76,6 +84,7 @@ struct run_walk {
     uint64_t count;
     uint64_t entry; /* the entry of the first page */
     bool unbinds;
+    enum run_choice choice;
 };
 
 static bool entry_unbinds(uint64_t entry)
@@ -98,6 +107,20 @@ static bool continues(const struct run_walk* walk, uint64_t page, uint64_t entry
            (entry & MAAR_ENTRY_PAGE) == (walk->entry & MAAR_ENTRY_PAGE) + walk->count;
 }
 
+static bool is_chosen(enum run_choice choice, uint64_t entry)
+{
+    switch (choice) {
+    case RUN_UNBOUND:
+        return entry_unbinds(entry);
+    case RUN_REBOUND:
+        return !entry_unbinds(entry) && (entry & MAAR_ENTRY_BOUND) != 0;
+    case RUN_BOUND:
+        return !entry_unbinds(entry);
+    default:
+        return true;
+    }
+}
+
 /* Finds the next run in a table's dirty leaves, which are sorted. Returns false at the end. */
 static bool next_run(struct run_walk* walk)
 {
@@ -106,7 +129,7 @@ static bool next_run(struct run_walk* walk)
         for (; walk->at < maar_leaf_size(walk->table, walk->leaf->number); ++walk->at) {
             const uint64_t entry = walk->leaf->entries[walk->at];
             const uint64_t page = (uint64_t)walk->leaf->number * MAAR_LEAF_PAGES + walk->at;
-            if ((entry & MAAR_ENTRY_DIRTY) == 0) {
+            if ((entry & MAAR_ENTRY_DIRTY) == 0 || !is_chosen(walk->choice, entry)) {
                 if (walk->count > 0) {
                     return true;
                 }
@@ -128,9 +151,34 @@ static bool next_run(struct run_walk* walk)
     return walk->count > 0;
 }
 
-static struct run_walk begin_walk(struct maar_page_table* table)
+static struct run_walk begin_walk(struct maar_page_table* table, enum run_choice choice)
 {
-    return (struct run_walk){.table = table, .leaf = table->first_dirty};
+    return (struct run_walk){.table = table, .leaf = table->first_dirty, .choice = choice};
+}
+
+static uint32_t count_runs(struct maar_page_table* table, enum run_choice choice)
+{
+    struct run_walk walk = begin_walk(table, choice);
+    uint32_t count = 0;
+    while (next_run(&walk)) {
+        ++count;
+    }
+    return count;
+}
+
+/* Whether a change of a table is a page that the device still has elsewhere. */
+static bool has_moved(const struct maar_page_table* table)
+{
+    const uint64_t both = MAAR_ENTRY_DIRTY | MAAR_ENTRY_MOVED;
+    for (const struct maar_page_leaf* leaf = table->first_dirty; leaf != NULL;
+         leaf = leaf->next_dirty) {
+        for (uint32_t i = 0; i < maar_leaf_size(table, leaf->number); ++i) {
+            if ((leaf->entries[i] & both) == both) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 /* Counts the elements that the recorded changes need. */
@@ -140,14 +188,17 @@ static void count_recorded(struct maar_paging* paging)
     maar_assert_held(&paging->lock);
     batch->bind_count = 0;
     batch->table_count = 0;
+    batch->moves = false;
     for (struct maar_page_table* table = paging->first_dirty; table != NULL;
          table = table->next_dirty) {
         maar_page_table_sort(table);
-        struct run_walk walk = begin_walk(table);
-        while (next_run(&walk)) {
-            ++batch->bind_count;
-        }
-        ++batch->table_count;
+        batch->moves = batch->moves || has_moved(table);
+    }
+    for (struct maar_page_table* table = paging->first_dirty; table != NULL;
+         table = table->next_dirty) {
+        batch->bind_count += count_runs(table, RUN_ALL);
+        batch->bind_count += batch->moves ? count_runs(table, RUN_REBOUND) : 0;
+        batch->table_count += batch->moves ? 2 : 1;
     }
 }
 
@@ -220,47 +271,88 @@ static void take_run(struct maar_paging* paging, const struct run_walk* walk)
     *(walk->unbinds ? &batch->taken.pages_unbound : &batch->taken.pages_bound) += walk->count;
 }
 
-/* Moves what one table has recorded into the batch. */
-static void take_table(struct maar_paging* paging, struct maar_page_table* table)
+static void write_bind(struct maar_bind_batch* batch, const struct run_walk* walk)
+{
+    if (walk->table->target == MAAR_PAGES_TILES) {
+        write_tile_bind(walk, &batch->tile_binds[batch->taken.tiles++]);
+    } else {
+        write_plain_bind(walk, &batch->binds[batch->taken.plain++]);
+    }
+}
+
+/* Writes the chosen runs of a table. */
+static void take_runs(struct maar_paging* paging, struct maar_page_table* table,
+                      enum run_choice choice)
+{
+    struct run_walk walk = begin_walk(table, choice);
+    while (next_run(&walk)) {
+        if (choice == RUN_REBOUND) {
+            walk.unbinds = true; /* a later element of the submission binds the new page */
+            write_bind(&paging->batch, &walk);
+        } else {
+            write_bind(&paging->batch, &walk);
+            take_run(paging, &walk);
+        }
+    }
+}
+
+/* Adds the elements of a table, written since there were `first` binds, to the batch. */
+static void add_table(struct maar_paging* paging, struct maar_page_table* table,
+                      const struct maar_bind_counts* first)
+{
+    struct maar_bind_batch* batch = &paging->batch;
+    const uint32_t plain = batch->taken.plain - first->plain;
+    const uint32_t tiles = batch->taken.tiles - first->tiles;
+    if (plain + tiles == 0) {
+        return;
+    }
+    if (!table->submitting) {
+        table->submitting = true;
+        table->value_before = table->last_value;
+        table->last_value = paging->recorded_value;
+        batch->tables[batch->table_count++] = table;
+    }
+    if (table->target == MAAR_PAGES_TILES) {
+        batch->images[batch->taken.images++] = (VkSparseImageMemoryBindInfo){
+            .image = table->image, .bindCount = tiles, .pBinds = &batch->tile_binds[first->tiles]};
+    } else if (table->target == MAAR_PAGES_OPAQUE) {
+        batch->opaques[batch->taken.opaques++] = (VkSparseImageOpaqueMemoryBindInfo){
+            .image = table->image, .bindCount = plain, .pBinds = &batch->binds[first->plain]};
+    } else {
+        batch->buffers[batch->taken.buffers++] = (VkSparseBufferMemoryBindInfo){
+            .buffer = table->buffer, .bindCount = plain, .pBinds = &batch->binds[first->plain]};
+    }
+}
+
+/* Moves the unbinding of all tables into the batch, as its first step. A page that is to be bound
+ * in another place is unbound first, also where its old place gets another page. */
+static void take_first_step(struct maar_paging* paging)
 {
     struct maar_bind_batch* batch = &paging->batch;
     maar_assert_held(&paging->lock);
-    const uint32_t first_plain = batch->taken.plain;
-    const uint32_t first_tile = batch->taken.tiles;
-    struct run_walk walk = begin_walk(table);
-    while (next_run(&walk)) {
-        if (table->target == MAAR_PAGES_TILES) {
-            write_tile_bind(&walk, &batch->tile_binds[batch->taken.tiles++]);
-        } else {
-            write_plain_bind(&walk, &batch->binds[batch->taken.plain++]);
-        }
-        take_run(paging, &walk);
+    for (struct maar_page_table* table = paging->first_dirty; table != NULL;
+         table = table->next_dirty) {
+        const struct maar_bind_counts first = batch->taken;
+        take_runs(paging, table, RUN_REBOUND);
+        take_runs(paging, table, RUN_UNBOUND);
+        add_table(paging, table, &first);
     }
+    batch->step = batch->taken;
+}
+
+/* Moves what one table has recorded into the batch. */
+static void take_table(struct maar_paging* paging, struct maar_page_table* table)
+{
+    const struct maar_bind_counts first = paging->batch.taken;
+    maar_assert_held(&paging->lock);
+    take_runs(paging, table, RUN_ALL); /* after a first step, all that is left is bound */
     for (struct maar_page_leaf *leaf = table->first_dirty, *next; leaf != NULL; leaf = next) {
         next = leaf->next_dirty;
         leaf->dirty = false;
         leaf->next_dirty = NULL;
     }
     table->first_dirty = NULL;
-    const uint32_t plain = batch->taken.plain - first_plain;
-    const uint32_t tiles = batch->taken.tiles - first_tile;
-    if (plain + tiles == 0) {
-        return;
-    }
-    table->submitting = true;
-    table->value_before = table->last_value;
-    table->last_value = paging->recorded_value;
-    batch->tables[batch->table_count++] = table;
-    if (table->target == MAAR_PAGES_TILES) {
-        batch->images[batch->taken.images++] = (VkSparseImageMemoryBindInfo){
-            .image = table->image, .bindCount = tiles, .pBinds = &batch->tile_binds[first_tile]};
-    } else if (table->target == MAAR_PAGES_OPAQUE) {
-        batch->opaques[batch->taken.opaques++] = (VkSparseImageOpaqueMemoryBindInfo){
-            .image = table->image, .bindCount = plain, .pBinds = &batch->binds[first_plain]};
-    } else {
-        batch->buffers[batch->taken.buffers++] = (VkSparseBufferMemoryBindInfo){
-            .buffer = table->buffer, .bindCount = plain, .pBinds = &batch->binds[first_plain]};
-    }
+    add_table(paging, table, &first);
 }
 
 VkResult maar_bind_batch_take(struct maar_paging* paging)
@@ -281,6 +373,11 @@ VkResult maar_bind_batch_take(struct maar_paging* paging)
     }
     batch->table_count = 0;
     batch->taken = (struct maar_bind_counts){.spans = 0};
+    batch->step = batch->taken;
+    if (batch->moves) {
+        ++paging->recorded_value; /* each step has a value of the timeline */
+        take_first_step(paging);
+    }
     while (paging->first_dirty != NULL) {
         struct maar_page_table* table = paging->first_dirty;
         maar_page_table_unlist(table);
@@ -291,10 +388,10 @@ VkResult maar_bind_batch_take(struct maar_paging* paging)
     }
     maar_mutex_unlock(&paging->lock);
     /* Debian 12's validation layer (1.3.239) reads as many opaque binds as there are buffers. So
-     * the array has empty elements at its end. */
-    if (batch->taken.buffers > batch->taken.opaques) {
+     * the array has empty elements at its end, enough for each step. */
+    if (batch->taken.buffers > 0) {
         memset(&batch->opaques[batch->taken.opaques], 0,
-               (batch->taken.buffers - batch->taken.opaques) * sizeof batch->opaques[0]);
+               batch->taken.buffers * sizeof batch->opaques[0]);
     }
     return VK_SUCCESS;
 }
@@ -342,6 +439,7 @@ static void take_value_back(struct maar_paging* paging)
             block->last_value = block->value_before;
         }
     }
+    paging->recorded_value -= paging->batch.moves ? 1 : 0;
 }
 
 void maar_bind_batch_end(struct maar_paging* paging, bool succeeded)

@@ -46,6 +46,10 @@ struct maar_bind_batch {
     VkSparseImageOpaqueMemoryBindInfo* opaques;
     VkSparseImageMemoryBindInfo* images;
     struct maar_page_table** tables;
+    /* The changes move pages. So the submission has two steps: the first one unbinds and has the
+     * elements before `step`, and the second one binds. */
+    bool moves;
+    struct maar_bind_counts step;
     struct maar_bind_counts taken;
 };
 

@@ -73,38 +73,66 @@ static void forget_delays(struct maar_paging* paging, const struct bind_waits* w
     maar_mutex_unlock(&paging->lock);
 }
 
+/* Describes the elements of a batch from one count to another. */
+static VkBindSparseInfo describe_step(const struct maar_bind_batch* batch,
+                                      const struct maar_bind_counts* from,
+                                      const struct maar_bind_counts* to)
+{
+    const uint32_t opaques = to->opaques - from->opaques;
+    return (VkBindSparseInfo){
+        .sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
+        .bufferBindCount = to->buffers - from->buffers,
+        .pBufferBinds = batch->buffers + from->buffers,
+        .imageOpaqueBindCount = opaques,
+        .pImageOpaqueBinds = opaques > 0 ? batch->opaques + from->opaques : NULL,
+        .imageBindCount = to->images - from->images,
+        .pImageBinds = batch->images + from->images,
+    };
+}
+
+/* Submits the batch, in two steps if it moves pages: the second step, which binds, waits until the
+ * first one has unbound. Elements of one step have no order. */
 static VkResult call_bind(struct maar_paging* paging, const struct bind_waits* waits)
 {
     const struct maar_device* device = &paging->allocator->device;
     const struct maar_bind_batch* batch = &paging->batch;
     const MaarQueue* queue = &paging->allocator->queues[paging->bind_queue];
-    const uint64_t value = maar_atomic64_load(&paging->submitted) + 1;
-    const VkTimelineSemaphoreSubmitInfo timeline = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = waits->count,
-        .pWaitSemaphoreValues = waits->values,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &value,
+    const uint64_t first = maar_atomic64_load(&paging->submitted) + 1;
+    const uint64_t last = first + (batch->moves ? 1 : 0);
+    const struct maar_bind_counts none = {.spans = 0};
+    const VkTimelineSemaphoreSubmitInfo timelines[2] = {
+        {
+            .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+            .waitSemaphoreValueCount = waits->count,
+            .pWaitSemaphoreValues = waits->values,
+            .signalSemaphoreValueCount = 1,
+            .pSignalSemaphoreValues = &first,
+        },
+        {
+            .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+            .waitSemaphoreValueCount = 1,
+            .pWaitSemaphoreValues = &first,
+            .signalSemaphoreValueCount = 1,
+            .pSignalSemaphoreValues = &last,
+        },
     };
-    const VkBindSparseInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
-        .pNext = &timeline,
-        .waitSemaphoreCount = waits->count,
-        .pWaitSemaphores = waits->semaphores,
-        .bufferBindCount = batch->taken.buffers,
-        .pBufferBinds = batch->buffers,
-        .imageOpaqueBindCount = batch->taken.opaques,
-        .pImageOpaqueBinds = batch->taken.opaques > 0 ? batch->opaques : NULL,
-        .imageBindCount = batch->taken.images,
-        .pImageBinds = batch->images,
-        .signalSemaphoreCount = 1,
-        .pSignalSemaphores = &paging->timeline,
+    VkBindSparseInfo steps[2] = {
+        describe_step(batch, &none, batch->moves ? &batch->step : &batch->taken),
+        describe_step(batch, &batch->step, &batch->taken),
     };
+    for (uint32_t i = 0; i < 2; ++i) {
+        steps[i].pNext = &timelines[i];
+        steps[i].waitSemaphoreCount = i == 0 ? waits->count : 1;
+        steps[i].pWaitSemaphores = i == 0 ? waits->semaphores : &paging->timeline;
+        steps[i].signalSemaphoreCount = 1;
+        steps[i].pSignalSemaphores = &paging->timeline;
+    }
     maar_queue_lock(queue);
-    const VkResult result = device->vkQueueBindSparse(queue->queue, 1, &info, VK_NULL_HANDLE);
+    const VkResult result =
+        device->vkQueueBindSparse(queue->queue, batch->moves ? 2 : 1, steps, VK_NULL_HANDLE);
     maar_queue_unlock(queue);
     if (result == VK_SUCCESS) {
-        maar_atomic64_store(&paging->submitted, value);
+        maar_atomic64_store(&paging->submitted, last);
     }
     return result;
 }

@@ -9,6 +9,7 @@
 #include "core/paging/page_commit.h"
 
 #include "core/paging/page_entry.h"
+#include "core/paging/page_reuse.h"
 #include "core/time/retire_collect.h"
 
 /* Makes the leaves of pages [first, first + count). No lock may be held. */
@@ -137,6 +138,40 @@ static void fill_range(const struct maar_page_range* range, struct maar_page_poo
     }
 }
 
+/* Fills a range with free pages and with held pages of a pool, which the submission unbinds before
+ * it binds them here. Returns false if even these are too few. */
+static bool fill_with_held(const struct maar_page_range* range, struct maar_page_pool* pool)
+{
+    struct maar_page_table* table = range->table;
+    const uint64_t end = range->first + range->count;
+    uint64_t missing = 0;
+    for (uint64_t page = range->first; page < end; ++page) {
+        uint64_t* entry = maar_page_entry(table, page);
+        missing += maar_entry_has_page(*entry) ? 0 : 1;
+        if (unhold(table, entry)) {
+            *entry |= MAAR_ENTRY_FRESH;
+        }
+    }
+    if (missing > pool->free_count &&
+        !maar_held_has(table->paging, pool, missing - pool->free_count)) {
+        return false;
+    }
+    struct maar_held_walk walk = maar_held_begin(table->paging, pool);
+    for (uint64_t page = range->first; page < end; ++page) {
+        uint64_t* entry = maar_page_entry(table, page);
+        if (maar_entry_has_page(*entry)) {
+            continue;
+        }
+        if (pool->free_count > 0) {
+            fill_run(table, pool, page, 1);
+        } else {
+            maar_held_move(&walk, table, page);
+            *entry |= MAAR_ENTRY_FRESH;
+        }
+    }
+    return true;
+}
+
 enum commit_outcome {
     COMMIT_DONE,
     COMMIT_TOO_FEW,        /* free pages: *missing more are needed */
@@ -146,7 +181,8 @@ enum commit_outcome {
 /* Fills a range with pages of a pool that are free already. No lock may be held: waits for a
  * submission that unbinds pages of the range. */
 static enum commit_outcome commit_from(const struct maar_page_range* range,
-                                       struct maar_page_pool* pool, uint64_t* missing)
+                                       struct maar_page_pool* pool, bool with_held,
+                                       uint64_t* missing)
 {
     struct maar_paging* paging = range->table->paging;
     enum commit_outcome outcome = COMMIT_DONE;
@@ -157,10 +193,10 @@ static enum commit_outcome commit_from(const struct maar_page_range* range,
     *missing = count_missing(range);
     if (range->table->may_alias && is_shown_elsewhere(range)) {
         outcome = COMMIT_SHOWN_ELSEWHERE;
-    } else if (*missing > pool->free_count) {
-        outcome = COMMIT_TOO_FEW;
-    } else {
+    } else if (*missing <= pool->free_count) {
         fill_range(range, pool);
+    } else if (!with_held || !fill_with_held(range, pool)) {
+        outcome = COMMIT_TOO_FEW;
     }
     maar_mutex_unlock(&paging->lock);
     return outcome;
@@ -169,6 +205,7 @@ static enum commit_outcome commit_from(const struct maar_page_range* range,
 /* The ways in which a commit may get memory. */
 enum commit_effort {
     COMMIT_FREE_PAGES,    /* only pages that are free already */
+    COMMIT_HELD_PAGES,    /* these, and pages whose unbinding is recorded */
     COMMIT_WITHIN_BUDGET, /* new blocks within budgets, without asking the observer */
     COMMIT_LAST_RESORT    /* every way that a failing allocation tries */
 };
@@ -188,7 +225,7 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
     VkResult result = maar_page_pool_open(table->paging, &key, &pool);
     while (result == VK_SUCCESS) {
         uint64_t missing = 0;
-        switch (commit_from(range, pool, &missing)) {
+        switch (commit_from(range, pool, effort == COMMIT_HELD_PAGES, &missing)) {
         case COMMIT_DONE:
             return VK_SUCCESS;
         case COMMIT_SHOWN_ELSEWHERE:
@@ -198,7 +235,7 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
         case COMMIT_TOO_FEW:
             break;
         }
-        result = effort == COMMIT_FREE_PAGES
+        result = effort <= COMMIT_HELD_PAGES
                      ? VK_ERROR_OUT_OF_DEVICE_MEMORY
                      : maar_page_pool_grow(table->paging, pool, call, missing, &table->memory,
                                            effort == COMMIT_LAST_RESORT);
@@ -214,8 +251,8 @@ static bool is_page_shortage(VkResult result)
 }
 
 /* Commits one range. It tries free pages of the preferred type, then pages that are no longer
- * pending, then new blocks within budget, of one type after another. Last, unless within_budget, it
- * tries every way that a failing allocation tries. No lock may be held. */
+ * pending, then new blocks within budget, then held pages, of one type after another. Last, unless
+ * within_budget, it tries every way that a failing allocation tries. No lock may be held. */
 static VkResult commit_range(MaarAllocator allocator, const char* call,
                              const struct maar_page_range* range, bool within_budget)
 {
@@ -229,10 +266,12 @@ static VkResult commit_range(MaarAllocator allocator, const char* call,
     result = commit_in_type(range, call, table->types[0], COMMIT_FREE_PAGES);
     if (is_page_shortage(result)) {
         (void)maar_retire_collect(&allocator->retire, NULL);
-        result = commit_in_type(range, call, table->types[0], effort);
     }
-    for (uint32_t i = 1; i < table->type_count && is_page_shortage(result); ++i) {
+    for (uint32_t i = 0; i < table->type_count && is_page_shortage(result); ++i) {
         result = commit_in_type(range, call, table->types[i], effort);
+        if (is_page_shortage(result)) {
+            result = commit_in_type(range, call, table->types[i], COMMIT_HELD_PAGES);
+        }
     }
     const uint32_t last_count = may_grow && !within_budget ? table->type_count : 0;
     for (uint32_t i = 0; i < last_count && is_page_shortage(result); ++i) {
@@ -279,6 +318,43 @@ static void end_fresh(const struct maar_page_range* range, bool keep)
     }
 }
 
+/* The bytes that a call took from types that its tables do not prefer. */
+struct fallback_bytes {
+    VkDeviceSize bytes[VK_MAX_MEMORY_TYPES];
+    uint8_t preferred[VK_MAX_MEMORY_TYPES];
+};
+
+/* Adds the pages that a call took for a range from another type than the preferred one. */
+static void count_fallback(const struct maar_page_range* range, struct fallback_bytes* fallback)
+{
+    const struct maar_page_table* table = range->table;
+    maar_assert_held(&table->paging->lock);
+    for (uint64_t i = 0; table->type_count > 1 && i < range->count; ++i) {
+        const uint64_t* entry = maar_page_entry(table, range->first + i);
+        if (entry == NULL || (*entry & MAAR_ENTRY_FRESH) == 0) {
+            continue;
+        }
+        const uint32_t type = maar_entry_block(table, *entry)->pool->type_index;
+        if (type != table->types[0]) {
+            fallback->bytes[type] += table->page_size;
+            fallback->preferred[type] = table->types[0];
+        }
+    }
+}
+
+/* Counts a call as a fallback if it took such pages, and reports each type that they are of. */
+static void report_fallback(MaarAllocator allocator, const struct fallback_bytes* fallback)
+{
+    bool counted = false;
+    for (uint32_t type = 0; type < VK_MAX_MEMORY_TYPES; ++type) {
+        if (fallback->bytes[type] != 0) {
+            (void)maar_atomic64_add(&allocator->fallbacks, counted ? 0 : 1);
+            maar_report_fallback(allocator, fallback->bytes[type], type, fallback->preferred[type]);
+            counted = true;
+        }
+    }
+}
+
 static bool is_leaf_unused(const struct maar_page_table* table, const struct maar_page_leaf* leaf)
 {
     bool unused = !leaf->dirty;
@@ -311,28 +387,59 @@ static void free_unused_leaves(const struct maar_page_range* range)
     }
 }
 
-static void report_page_shortage(MaarAllocator allocator, const char* call,
-                                 const struct maar_page_range* range, VkResult result)
+/* Returns how many pages a call has taken for ranges, and how many these ranges still lack. */
+static uint64_t count_asked(struct maar_paging* paging, uint32_t range_count,
+                            const struct maar_page_range* ranges)
+{
+    uint64_t asked = 0;
+    maar_mutex_lock(&paging->lock);
+    for (uint32_t i = 0; i < range_count; ++i) {
+        for (uint64_t page = 0; page < ranges[i].count; ++page) {
+            const uint64_t* entry = maar_page_entry(ranges[i].table, ranges[i].first + page);
+            asked +=
+                entry == NULL || !maar_entry_has_page(*entry) || (*entry & MAAR_ENTRY_FRESH) != 0;
+        }
+    }
+    maar_mutex_unlock(&paging->lock);
+    return asked;
+}
+
+/* Describes a call that found no pages for a range, before the call gives back what it took: only
+ * then do the accounts show the reason. */
+static struct maar_allocation_failure describe_shortage(MaarAllocator allocator, const char* call,
+                                                        const struct maar_page_range* range,
+                                                        uint64_t asked, VkResult result)
 {
     const struct maar_page_table* table = range->table;
     const MaarAllocationCreateFlags flags = table->memory.flags;
-    const VkDeviceSize size = range->count * table->page_size;
+    const VkDeviceSize lacking =
+        count_asked(table->paging, 1, range) * table->page_size; /* the range took nothing */
     const struct maar_budget budget =
         maar_budget_read(allocator, maar_type_heap(allocator, table->types[0]));
-    const struct maar_allocation_failure failure = {
+    struct maar_allocation_failure failure = {
         .call = call,
-        .size = size,
+        .size = asked * table->page_size,
+        .lacking = lacking,
         .result = result,
         .type_index = table->types[0],
         .type_bits = maar_page_table_types(table),
         .pool = maar_page_table_owner(table),
         .only_budget =
             (flags & (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT) != 0 &&
-            !maar_budget_holds(&budget, size),
+            !maar_budget_holds(&budget, lacking),
         .in_pieces = true,
     };
+    failure.reason = maar_find_failure_reason(allocator, &failure);
+    return failure;
+}
+
+static void report_page_shortage(MaarAllocator allocator,
+                                 const struct maar_allocation_failure* failure,
+                                 const struct maar_page_range* range)
+{
+    const MaarAllocationCreateFlags flags = range->table->memory.flags;
     if ((flags & (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0) {
-        maar_report_allocation_failure(allocator, &failure);
+        maar_report_allocation_failure(allocator, failure);
     }
 }
 
@@ -371,19 +478,33 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
         result = commit_range(allocator, call, &ranges[done], within_budget);
         ++done;
     }
+    const bool is_reported = is_page_shortage(result) && !within_budget;
+    struct maar_allocation_failure failure = {.size = 0};
+    if (is_reported) {
+        const uint64_t asked = count_asked(paging, range_count, ranges);
+        failure = describe_shortage(allocator, call, &ranges[done - 1], asked, result);
+    }
+    struct fallback_bytes fallback = {.bytes = {0}};
     maar_mutex_lock(&paging->lock);
     for (uint32_t i = 0; i < done; ++i) {
+        if (result == VK_SUCCESS) {
+            count_fallback(&ranges[i], &fallback);
+        }
         end_fresh(&ranges[i], result == VK_SUCCESS);
     }
     maar_mutex_unlock(&paging->lock);
+    report_fallback(allocator, &fallback);
     for (uint32_t i = 0; i < done && result != VK_SUCCESS; ++i) {
         free_unused_leaves(&ranges[i]);
     }
     if (result != VK_SUCCESS) {
         maar_page_pools_undo(paging, blocks_made);
     }
-    if (is_page_shortage(result) && !within_budget) {
-        report_page_shortage(allocator, call, &ranges[done - 1], result);
+    if (result != VK_SUCCESS && result != VK_ERROR_VALIDATION_FAILED_EXT && !within_budget) {
+        (void)maar_atomic64_add(&allocator->failures, 1);
+    }
+    if (is_reported) {
+        report_page_shortage(allocator, &failure, &ranges[done - 1]);
         report_held(allocator, call);
     }
     /* To the caller, a pool's limit is a lack of memory. */

@@ -302,7 +302,7 @@ static VkResult make_block(struct maar_paging* paging, struct maar_page_pool* po
     if (room == LIST_ROOM_READY) {
         return VK_SUCCESS;
     }
-    maar_undo_allocation(allocator, block->allocation);
+    maar_undo_own_allocation(allocator, block->allocation);
     maar_host_free(allocator->callbacks, block);
     return VK_ERROR_OUT_OF_HOST_MEMORY;
 }
@@ -416,7 +416,7 @@ static VkDeviceSize free_blocks(struct maar_paging* paging, struct maar_page_blo
         struct maar_page_pool* pool = block->pool;
         released += block->page_count * pool->page_size;
         if (undone) {
-            maar_undo_allocation(allocator, block->allocation);
+            maar_undo_own_allocation(allocator, block->allocation);
         } else {
             (void)maar_free_allocation(allocator, "the end of a page block", block->allocation);
         }

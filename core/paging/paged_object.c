@@ -21,7 +21,7 @@ void maar_paging_list(MaarAllocator allocator, struct maar_paged_object* object)
 void maar_paging_unlist(MaarAllocator allocator, struct maar_paged_object* object)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
-    maar_object_close(allocator, object->handle);
+    (void)maar_object_close(allocator, object->handle);
     maar_mutex_lock(&paging->lock);
     if (object->previous != NULL) {
         object->previous->next = object->next;

@@ -202,21 +202,28 @@ static VkResult place_classes(struct planning* planning)
     return VK_SUCCESS;
 }
 
-static VkResult find_all_edges(struct planning* planning, bool wrap, struct maar_plan_edges* edges)
+/* Finds the edges of all classes. Either list may be NULL. */
+static VkResult find_all_edges(struct planning* planning, struct maar_plan_edges* edges,
+                               struct maar_plan_edges* wrap_edges)
 {
-    edges->count = 0;
-    edges->cross_count = 0;
     VkResult result = VK_SUCCESS;
+    if (edges != NULL) {
+        edges->count = 0;
+        edges->cross_count = 0;
+    }
     for (uint32_t c = 0; c < planning->class_count && result == VK_SUCCESS; ++c) {
-        result = maar_plan_find_edges(&planning->problems[c], planning->offsets[c], wrap,
-                                      &planning->stack, edges);
+        result = maar_plan_find_edges(&planning->problems[c], planning->offsets[c],
+                                      &planning->stack, edges, wrap_edges);
     }
     return result;
 }
 
-/* Sorts edges by `after`, then `before`. */
+/* Sorts edges by `after`, then `before`. Those of one class are sorted already. */
 static VkResult sort_edges(struct planning* planning, struct maar_plan_edges* edges)
 {
+    if (planning->class_count <= 1) {
+        return VK_SUCCESS;
+    }
     struct maar_plan_key* keys = maar_stack_grab(&planning->stack, edges->count, sizeof *keys);
     struct maar_plan_key* other = maar_stack_grab(&planning->stack, edges->count, sizeof *other);
     MaarPlanEdge* sorted = maar_stack_grab(&planning->stack, edges->count, sizeof *sorted);
@@ -237,31 +244,42 @@ static VkResult sort_edges(struct planning* planning, struct maar_plan_edges* ed
     return VK_SUCCESS;
 }
 
+/* Removes edges where possible. Returns whether any item has moved. */
+static bool move_for_edges(struct planning* planning)
+{
+    bool moved = false;
+    for (uint32_t c = 0; c < planning->class_count; ++c) {
+        const struct maar_plan_problem* problem = &planning->problems[c];
+        const uint64_t peak = maar_plan_peak(problem, planning->offsets[c]);
+        planning->budget.cut_short |= !maar_plan_fewer_edges(
+            problem, planning->held[c], peak, &planning->stack, planning->offsets[c], &moved);
+    }
+    return moved;
+}
+
 /* The second stage: removes edges where possible, then lists the edges of the result. */
 static VkResult finish_edges(struct planning* planning)
 {
-    VkResult result = find_all_edges(planning, false, &planning->edges);
+    struct maar_plan_edges* edges = &planning->edges;
+    struct maar_plan_edges* wrap_edges = &planning->wrap_edges;
+    bool may_move = false;
+    for (uint32_t c = 0; c < planning->class_count; ++c) {
+        may_move = may_move || maar_plan_may_move(&planning->problems[c]);
+    }
+    may_move = may_move && (planning->info->flags & MAAR_PLAN_CREATE_KEEP_EDGES_BIT) == 0;
+    VkResult result = find_all_edges(planning, edges, may_move ? NULL : wrap_edges);
     if (result != VK_SUCCESS) {
         return result;
     }
-    planning->result.firstStageEdgeCount = planning->edges.count;
-    const bool keep_edges = (planning->info->flags & MAAR_PLAN_CREATE_KEEP_EDGES_BIT) != 0;
-    if (!keep_edges && planning->edges.count > 0) {
-        for (uint32_t c = 0; c < planning->class_count; ++c) {
-            const uint64_t peak = maar_plan_peak(&planning->problems[c], planning->offsets[c]);
-            planning->budget.cut_short |=
-                !maar_plan_fewer_edges(&planning->problems[c], planning->held[c], peak,
-                                       &planning->stack, planning->offsets[c]);
-        }
-        result = find_all_edges(planning, false, &planning->edges);
+    planning->result.firstStageEdgeCount = edges->count;
+    if (may_move) {
+        const bool moved = edges->count > 0 && move_for_edges(planning);
+        result = find_all_edges(planning, moved ? edges : NULL, wrap_edges);
     }
     if (result == VK_SUCCESS) {
-        result = find_all_edges(planning, true, &planning->wrap_edges);
+        result = sort_edges(planning, edges);
     }
-    if (result == VK_SUCCESS) {
-        result = sort_edges(planning, &planning->edges);
-    }
-    return result == VK_SUCCESS ? sort_edges(planning, &planning->wrap_edges) : result;
+    return result == VK_SUCCESS ? sort_edges(planning, wrap_edges) : result;
 }
 
 static MaarPlanFit judge_fit(const struct planning* planning)

@@ -23,7 +23,21 @@ struct flow {
     uint32_t* queue;
     uint32_t* next; /* per node: the neighbour to try next */
     uint32_t* path;
+    uint32_t looks;
+    bool late; /* time is up */
 };
+
+/* The number of nodes between two readings of the clock. Each node looks at all items, so this
+ * takes half a millisecond with a few thousand items. */
+enum { ROWS_PER_FLOW_LOOK = 32 };
+
+static bool is_late(struct flow* flow)
+{
+    if (!flow->late && ++flow->looks % ROWS_PER_FLOW_LOOK == 0) {
+        flow->late = maar_plan_interrupted(flow->problem->graph->budget);
+    }
+    return flow->late;
+}
 
 static VkResult create_flow(const struct maar_plan_problem* problem, const uint64_t* before,
                             size_t words, struct maar_host_stack* stack, struct flow* flow)
@@ -36,7 +50,7 @@ static VkResult create_flow(const struct maar_plan_problem* problem, const uint6
         .count = count,
         .from_source = maar_stack_grab(stack, count, sizeof *flow->from_source),
         .to_sink = maar_stack_grab(stack, count, sizeof *flow->to_sink),
-        .carried = maar_stack_grab_zeroed(stack, count, count * sizeof *flow->carried),
+        .carried = maar_stack_grab(stack, count, count * sizeof *flow->carried),
         .level = maar_stack_grab(stack, count, 2 * sizeof *flow->level),
         .queue = maar_stack_grab(stack, count, 2 * sizeof *flow->queue),
         .next = maar_stack_grab(stack, count, 2 * sizeof *flow->next),
@@ -45,6 +59,9 @@ static VkResult create_flow(const struct maar_plan_problem* problem, const uint6
     if (flow->from_source == NULL || flow->to_sink == NULL || flow->carried == NULL ||
         flow->level == NULL || flow->queue == NULL || flow->next == NULL || flow->path == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < count && !is_late(flow); ++i) {
+        memset(flow->carried + (size_t)i * count, 0, count * sizeof *flow->carried);
     }
     for (uint32_t i = 0; i < count; ++i) {
         flow->from_source[i] = flow->problem->bytes[i];
@@ -82,7 +99,7 @@ static bool find_levels(struct flow* flow)
             flow->queue[end++] = i;
         }
     }
-    while (begin < end) {
+    while (begin < end && !is_late(flow)) {
         const uint32_t node = flow->queue[begin++];
         reached |= node >= count && flow->to_sink[node - count] > 0;
         const uint32_t base = node < count ? count : 0;
@@ -126,7 +143,7 @@ static uint64_t augment(struct flow* flow, uint32_t item)
     const uint32_t count = flow->count;
     uint32_t length = 1;
     flow->path[0] = item;
-    while (length > 0) {
+    while (length > 0 && !is_late(flow)) {
         const uint32_t node = flow->path[length - 1];
         if (node >= count && flow->to_sink[node - count] > 0) {
             return push_along(flow, length);
@@ -161,7 +178,8 @@ static uint64_t heaviest_antichain(struct flow* flow, uint64_t* set)
         weight += flow->problem->bytes[i];
     }
     while (find_levels(flow)) {
-        if (maar_plan_interrupted(flow->problem->graph->budget)) {
+        flow->late = flow->late || maar_plan_interrupted(flow->problem->graph->budget);
+        if (flow->late) {
             return 0;
         }
         for (uint32_t i = 0; i < flow->count; ++i) {
@@ -173,6 +191,9 @@ static uint64_t heaviest_antichain(struct flow* flow, uint64_t* set)
                 weight -= sent;
             }
         }
+    }
+    if (flow->late) {
+        return 0;
     }
     /* The last levels show the minimum cut. An item is in the antichain if neither of its edges is
      * cut. */
@@ -239,10 +260,58 @@ static void raise_bound(struct maar_plan_problem* problem, const uint64_t* set)
  * items this takes about a millisecond. */
 enum { CLIQUES_PER_LOOK = 16 };
 
+/* The number of items between two readings of the clock while their cliques are listed. Each looks
+ * at all cliques. */
+enum { LISTS_PER_LOOK = 64 };
+
+/* Counts the cliques of each item or, where member is not NULL, lists them. Returns false when time
+ * is up, if the class is large. */
+static bool visit_members(const struct maar_plan_problem* problem, const uint64_t* sets,
+                          uint32_t* counts, uint32_t* member)
+{
+    const size_t words = problem->conflict_words;
+    uint32_t listed = 0;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        if (problem->count > MAAR_PLAN_SMALL && i % LISTS_PER_LOOK == 0 &&
+            maar_plan_interrupted(problem->graph->budget)) {
+            return false;
+        }
+        const uint32_t before = listed;
+        for (uint32_t k = 0; k < problem->clique_count; ++k) {
+            if (maar_plan_has(sets + k * words, i)) {
+                if (member != NULL) {
+                    member[listed] = k;
+                }
+                ++listed;
+            }
+        }
+        if (counts != NULL) {
+            counts[i + 1] = counts[i] + (listed - before);
+        }
+    }
+    return true;
+}
+
+/* Lists for each item the cliques that it is in. */
+static bool list_members(struct maar_plan_problem* problem, struct maar_host_stack* stack,
+                         const uint64_t* sets)
+{
+    problem->member_begin =
+        maar_stack_grab_zeroed(stack, (size_t)problem->count + 1, sizeof *problem->member_begin);
+    if (problem->member_begin == NULL ||
+        !visit_members(problem, sets, problem->member_begin, NULL)) {
+        return false;
+    }
+    problem->member =
+        maar_stack_grab(stack, problem->member_begin[problem->count], sizeof *problem->member);
+    return problem->member != NULL && visit_members(problem, sets, NULL, problem->member);
+}
+
 /* Collects the heaviest antichain and a maximal antichain around each item, each set once. When
- * time is up, each remaining item makes a set of its own. */
-static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_host_stack* stack,
-                                const uint64_t* heaviest)
+ * time is up, each remaining item of a small class makes a set of its own, and a large class ends
+ * without cliques. Returns whether the cliques are there. */
+static bool collect_cliques(struct maar_plan_problem* problem, struct maar_host_stack* stack,
+                            const uint64_t* heaviest)
 {
     const uint32_t count = problem->count;
     const size_t words = problem->conflict_words;
@@ -250,13 +319,12 @@ static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_h
     uint32_t* order = maar_stack_grab(stack, count, sizeof *order);
     uint64_t* common = maar_stack_grab(stack, words, sizeof *common);
     if (sets == NULL || order == NULL || common == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
+        return false;
     }
     order_by_size(problem, order);
     memcpy(sets, heaviest, words * sizeof *sets);
     make_maximal(problem, order, common, sets);
     uint32_t set_count = 1;
-    size_t member_count = 0;
     raise_bound(problem, sets);
     bool late = false;
     for (uint32_t i = 0; i < count; ++i) {
@@ -264,6 +332,9 @@ static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_h
         memset(set, 0, words * sizeof *set);
         maar_plan_put(set, i);
         late = late || (i % CLIQUES_PER_LOOK == 0 && maar_plan_interrupted(problem->graph->budget));
+        if (late && count > MAAR_PLAN_SMALL) {
+            return false;
+        }
         if (late) {
             ++set_count;
             continue;
@@ -277,49 +348,22 @@ static VkResult collect_cliques(struct maar_plan_problem* problem, struct maar_h
         raise_bound(problem, set);
     }
     problem->clique_count = set_count;
-    problem->member_begin =
-        maar_stack_grab_zeroed(stack, (size_t)count + 1, sizeof *problem->member_begin);
-    if (problem->member_begin == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        problem->member_begin[i] = (uint32_t)member_count;
-        for (uint32_t k = 0; k < set_count; ++k) {
-            member_count += maar_plan_has(sets + k * words, i);
-        }
-    }
-    problem->member_begin[count] = (uint32_t)member_count;
-    problem->member = maar_stack_grab(stack, member_count, sizeof *problem->member);
-    if (problem->member == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (uint32_t i = 0, m = 0; i < count; ++i) {
-        for (uint32_t k = 0; k < set_count; ++k) {
-            if (maar_plan_has(sets + k * words, i)) {
-                problem->member[m++] = k;
-            }
-        }
-    }
-    return VK_SUCCESS;
+    return list_members(problem, stack, sets);
 }
 
-VkResult maar_plan_build_antichains(struct maar_plan_problem* problem,
-                                    struct maar_host_stack* stack)
+/* Fills in which items of the class come before each other, and which conflict. Returns false when
+ * time was too short. */
+static bool fill_conflicts(struct maar_plan_problem* problem, uint64_t* before, uint64_t* conflict)
 {
     const struct maar_plan_graph* graph = problem->graph;
-    const uint32_t count = problem->count;
-    const size_t words = maar_plan_words(count);
-    uint64_t* before = maar_stack_grab_zeroed(stack, count, words * sizeof *before);
-    uint64_t* conflict = maar_stack_grab_zeroed(stack, count, words * sizeof *conflict);
-    uint64_t* heaviest = maar_stack_grab(stack, words, sizeof *heaviest);
-    if (before == NULL || conflict == NULL || heaviest == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    problem->conflict = conflict;
-    problem->conflict_words = words;
-    for (uint32_t i = 0; i < count; ++i) {
+    const size_t words = problem->conflict_words;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        if (problem->count > MAAR_PLAN_SMALL && i % ROWS_PER_FLOW_LOOK == 0 &&
+            maar_plan_interrupted(graph->budget)) {
+            return false;
+        }
         const uint64_t* after_i = graph->before + problem->resource[i] * graph->before_words;
-        for (uint32_t k = 0; k < count; ++k) {
+        for (uint32_t k = 0; k < problem->count; ++k) {
             const uint64_t* after_k = graph->before + problem->resource[k] * graph->before_words;
             if (maar_plan_has(after_i, problem->resource[k])) {
                 maar_plan_put(before + i * words, k);
@@ -328,17 +372,49 @@ VkResult maar_plan_build_antichains(struct maar_plan_problem* problem,
             }
         }
     }
+    return true;
+}
+
+/* Finds the heaviest antichain. Without memory or time for the flow, the heaviest of the cliques
+ * serves as the bound. */
+static void find_heaviest(struct maar_plan_problem* problem, struct maar_host_stack* stack,
+                          const uint64_t* before, uint64_t* heaviest)
+{
+    struct maar_plan_budget* budget = problem->graph->budget;
     const struct maar_stack_mark mark = maar_stack_place(stack);
+    const size_t words = problem->conflict_words;
     struct flow flow;
-    /* Without memory or time for the flow, the heaviest of the cliques below serves as the bound.
-     * */
     memset(heaviest, 0, words * sizeof *heaviest);
-    if (!maar_plan_interrupted(graph->budget) &&
+    problem->lower_bound = 0;
+    if (!maar_plan_interrupted(budget) &&
         create_flow(problem, before, words, stack, &flow) == VK_SUCCESS) {
         problem->lower_bound = heaviest_antichain(&flow, heaviest);
     }
-    graph->budget->cut_short |= problem->lower_bound == 0;
+    budget->cut_short |= problem->lower_bound == 0;
     problem->proved_bound = problem->lower_bound;
     maar_stack_return(stack, mark);
-    return collect_cliques(problem, stack, heaviest);
+}
+
+bool maar_plan_build_antichains(struct maar_plan_problem* problem, struct maar_host_stack* stack)
+{
+    const uint32_t count = problem->count;
+    const size_t words = maar_plan_words(count);
+    uint64_t* before = maar_stack_grab_zeroed(stack, count, words * sizeof *before);
+    uint64_t* conflict = maar_stack_grab_zeroed(stack, count, words * sizeof *conflict);
+    uint64_t* heaviest = maar_stack_grab(stack, words, sizeof *heaviest);
+    problem->conflict_words = words;
+    bool complete = before != NULL && conflict != NULL && heaviest != NULL &&
+                    fill_conflicts(problem, before, conflict);
+    if (complete) {
+        problem->conflict = conflict;
+        find_heaviest(problem, stack, before, heaviest);
+        complete = collect_cliques(problem, stack, heaviest);
+    }
+    if (!complete) {
+        problem->conflict = NULL;
+        problem->lower_bound = 0;
+        problem->proved_bound = 0;
+        problem->graph->budget->cut_short = true;
+    }
+    return complete;
 }

@@ -8,9 +8,8 @@
 #include "core/host_stack.h"
 #include "core/plan/problem/plan_problem.h"
 
-/* Fills in conflicts, cliques and the lower bound of a problem. Returns VK_ERROR_OUT_OF_HOST_MEMORY
- * or VK_SUCCESS. */
-VkResult maar_plan_build_antichains(struct maar_plan_problem* problem,
-                                    struct maar_host_stack* stack);
+/* Fills in conflicts, cliques and the lower bound of a problem. Returns false, with `conflict`
+ * NULL, when time or memory did not suffice. */
+bool maar_plan_build_antichains(struct maar_plan_problem* problem, struct maar_host_stack* stack);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "core/plan/exact/exact.h"
 #include "core/plan/plan_antichain.h"
+#include "core/plan/plan_clash.h"
 #include "core/plan/plan_input.h"
 #include "core/plan/plan_result.h"
 
@@ -294,27 +295,103 @@ static VkResult bound_sections(struct maar_plan_problem* problem, struct maar_ho
     return VK_SUCCESS;
 }
 
-/* Rejects two resources with fixed offsets that live at the same time and overlap. */
-static VkResult check_fixed(const struct maar_plan_problem* problem)
+/* Adds up, for each pass, the sizes of the items that use the pass. All of them conflict. Returns
+ * the largest sum. */
+static uint64_t heaviest_pass(const struct maar_plan_problem* problem, uint64_t* sums,
+                              uint32_t* seen)
 {
+    const MaarPlanResource* resources = problem->graph->info->pResources;
+    uint64_t most = 0;
     for (uint32_t i = 0; i < problem->count; ++i) {
-        if (problem->fixed[i] < 0) {
+        const MaarPlanResource* resource = &resources[problem->resource[i]];
+        if ((resource->flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0) {
             continue;
         }
-        for (uint32_t k = 0; k < i; ++k) {
-            if (problem->fixed[k] < 0 || !maar_plan_conflicts(problem, i, k)) {
-                continue;
-            }
-            if (problem->fixed[i] < maar_plan_top(problem, k, problem->fixed[k], i) &&
-                problem->fixed[k] < maar_plan_top(problem, i, problem->fixed[i], k)) {
-                return maar_plan_reject(problem->graph->info,
-                                        "maarCreatePlan: pResources[%u] and [%u] live at the same "
-                                        "time, and their fixed offsets overlap",
-                                        problem->resource[k], problem->resource[i]);
-            }
+        for (uint32_t k = 0; k < resource->useCount; ++k) {
+            const uint32_t pass = resource->pUses[k];
+            sums[pass] += seen[pass] != i + 1 ? problem->bytes[i] : 0;
+            seen[pass] = i + 1;
+            most = sums[pass] > most ? sums[pass] : most;
         }
     }
+    return most;
+}
+
+/* Sets the bounds of a class whose order is relaxed. All items that live at one pass conflict, so
+ * the heaviest pass bounds the peak: a pass of the chain with all that lives there for certain, or
+ * any pass with all that uses it. */
+static VkResult bound_passes(struct maar_plan_problem* problem, struct maar_host_stack* stack)
+{
+    const struct maar_plan_graph* graph = problem->graph;
+    uint64_t* change = maar_stack_grab_zeroed(stack, (size_t)graph->inner_end + 3, sizeof *change);
+    uint64_t* sums = maar_stack_grab_zeroed(stack, graph->pass_count, sizeof *sums);
+    uint32_t* seen = maar_stack_grab_zeroed(stack, graph->pass_count, sizeof *seen);
+    if (change == NULL || sums == NULL || seen == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        const uint32_t first = graph->inner_first[problem->resource[i]];
+        const uint32_t last = graph->inner_last[problem->resource[i]];
+        if (first <= last) {
+            change[first] += problem->bytes[i];
+            change[last + 1] -= problem->bytes[i];
+        }
+    }
+    uint64_t most = heaviest_pass(problem, sums, seen);
+    uint64_t live = 0;
+    for (uint32_t s = 0; s <= graph->inner_end; ++s) {
+        live += change[s];
+        most = s % 2 == 1 && live > most ? live : most;
+    }
+    problem->lower_bound = most;
+    problem->proved_bound = most;
     return VK_SUCCESS;
+}
+
+/* Builds the sections along the chain of passes beside the cliques of the partial order. */
+static VkResult build_chain(struct maar_plan_problem* problem, struct maar_host_stack* stack)
+{
+    const uint32_t clique_count = problem->clique_count;
+    const VkResult result = build_sections(problem, stack);
+    problem->chain_first = problem->first;
+    problem->chain_last = problem->last;
+    problem->chain_sections = problem->clique_count;
+    problem->first = NULL;
+    problem->last = NULL;
+    problem->clique_count = clique_count;
+    return result;
+}
+
+/* Fills in cliques and bounds. */
+static VkResult build_cliques(struct maar_plan_problem* problem, struct maar_host_stack* stack)
+{
+    const struct maar_plan_graph* graph = problem->graph;
+    if (graph->before != NULL && maar_plan_build_antichains(problem, stack)) {
+        const VkResult chained =
+            problem->count > MAAR_PLAN_SMALL ? build_chain(problem, stack) : VK_SUCCESS;
+        return chained == VK_SUCCESS ? maar_exact_bound_cells(problem, stack) : chained;
+    }
+    problem->relaxed = graph->inner_first != NULL;
+    VkResult result = build_sections(problem, stack);
+    if (result == VK_SUCCESS) {
+        result = problem->relaxed ? bound_passes(problem, stack) : bound_sections(problem, stack);
+    }
+    return result == VK_SUCCESS && !problem->relaxed ? maar_exact_bound_cells(problem, stack)
+                                                     : result;
+}
+
+/* Rejects two resources with fixed offsets that live at the same time and overlap. */
+static VkResult check_fixed(const struct maar_plan_problem* problem, struct maar_host_stack* stack)
+{
+    struct maar_plan_clash clash;
+    const VkResult result = maar_plan_find_clash(problem, problem->fixed, false, stack, &clash);
+    if (result == VK_SUCCESS && clash.found) {
+        return maar_plan_reject(problem->graph->info,
+                                "maarCreatePlan: pResources[%u] and [%u] live at the same "
+                                "time, and their fixed offsets overlap",
+                                problem->resource[clash.one], problem->resource[clash.other]);
+    }
+    return result;
 }
 
 VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maar_host_stack* stack,
@@ -338,26 +415,17 @@ VkResult maar_plan_build_problem(const struct maar_plan_graph* graph, struct maa
     }
     find_kind(problem);
     find_unit(problem);
-    VkResult result;
-    if (graph->before == NULL) {
-        result = build_sections(problem, stack);
-        if (result == VK_SUCCESS) {
-            result = bound_sections(problem, stack);
-        }
-    } else {
-        result = maar_plan_build_antichains(problem, stack);
-    }
-    if (result == VK_SUCCESS) {
-        result = maar_exact_bound_cells(problem, stack);
-    }
+    const VkResult result = build_cliques(problem, stack);
     if (result != VK_SUCCESS) {
         return result;
     }
+    bool any_fixed = false;
     for (uint32_t i = 0; i < count; ++i) {
         if (problem->fixed[i] >= 0) {
             const uint64_t end = maar_plan_end(problem, i, problem->fixed[i]);
             problem->proved_bound = end > problem->proved_bound ? end : problem->proved_bound;
+            any_fixed = true;
         }
     }
-    return check_fixed(problem);
+    return any_fixed ? check_fixed(problem, stack) : VK_SUCCESS;
 }

@@ -1,40 +1,20 @@
 /*
- * Aliasing edges: which resource takes over bytes of which other. Resources that share a byte
- * follow one another, so each byte has one most recent user. Items are placed in the order in which
- * they begin. A list of segments has the first and the last user of every byte.
+ * Aliasing edges: which resource takes over bytes of which other. A walk over the addresses of the
+ * class keeps the set of items that use the bytes at the present address. An edge joins two items
+ * of the set of which one comes before the other with no item of the set in between. Such pairs
+ * appear only where an item begins or ends, so only the neighbours of that item in time are looked
+ * at.
  *
- * Where kinds are mixed, resources share granules instead of bytes. Resources of one granule may
- * live at the same time, so each pair that shares a granule is checked.
+ * Items that share a byte follow one another, so each item has at most one neighbour on each side,
+ * and n items have less than 3 n edges. Where kinds are mixed, items share granules instead of
+ * bytes. Items of one granule may live at the same time, and have several neighbours.
  */
 #include "core/plan/plan_edge.h"
 
 #include "core/plan/problem/plan_rank.h"
+#include "core/plan/problem/plan_rank_set.h"
 
 #include <string.h>
-
-struct segment {
-    uint64_t begin; /* bytes */
-    uint64_t end;
-    uint32_t first;
-    uint32_t last;
-};
-
-struct layer {
-    struct segment* segments; /* sorted by offset, without overlap */
-    struct segment* spare;
-    uint32_t count;
-    uint32_t* seen; /* per item: the item that it was last found below, plus one */
-};
-
-static bool precedes(const struct maar_plan_problem* problem, uint32_t a, uint32_t b)
-{
-    if (problem->conflict == NULL) {
-        return problem->last[a] < problem->first[b];
-    }
-    const struct maar_plan_graph* graph = problem->graph;
-    return maar_plan_has(graph->before + problem->resource[a] * graph->before_words,
-                         problem->resource[b]);
-}
 
 static bool keeps_contents(const struct maar_plan_problem* problem, uint32_t item)
 {
@@ -51,7 +31,7 @@ static bool is_outer_use(const struct maar_plan_graph* graph, const MaarPlanReso
     for (uint32_t other = 0; other < resource->useCount; ++other) {
         const uint32_t from = last ? pass : resource->pUses[other];
         const uint32_t to = last ? resource->pUses[other] : pass;
-        if (maar_plan_has(graph->reach + from * graph->reach_words, to)) {
+        if (graph->clock != NULL && maar_plan_pass_follows(graph, from, to)) {
             return false;
         }
     }
@@ -60,7 +40,7 @@ static bool is_outer_use(const struct maar_plan_graph* graph, const MaarPlanReso
 
 bool maar_plan_crosses_queues(const struct maar_plan_graph* graph, uint32_t before, uint32_t after)
 {
-    if (graph->before == NULL) {
+    if (graph->queue == NULL) {
         return false;
     }
     const MaarPlanResource* a = &graph->info->pResources[before];
@@ -100,14 +80,65 @@ static VkResult add_edge(const struct maar_plan_problem* problem, uint32_t befor
     return VK_SUCCESS;
 }
 
-/* Returns the first segment that ends above `begin`. */
-static uint32_t find_segment(const struct layer* layer, uint64_t begin)
+/* A walk over the addresses of a class. Items have two ranks: by their begin in time and by their
+ * end. With a partial order, only the order by begin is used, which agrees with the partial order.
+ */
+struct walk {
+    const struct maar_plan_problem* problem;
+    struct maar_plan_key* events; /* by address: where items begin and end in memory */
+    uint32_t event_count;
+    uint32_t* by_begin; /* items in the order of their begin in time */
+    uint32_t* by_end;
+    uint32_t* begin_rank; /* per item */
+    uint32_t* end_rank;
+    struct maar_plan_rank_set begins; /* ranks of the items at the present address */
+    struct maar_plan_rank_set ends;
+    uint32_t* found; /* neighbours of one item */
+    uint32_t* others;
+    /* UINT32_MAX less the item after, and less the item before; not sorted yet, with repetitions */
+    struct maar_plan_key* pairs;
+    uint32_t pair_count;
+    uint32_t pair_room;
+    bool wrap;   /* edges to the next frame: items that keep their contents have none */
+    bool failed; /* host memory was short */
+};
+
+static bool precedes(const struct maar_plan_problem* problem, uint32_t a, uint32_t b)
+{
+    if (problem->conflict == NULL) {
+        return problem->last[a] < problem->first[b];
+    }
+    const struct maar_plan_graph* graph = problem->graph;
+    return maar_plan_has(graph->before + problem->resource[a] * graph->before_words,
+                         problem->resource[b]);
+}
+
+static void add_pair(struct walk* walk, struct maar_host_stack* stack, uint32_t before,
+                     uint32_t after)
+{
+    if (walk->pair_count == walk->pair_room) {
+        struct maar_plan_key* pairs = maar_stack_grow(stack, walk->pairs, &walk->pair_room,
+                                                      walk->problem->count + 256, sizeof *pairs);
+        if (pairs == NULL) {
+            walk->failed = true;
+            return;
+        }
+        walk->pairs = pairs;
+    }
+    walk->pairs[walk->pair_count++] =
+        (struct maar_plan_key){.first = UINT32_MAX - after, .second = UINT32_MAX - before};
+}
+
+/* ---- neighbours in time, among the items at the present address ---- */
+
+/* Returns the number of items of a sorted list whose section is below `section`. */
+static uint32_t count_below(const uint32_t* items, const uint32_t* sections, uint32_t count,
+                            uint32_t section)
 {
     uint32_t low = 0;
-    uint32_t count = layer->count;
     while (count > 0) {
         const uint32_t half = count / 2;
-        if (layer->segments[low + half].end <= begin) {
+        if (sections[items[low + half]] < section) {
             low += half + 1;
             count -= half + 1;
         } else {
@@ -117,265 +148,365 @@ static uint32_t find_segment(const struct layer* layer, uint64_t begin)
     return low;
 }
 
-/* Replaces the segments from `at` to before `until` by the spare segments. */
-static void splice_layer(struct layer* layer, uint32_t at, uint32_t until, uint32_t spare_count)
+/* Intervals: finds the items that end before section `end`, without those that end before another
+ * such item begins. */
+static uint32_t find_last_before(const struct walk* walk, uint32_t end, uint32_t* found)
 {
-    memmove(layer->segments + at + spare_count, layer->segments + until,
-            (layer->count - until) * sizeof *layer->segments);
-    memcpy(layer->segments + at, layer->spare, spare_count * sizeof *layer->segments);
-    layer->count = layer->count - (until - at) + spare_count;
+    const struct maar_plan_problem* problem = walk->problem;
+    uint32_t count = 0;
+    uint32_t latest = 0; /* begin of the items found */
+    uint32_t rank = count_below(walk->by_end, problem->last, problem->count, end);
+    while ((rank = maar_plan_rank_set_before(&walk->ends, rank)) != UINT32_MAX) {
+        const uint32_t item = walk->by_end[rank];
+        if (count > 0 && problem->last[item] < latest) {
+            break;
+        }
+        latest = problem->first[item] > latest ? problem->first[item] : latest;
+        found[count++] = item;
+    }
+    return count;
 }
 
-/* Puts an item on top of the segments, and adds an edge from each item that it covers. */
-static VkResult lay_item(const struct maar_plan_problem* problem, struct layer* layer,
-                         uint32_t item, uint64_t begin, uint64_t end, struct maar_host_stack* stack,
-                         struct maar_plan_edges* edges)
+/* Intervals: finds the items that begin at section `begin` or later, without those that begin after
+ * another such item has ended. */
+static uint32_t find_first_after(const struct walk* walk, uint32_t begin, uint32_t* found)
 {
-    const uint32_t at = find_segment(layer, begin);
-    uint32_t until = at;
-    uint32_t spare = 0;
-    uint64_t filled = begin;
-    VkResult result = VK_SUCCESS;
-    for (; until < layer->count && layer->segments[until].begin < end; ++until) {
-        const struct segment old = layer->segments[until];
-        const uint64_t from = old.begin > begin ? old.begin : begin;
-        const uint64_t to = old.end < end ? old.end : end;
-        if (old.begin < begin) {
-            layer->spare[spare++] = (struct segment){old.begin, begin, old.first, old.last};
+    const struct maar_plan_problem* problem = walk->problem;
+    uint32_t count = 0;
+    uint32_t earliest = UINT32_MAX; /* end of the items found */
+    uint32_t rank = count_below(walk->by_begin, problem->first, problem->count, begin);
+    while ((rank = maar_plan_rank_set_next(&walk->begins, rank)) != UINT32_MAX) {
+        const uint32_t item = walk->by_begin[rank];
+        if (problem->first[item] > earliest) {
+            break;
         }
-        if (filled < from) {
-            layer->spare[spare++] = (struct segment){filled, from, item, item};
-        }
-        layer->spare[spare++] = (struct segment){from, to, old.first, item};
-        filled = to;
-        if (edges != NULL && layer->seen[old.last] != item + 1 && result == VK_SUCCESS) {
-            layer->seen[old.last] = item + 1;
-            result = add_edge(problem, old.last, item, stack, edges);
-        }
-        if (old.end > end) {
-            layer->spare[spare++] = (struct segment){end, old.end, old.first, old.last};
-        }
+        earliest = problem->last[item] < earliest ? problem->last[item] : earliest;
+        found[count++] = item;
+        ++rank;
     }
-    if (filled < end) {
-        layer->spare[spare++] = (struct segment){filled, end, item, item};
-    }
-    splice_layer(layer, at, until, spare);
-    return result;
+    return count;
 }
 
-/* Adds an edge from the last user of each byte to its first user. Adds each pair once. */
-static VkResult wrap_segments(const struct maar_plan_problem* problem, const struct layer* layer,
-                              struct maar_host_stack* stack, struct maar_plan_edges* edges)
+/* Whether an item of a partial order comes before (or after, if `forward`) some item of a list. */
+static bool is_hidden(const struct maar_plan_problem* problem, uint32_t item, const uint32_t* list,
+                      uint32_t count, bool forward)
 {
-    struct maar_plan_key* keys = maar_stack_grab(stack, layer->count, sizeof *keys);
-    struct maar_plan_key* other = maar_stack_grab(stack, layer->count, sizeof *other);
-    if (keys == NULL || other == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (uint32_t s = 0; s < layer->count; ++s) {
-        keys[s] = (struct maar_plan_key){.first = layer->segments[s].first,
-                                         .second = layer->segments[s].last};
-    }
-    maar_plan_sort_keys(keys, other, layer->count);
-    VkResult result = VK_SUCCESS;
-    for (uint32_t s = 0; s < layer->count && result == VK_SUCCESS; ++s) {
-        if (s == 0 || keys[s].first != keys[s - 1].first || keys[s].second != keys[s - 1].second) {
-            result =
-                add_edge(problem, (uint32_t)keys[s].second, (uint32_t)keys[s].first, stack, edges);
-        }
-    }
-    return result;
-}
-
-static VkResult find_byte_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                                bool wrap, struct maar_host_stack* stack,
-                                struct maar_plan_edges* edges)
-{
-    const size_t room = (size_t)problem->count * 2 + 2;
-    struct layer layer = {
-        .segments = maar_stack_grab(stack, room, sizeof(struct segment)),
-        .spare = maar_stack_grab(stack, 2 * room, sizeof(struct segment)),
-        .seen = maar_stack_grab_zeroed(stack, problem->count, sizeof(uint32_t)),
-    };
-    struct maar_plan_key* keys = NULL;
-    VkResult result = maar_plan_order_by_begin(problem, stack, &keys);
-    if (result != VK_SUCCESS || layer.segments == NULL || layer.spare == NULL ||
-        layer.seen == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (uint32_t k = 0; k < problem->count && result == VK_SUCCESS; ++k) {
-        const uint32_t item = keys[k].item;
-        if (wrap && keeps_contents(problem, item)) {
-            continue;
-        }
-        const uint64_t begin = (uint64_t)offsets[item] * problem->unit;
-        result = lay_item(problem, &layer, item, begin, begin + problem->bytes[item], stack,
-                          wrap ? NULL : edges);
-    }
-    if (wrap && result == VK_SUCCESS) {
-        result = wrap_segments(problem, &layer, stack, edges);
-    }
-    return result;
-}
-
-/* Granules from begin to end; the end is excluded. */
-struct granules {
-    uint64_t begin;
-    uint64_t end;
-};
-
-/* The users of a run of granules, in the order in which they begin, and the pairs of users. */
-struct crowd {
-    const struct maar_plan_problem* problem;
-    struct granules* granules; /* per item */
-    uint64_t* bounds;          /* granules at which a user begins or ends, sorted */
-    uint32_t bound_count;
-    uint32_t* users;
-    uint32_t user_count;
-    struct maar_plan_key* pairs; /* before and after, not sorted yet */
-    uint32_t pair_count;
-    uint32_t pair_room;
-};
-
-static VkResult add_pair(struct crowd* crowd, uint32_t before, uint32_t after,
-                         struct maar_host_stack* stack)
-{
-    if (crowd->pair_count == crowd->pair_room) {
-        struct maar_plan_key* pairs =
-            maar_stack_grow(stack, crowd->pairs, &crowd->pair_room, 256, sizeof *pairs);
-        if (pairs == NULL) {
-            return VK_ERROR_OUT_OF_HOST_MEMORY;
-        }
-        crowd->pairs = pairs;
-    }
-    crowd->pairs[crowd->pair_count++] = (struct maar_plan_key){.first = before, .second = after};
-    return VK_SUCCESS;
-}
-
-/* Returns whether some user comes after a and before b. UINT32_MAX as a or b leaves out the
- * condition on a or b. */
-static bool is_hidden(const struct crowd* crowd, uint32_t a, uint32_t b)
-{
-    for (uint32_t k = 0; k < crowd->user_count; ++k) {
-        const uint32_t c = crowd->users[k];
-        if (c != a && c != b && (a == UINT32_MAX || precedes(crowd->problem, a, c)) &&
-            (b == UINT32_MAX || precedes(crowd->problem, c, b))) {
+    for (uint32_t k = 0; k < count; ++k) {
+        if (forward ? precedes(problem, list[k], item) : precedes(problem, item, list[k])) {
             return true;
         }
     }
     return false;
 }
 
-/* Pairs each user of a run with the users that come after it, if no user lies in between. If `wrap`
- * is true, pairs each last user of the run with each first user. */
-static VkResult pair_users(struct crowd* crowd, bool wrap, struct maar_host_stack* stack)
+/* Partial order: finds the nearest items before an item, or after it if `forward`. UINT32_MAX as
+ * item: the last items of all, or the first. */
+static uint32_t find_nearest(const struct walk* walk, uint32_t item, bool forward, uint32_t* found)
 {
-    VkResult result = VK_SUCCESS;
-    for (uint32_t i = 0; i < crowd->user_count; ++i) {
-        const uint32_t a = crowd->users[i];
-        if (wrap && is_hidden(crowd, a, UINT32_MAX)) {
-            continue;
+    const struct maar_plan_problem* problem = walk->problem;
+    uint32_t count = 0;
+    uint32_t rank = forward ? 0 : problem->count;
+    if (item != UINT32_MAX) {
+        rank = walk->begin_rank[item] + (forward ? 1 : 0);
+    }
+    for (;;) {
+        rank = forward ? maar_plan_rank_set_next(&walk->begins, rank)
+                       : maar_plan_rank_set_before(&walk->begins, rank);
+        if (rank == UINT32_MAX) {
+            break;
         }
-        uint32_t found = 0;
-        for (uint32_t k = wrap ? 0 : i + 1; k < crowd->user_count && result == VK_SUCCESS; ++k) {
-            const uint32_t b = crowd->users[k];
-            if (wrap ? !is_hidden(crowd, UINT32_MAX, b)
-                     : precedes(crowd->problem, a, b) && !is_hidden(crowd, a, b)) {
-                result = add_pair(crowd, a, b, stack);
-                ++found;
-            } else if (found > 0 && crowd->problem->conflict == NULL) {
-                /* On one queue, users that begin even later are hidden too. */
-                break;
+        const uint32_t other = walk->by_begin[rank];
+        const bool related = item == UINT32_MAX || (forward ? precedes(problem, item, other)
+                                                            : precedes(problem, other, item));
+        if (related && !is_hidden(problem, other, found, count, forward)) {
+            found[count++] = other;
+        }
+        rank += forward ? 1 : 0;
+    }
+    return count;
+}
+
+/* Items that share bytes are a chain: each has one neighbour on each side. */
+static bool is_chain(const struct walk* walk)
+{
+    return walk->problem->granularity <= 1;
+}
+
+/* Finds the last item that begins before rank `rank`, or the first one from there on. */
+static uint32_t find_in_chain(const struct walk* walk, uint32_t rank, bool forward, uint32_t* found)
+{
+    rank = forward ? maar_plan_rank_set_next(&walk->begins, rank)
+                   : maar_plan_rank_set_before(&walk->begins, rank);
+    if (rank == UINT32_MAX) {
+        return 0;
+    }
+    found[0] = walk->by_begin[rank];
+    return 1;
+}
+
+static uint32_t find_before(const struct walk* walk, uint32_t item, uint32_t* found)
+{
+    if (is_chain(walk)) {
+        return find_in_chain(walk, walk->begin_rank[item], false, found);
+    }
+    return walk->problem->conflict == NULL
+               ? find_last_before(walk, walk->problem->first[item], found)
+               : find_nearest(walk, item, false, found);
+}
+
+static uint32_t find_after(const struct walk* walk, uint32_t item, uint32_t* found)
+{
+    if (is_chain(walk)) {
+        return find_in_chain(walk, walk->begin_rank[item] + 1, true, found);
+    }
+    return walk->problem->conflict == NULL
+               ? find_first_after(walk, walk->problem->last[item] + 1, found)
+               : find_nearest(walk, item, true, found);
+}
+
+/* Finds the last users of the present address. */
+static uint32_t find_last(const struct walk* walk, uint32_t* found)
+{
+    if (is_chain(walk)) {
+        return find_in_chain(walk, UINT32_MAX, false, found);
+    }
+    return walk->problem->conflict == NULL ? find_last_before(walk, UINT32_MAX, found)
+                                           : find_nearest(walk, UINT32_MAX, false, found);
+}
+
+/* Finds its first users. */
+static uint32_t find_first(const struct walk* walk, uint32_t* found)
+{
+    if (is_chain(walk)) {
+        return find_in_chain(walk, 0, true, found);
+    }
+    return walk->problem->conflict == NULL ? find_first_after(walk, 0, found)
+                                           : find_nearest(walk, UINT32_MAX, true, found);
+}
+
+/* ---- the walk ---- */
+
+/* Adds the pairs that appear where an item begins to use the present address. */
+static void pair_new(struct walk* walk, struct maar_host_stack* stack, uint32_t item)
+{
+    uint32_t count = find_before(walk, item, walk->found);
+    for (uint32_t k = 0; k < count; ++k) {
+        add_pair(walk, stack, walk->found[k], item);
+    }
+    count = find_after(walk, item, walk->found);
+    for (uint32_t k = 0; k < count; ++k) {
+        add_pair(walk, stack, item, walk->found[k]);
+    }
+}
+
+/* Adds the pairs that appear where an item does not use the bytes any more: it lay between them. */
+static void pair_around(struct walk* walk, struct maar_host_stack* stack, uint32_t item)
+{
+    const uint32_t count = find_before(walk, item, walk->found);
+    for (uint32_t k = 0; k < count; ++k) {
+        const uint32_t after_count = find_after(walk, walk->found[k], walk->others);
+        for (uint32_t i = 0; i < after_count; ++i) {
+            add_pair(walk, stack, walk->found[k], walk->others[i]);
+        }
+    }
+}
+
+/* Adds a pair for each last user and each first user of the present address, unless both were that
+ * just below too. `seen` has, for each item, the addresses at which it was last found as the one
+ * and as the other. */
+static void pair_wrap(struct walk* walk, struct maar_host_stack* stack, uint32_t number,
+                      uint32_t (*seen)[2])
+{
+    const uint32_t last_count = find_last(walk, walk->found);
+    const uint32_t first_count = find_first(walk, walk->others);
+    for (uint32_t i = 0; i < last_count; ++i) {
+        for (uint32_t k = 0; k < first_count; ++k) {
+            const uint32_t a = walk->found[i];
+            const uint32_t b = walk->others[k];
+            if (seen[a][0] + 1 != number || seen[b][1] + 1 != number) {
+                add_pair(walk, stack, a, b);
             }
         }
     }
-    return result;
+    for (uint32_t i = 0; i < last_count; ++i) {
+        seen[walk->found[i]][0] = number;
+    }
+    for (uint32_t k = 0; k < first_count; ++k) {
+        seen[walk->others[k]][1] = number;
+    }
 }
 
-static VkResult gather_crowd(struct crowd* crowd, const int64_t* offsets,
-                             struct maar_host_stack* stack)
+/* The end of the events at the address of event `at`. */
+static uint32_t end_of_address(const struct walk* walk, uint32_t at)
 {
-    const struct maar_plan_problem* problem = crowd->problem;
+    uint32_t end = at;
+    while (end < walk->event_count && walk->events[end].first == walk->events[at].first) {
+        ++end;
+    }
+    return end;
+}
+
+static void change_users(struct walk* walk, const struct maar_plan_key* event)
+{
+    if (walk->wrap && keeps_contents(walk->problem, event->item)) {
+        return;
+    }
+    if (event->second != 0) {
+        maar_plan_rank_set_remove(&walk->begins, walk->begin_rank[event->item]);
+    } else {
+        maar_plan_rank_set_add(&walk->begins, walk->begin_rank[event->item]);
+    }
+    if (is_chain(walk) || walk->problem->conflict != NULL) {
+        return;
+    }
+    if (event->second != 0) {
+        maar_plan_rank_set_remove(&walk->ends, walk->end_rank[event->item]);
+    } else {
+        maar_plan_rank_set_add(&walk->ends, walk->end_rank[event->item]);
+    }
+}
+
+/* Collects the pairs. `seen` is NULL for the edges within a frame. */
+static void collect_pairs(struct walk* walk, struct maar_host_stack* stack, uint32_t (*seen)[2])
+{
+    uint32_t number = 1; /* of the address; 0 stands for none */
+    for (uint32_t at = 0; at < walk->event_count && !walk->failed;) {
+        const uint32_t end = end_of_address(walk, at);
+        for (uint32_t k = at; k < end; ++k) {
+            change_users(walk, &walk->events[k]);
+        }
+        for (uint32_t k = at; k < end && seen == NULL; ++k) {
+            if (walk->events[k].second != 0) {
+                pair_around(walk, stack, walk->events[k].item);
+            } else {
+                pair_new(walk, stack, walk->events[k].item);
+            }
+        }
+        if (seen != NULL) {
+            pair_wrap(walk, stack, ++number, seen);
+        }
+        at = end;
+    }
+}
+
+/* Sorts where items begin and end in memory: in bytes, or in granules where kinds are mixed. At one
+ * address, ends come before begins. */
+static void list_events(struct walk* walk, const int64_t* offsets, struct maar_plan_key* other)
+{
+    const struct maar_plan_problem* problem = walk->problem;
+    const uint64_t granule = problem->granularity;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        const uint64_t begin = (uint64_t)offsets[i] * problem->unit;
+        const uint64_t end = begin + problem->bytes[i];
+        walk->events[walk->event_count++] =
+            (struct maar_plan_key){.first = UINT64_MAX - begin / granule, .item = i};
+        walk->events[walk->event_count++] = (struct maar_plan_key){
+            .first = UINT64_MAX - ((end - 1) / granule + 1), .second = 1, .item = i};
+    }
+    maar_plan_sort_keys(walk->events, other, walk->event_count);
+}
+
+/* Fills in the ranks of all items by one order. */
+static void note_ranks(const struct maar_plan_key* keys, uint32_t count, uint32_t* items,
+                       uint32_t* ranks)
+{
+    for (uint32_t k = 0; k < count; ++k) {
+        items[k] = keys[k].item;
+        ranks[keys[k].item] = k;
+    }
+}
+
+static void order_items(struct walk* walk, struct maar_plan_key* keys, struct maar_plan_key* other)
+{
+    const struct maar_plan_problem* problem = walk->problem;
     const uint32_t count = problem->count;
-    crowd->granules = maar_stack_grab(stack, count, sizeof *crowd->granules);
-    crowd->users = maar_stack_grab(stack, count, sizeof *crowd->users);
-    struct maar_plan_key* keys = maar_stack_grab(stack, count, 2 * sizeof *keys);
-    struct maar_plan_key* other = maar_stack_grab(stack, count, 2 * sizeof *other);
-    crowd->bounds = maar_stack_grab(stack, count, 2 * sizeof *crowd->bounds);
-    if (crowd->granules == NULL || crowd->users == NULL || keys == NULL || other == NULL ||
-        crowd->bounds == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    const uint32_t* rank = problem->graph->begin_rank;
+    for (uint32_t i = 0; i < count; ++i) {
+        /* Fixed items may be in order although their intervals along the chain overlap. Then the
+         * rank decides where they begin at one section. */
+        const uint32_t begin = rank[problem->resource[i]];
+        const uint32_t section = problem->conflict == NULL ? problem->first[i] : begin;
+        keys[i] = (struct maar_plan_key){
+            .first = UINT32_MAX - section, .second = UINT32_MAX - begin, .item = i};
+    }
+    maar_plan_sort_keys(keys, other, count);
+    note_ranks(keys, count, walk->by_begin, walk->begin_rank);
+    if (problem->conflict != NULL || is_chain(walk)) {
+        return;
     }
     for (uint32_t i = 0; i < count; ++i) {
-        const uint64_t begin = (uint64_t)offsets[i] * problem->unit;
-        crowd->granules[i] =
-            (struct granules){begin / problem->granularity,
-                              (begin + problem->bytes[i] - 1) / problem->granularity + 1};
-        struct maar_plan_key* pair = &keys[(size_t)2 * i];
-        pair[0] = (struct maar_plan_key){.first = UINT64_MAX - crowd->granules[i].begin};
-        pair[1] = (struct maar_plan_key){.first = UINT64_MAX - crowd->granules[i].end};
+        keys[i] = (struct maar_plan_key){.first = UINT32_MAX - problem->last[i], .item = i};
     }
-    maar_plan_sort_keys(keys, other, 2 * count);
-    for (uint32_t k = 0; k < 2 * count; ++k) {
-        const uint64_t bound = UINT64_MAX - keys[k].first;
-        if (crowd->bound_count == 0 || crowd->bounds[crowd->bound_count - 1] != bound) {
-            crowd->bounds[crowd->bound_count++] = bound;
-        }
+    maar_plan_sort_keys(keys, other, count);
+    note_ranks(keys, count, walk->by_end, walk->end_rank);
+}
+
+static VkResult create_walk(const struct maar_plan_problem* problem, const int64_t* offsets,
+                            struct maar_host_stack* stack, struct walk* walk)
+{
+    const uint32_t count = problem->count;
+    struct maar_plan_key* other = maar_stack_grab(stack, count, 2 * sizeof *other);
+    *walk = (struct walk){
+        .problem = problem,
+        .events = maar_stack_grab(stack, count, 2 * sizeof *walk->events),
+        .by_begin = maar_stack_grab(stack, count, sizeof(uint32_t)),
+        .by_end = maar_stack_grab(stack, count, sizeof(uint32_t)),
+        .begin_rank = maar_stack_grab(stack, count, sizeof(uint32_t)),
+        .end_rank = maar_stack_grab(stack, count, sizeof(uint32_t)),
+        .found = maar_stack_grab(stack, count, sizeof(uint32_t)),
+        .others = maar_stack_grab(stack, count, sizeof(uint32_t)),
+    };
+    if (other == NULL || walk->events == NULL || walk->by_begin == NULL || walk->by_end == NULL ||
+        walk->begin_rank == NULL || walk->end_rank == NULL || walk->found == NULL ||
+        walk->others == NULL || !maar_plan_rank_set_init(&walk->begins, count, stack) ||
+        !maar_plan_rank_set_init(&walk->ends, count, stack)) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    order_items(walk, walk->events, other);
+    list_events(walk, offsets, other);
     return VK_SUCCESS;
 }
 
-/* Adds one edge for each different pair. */
-static VkResult add_pairs(const struct crowd* crowd, struct maar_host_stack* stack,
+/* Adds one edge for each different pair, ordered by `after`, then `before`. */
+static VkResult add_edges(const struct walk* walk, struct maar_host_stack* stack,
                           struct maar_plan_edges* edges)
 {
-    struct maar_plan_key* other = maar_stack_grab(stack, crowd->pair_count, sizeof *other);
-    if (other == NULL) {
+    const struct maar_plan_problem* problem = walk->problem;
+    struct maar_plan_key* other = maar_stack_grab(stack, walk->pair_count, sizeof *other);
+    if (walk->failed || other == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    maar_plan_sort_keys(crowd->pairs, other, crowd->pair_count);
+    maar_plan_sort_keys(walk->pairs, other, walk->pair_count);
     VkResult result = VK_SUCCESS;
-    for (uint32_t k = 0; k < crowd->pair_count && result == VK_SUCCESS; ++k) {
-        const struct maar_plan_key* pair = &crowd->pairs[k];
+    for (uint32_t k = 0; k < walk->pair_count && result == VK_SUCCESS; ++k) {
+        const struct maar_plan_key* pair = &walk->pairs[k];
         if (k == 0 || pair->first != pair[-1].first || pair->second != pair[-1].second) {
-            result = add_edge(crowd->problem, (uint32_t)pair->first, (uint32_t)pair->second, stack,
-                              edges);
+            result = add_edge(problem, UINT32_MAX - (uint32_t)pair->second,
+                              UINT32_MAX - (uint32_t)pair->first, stack, edges);
         }
     }
     return result;
 }
 
-static VkResult find_granule_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                                   bool wrap, struct maar_host_stack* stack,
-                                   struct maar_plan_edges* edges)
-{
-    struct crowd crowd = {.problem = problem};
-    struct maar_plan_key* keys = NULL;
-    VkResult result = gather_crowd(&crowd, offsets, stack);
-    if (result == VK_SUCCESS) {
-        result = maar_plan_order_by_begin(problem, stack, &keys);
-    }
-    for (uint32_t r = 0; r + 1 < crowd.bound_count && result == VK_SUCCESS; ++r) {
-        crowd.user_count = 0;
-        for (uint32_t k = 0; k < problem->count; ++k) {
-            const uint32_t item = keys[k].item;
-            if (crowd.granules[item].begin <= crowd.bounds[r] &&
-                crowd.granules[item].end > crowd.bounds[r] &&
-                !(wrap && keeps_contents(problem, item))) {
-                crowd.users[crowd.user_count++] = item;
-            }
-        }
-        result = pair_users(&crowd, wrap, stack);
-    }
-    return result == VK_SUCCESS ? add_pairs(&crowd, stack, edges) : result;
-}
-
 VkResult maar_plan_find_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                              bool wrap, struct maar_host_stack* stack,
-                              struct maar_plan_edges* edges)
+                              struct maar_host_stack* stack, struct maar_plan_edges* edges,
+                              struct maar_plan_edges* wrap_edges)
 {
-    if (problem->granularity > 1) {
-        return find_granule_edges(problem, offsets, wrap, stack, edges);
+    struct walk walk;
+    VkResult result = create_walk(problem, offsets, stack, &walk);
+    if (result == VK_SUCCESS && edges != NULL) {
+        collect_pairs(&walk, stack, NULL);
+        result = add_edges(&walk, stack, edges);
     }
-    return find_byte_edges(problem, offsets, wrap, stack, edges);
+    if (result == VK_SUCCESS && wrap_edges != NULL) {
+        uint32_t(*seen)[2] = maar_stack_grab_zeroed(stack, problem->count, sizeof *seen);
+        walk.pair_count = 0;
+        walk.wrap = true;
+        if (seen == NULL) {
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        collect_pairs(&walk, stack, seen);
+        result = add_edges(&walk, stack, wrap_edges);
+    }
+    return result;
 }

@@ -15,11 +15,12 @@ struct maar_plan_edges {
     uint32_t cross_count;
 };
 
-/* Appends the edges within a frame or, if `wrap` is true, those from one frame to the next. An edge
- * has the indices of its resources. */
+/* Appends the edges within a frame to one list, and those from one frame to the next to another
+ * one, ordered by `after`, then `before`. Either list may be NULL. An edge has the indices of its
+ * resources. */
 VkResult maar_plan_find_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
-                              bool wrap, struct maar_host_stack* stack,
-                              struct maar_plan_edges* edges);
+                              struct maar_host_stack* stack, struct maar_plan_edges* edges,
+                              struct maar_plan_edges* wrap_edges);
 /* Returns whether a last use of one resource and a first use of the other are on different
  * queues. */
 bool maar_plan_crosses_queues(const struct maar_plan_graph* graph, uint32_t before, uint32_t after);

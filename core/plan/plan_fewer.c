@@ -17,8 +17,6 @@
 #include <string.h>
 
 enum {
-    /* Larger classes are left as they are: `shared` takes 8 bytes for each pair. */
-    MAX_ITEMS = 1024,
     /* The most elementary steps in all. They take 3 to 6 ms on one core of an EPYC of 2021. */
     MAX_STEPS = 3000000,
     MAX_TAKEN = 6,
@@ -430,7 +428,7 @@ static VkResult count_edges(const struct maar_plan_problem* problem, const int64
 {
     const struct maar_stack_mark mark = maar_stack_place(stack);
     struct maar_plan_edges edges = {0};
-    const VkResult result = maar_plan_find_edges(problem, offsets, false, stack, &edges);
+    const VkResult result = maar_plan_find_edges(problem, offsets, stack, &edges, NULL);
     *cost = (int64_t)edges.cross_count * cross_weight + edges.count;
     maar_stack_return(stack, mark);
     return result;
@@ -457,10 +455,14 @@ static bool move_items(struct mover* mover, const struct maar_plan_budget* budge
 }
 
 bool maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64_t* held,
-                           uint64_t peak, struct maar_host_stack* stack, int64_t* offsets)
+                           uint64_t peak, struct maar_host_stack* stack, int64_t* offsets,
+                           bool* moved)
 {
-    if (problem->count < 2 || problem->count > MAX_ITEMS) {
+    if (!maar_plan_may_move(problem)) {
         return true;
+    }
+    if (maar_plan_interrupted(problem->graph->budget)) {
+        return false;
     }
     const struct maar_stack_mark mark = maar_stack_place(stack);
     struct mover mover;
@@ -475,6 +477,7 @@ bool maar_plan_fewer_edges(const struct maar_plan_problem* problem, const uint64
         complete = complete && counted;
         if (counted && after < before) {
             memcpy(offsets, mover.offsets, problem->count * sizeof *offsets);
+            *moved = true;
         }
     }
     maar_stack_return(stack, mark);

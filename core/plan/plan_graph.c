@@ -3,12 +3,20 @@
  * passes. With several queues, passes are ordered by their queues and by dependencies. Resource a
  * comes before resource b when every use of a comes before every use of b, which is a strict
  * partial order.
+ *
+ * The partial order of n resources takes n * n bits and steps. With many resources, or when time is
+ * up, intervals along a longest chain of passes (plan_passes.h) take its place. Resources whose
+ * intervals are apart are ordered, but not all ordered resources have intervals that are apart.
  */
 #include "core/plan/plan_graph.h"
 
 #include "core/plan/plan_input.h"
+#include "core/plan/plan_passes.h"
 
 #include <string.h>
+
+/* The most resources whose partial order is computed: 2 MiB, about 50 ms. */
+enum { MAX_ORDERED = 4096 };
 
 static uint32_t count_passes(const MaarPlanCreateInfo* info)
 {
@@ -85,181 +93,120 @@ static VkResult build_intervals(const MaarPlanCreateInfo* info, struct maar_host
     return VK_SUCCESS;
 }
 
-/* For each pass, a list of the passes that must come after it: the next pass of its queue, and
- * those that dependencies name. */
-struct pass_edges {
-    uint32_t* begin; /* list of pass p: after[begin[p]] to after[begin[p + 1] - 1] */
-    uint32_t* after;
-};
-
-static VkResult collect_pass_edges(const MaarPlanCreateInfo* info, struct maar_host_stack* stack,
-                                   uint32_t pass_count, struct pass_edges* edges)
+/* Several queues: places each resource along the chain of passes. `inner` are the positions at
+ * which it lives in any case: it has a use there or earlier, and one there or later. */
+static VkResult place_along_chain(const struct maar_plan_chain* chain,
+                                  struct maar_host_stack* stack, struct maar_plan_graph* graph)
 {
-    const size_t room = (size_t)pass_count + info->dependencyCount;
-    uint32_t* next = maar_stack_grab(stack, pass_count, sizeof *next);
-    edges->begin = maar_stack_grab_zeroed(stack, (size_t)pass_count + 1, sizeof *edges->begin);
-    edges->after = maar_stack_grab(stack, room, sizeof *edges->after);
-    if (next == NULL || edges->begin == NULL || edges->after == NULL) {
+    graph->first = maar_stack_grab(stack, graph->count, sizeof *graph->first);
+    graph->last = maar_stack_grab(stack, graph->count, sizeof *graph->last);
+    graph->inner_first = maar_stack_grab(stack, graph->count, sizeof *graph->inner_first);
+    graph->inner_last = maar_stack_grab(stack, graph->count, sizeof *graph->inner_last);
+    graph->begin_rank = maar_stack_grab(stack, graph->count, sizeof *graph->begin_rank);
+    if (graph->first == NULL || graph->last == NULL || graph->inner_first == NULL ||
+        graph->inner_last == NULL || graph->begin_rank == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    /* Goes backward over the passes and finds for each pass the next one of its queue. heads has
-     * the earliest pass seen so far of each queue. Queues are few and passes may be many, so a
-     * search through heads is cheap. */
-    uint32_t queue_count = 0;
-    uint32_t* heads = maar_stack_grab(stack, pass_count, sizeof *heads);
-    if (heads == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (uint32_t p = pass_count; p-- > 0;) {
-        uint32_t q = 0;
-        while (q < queue_count && info->pPassQueues[heads[q]] != info->pPassQueues[p]) {
-            ++q;
-        }
-        next[p] = q < queue_count ? heads[q] : UINT32_MAX;
-        queue_count += q == queue_count;
-        heads[q] = p;
-        edges->begin[p + 1] = next[p] != UINT32_MAX;
-    }
-    for (uint32_t i = 0; i < info->dependencyCount; ++i) {
-        edges->begin[info->pDependencies[i].before + 1] += 1;
-    }
-    for (uint32_t p = 0; p < pass_count; ++p) {
-        edges->begin[p + 1] += edges->begin[p];
-    }
-    uint32_t* fill = heads;
-    memcpy(fill, edges->begin, pass_count * sizeof *fill);
-    for (uint32_t p = 0; p < pass_count; ++p) {
-        if (next[p] != UINT32_MAX) {
-            edges->after[fill[p]++] = next[p];
-        }
-    }
-    for (uint32_t i = 0; i < info->dependencyCount; ++i) {
-        edges->after[fill[info->pDependencies[i].before]++] = info->pDependencies[i].after;
-    }
-    return VK_SUCCESS;
-}
-
-/* Orders the passes by Kahn's algorithm. */
-static VkResult order_passes(const MaarPlanCreateInfo* info, struct maar_host_stack* stack,
-                             const struct pass_edges* edges, uint32_t pass_count, uint32_t* order)
-{
-    uint32_t* waits = maar_stack_grab_zeroed(stack, pass_count, sizeof *waits);
-    if (waits == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    for (uint32_t e = 0; e < edges->begin[pass_count]; ++e) {
-        waits[edges->after[e]] += 1;
-    }
-    uint32_t done = 0;
-    uint32_t ready = 0;
-    for (uint32_t p = 0; p < pass_count; ++p) {
-        if (waits[p] == 0) {
-            order[ready++] = p;
-        }
-    }
-    for (; done < ready; ++done) {
-        const uint32_t p = order[done];
-        for (uint32_t e = edges->begin[p]; e < edges->begin[p + 1]; ++e) {
-            if (--waits[edges->after[e]] == 0) {
-                order[ready++] = edges->after[e];
-            }
-        }
-    }
-    for (uint32_t p = 0; done < pass_count && p < pass_count; ++p) {
-        if (waits[p] != 0) {
-            return maar_plan_reject(info,
-                                    "maarCreatePlan: pDependencies and the order of the queues "
-                                    "form a cycle; pass %u is "
-                                    "in it or waits for it",
-                                    p);
+    graph->inner_end = chain->end;
+    for (uint32_t i = 0; i < graph->count; ++i) {
+        const MaarPlanResource* resource = &graph->info->pResources[i];
+        const bool alone = (resource->flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0;
+        graph->first[i] = alone ? 0 : chain->end;
+        graph->last[i] = alone ? chain->end : 0;
+        graph->inner_first[i] = graph->first[i];
+        graph->inner_last[i] = graph->last[i];
+        graph->begin_rank[i] = alone ? 0 : UINT32_MAX;
+        for (uint32_t k = 0; k < resource->useCount && !alone; ++k) {
+            const uint32_t pass = resource->pUses[k];
+            const uint32_t after = chain->after[pass];
+            const uint32_t before = chain->before[pass];
+            const uint32_t position = graph->position[pass];
+            graph->first[i] = after < graph->first[i] ? after : graph->first[i];
+            graph->last[i] = before > graph->last[i] ? before : graph->last[i];
+            graph->inner_first[i] = before < graph->inner_first[i] ? before : graph->inner_first[i];
+            graph->inner_last[i] = after > graph->inner_last[i] ? after : graph->inner_last[i];
+            graph->begin_rank[i] =
+                position < graph->begin_rank[i] ? position : graph->begin_rank[i];
         }
     }
     return VK_SUCCESS;
 }
 
-static VkResult build_reach(const MaarPlanCreateInfo* info, struct maar_host_stack* stack,
-                            struct maar_plan_graph* graph)
+/* Sets for each queue the place of a resource's first use there, UINT32_MAX for none. */
+static void list_begins(const struct maar_plan_graph* graph, uint32_t i, uint32_t* begins)
 {
-    const uint32_t pass_count = graph->pass_count;
-    struct pass_edges edges = {0};
-    VkResult result = collect_pass_edges(info, stack, pass_count, &edges);
-    uint32_t* order = maar_stack_grab(stack, pass_count, sizeof *order);
-    graph->position = maar_stack_grab(stack, pass_count, sizeof *graph->position);
-    graph->reach_words = maar_plan_words(pass_count);
-    graph->reach =
-        maar_stack_grab_zeroed(stack, pass_count, graph->reach_words * sizeof *graph->reach);
-    if (result != VK_SUCCESS || order == NULL || graph->position == NULL || graph->reach == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    const MaarPlanResource* resource = &graph->info->pResources[i];
+    memset(begins, 0xFF, graph->queue_count * sizeof *begins);
+    for (uint32_t k = 0; k < resource->useCount; ++k) {
+        const uint32_t pass = resource->pUses[k];
+        uint32_t* begin = &begins[graph->queue[pass]];
+        *begin = graph->place[pass] < *begin ? graph->place[pass] : *begin;
     }
-    result = order_passes(info, stack, &edges, pass_count, order);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    for (uint32_t k = pass_count; k-- > 0;) {
-        const uint32_t p = order[k];
-        graph->position[p] = k;
-        uint64_t* row = graph->reach + p * graph->reach_words;
-        for (uint32_t e = edges.begin[p]; e < edges.begin[p + 1]; ++e) {
-            const uint32_t after = edges.after[e];
-            const uint64_t* other = graph->reach + after * graph->reach_words;
-            for (size_t w = 0; w < graph->reach_words; ++w) {
-                row[w] |= other[w];
-            }
-            maar_plan_put(row, after);
-        }
-    }
-    return VK_SUCCESS;
 }
 
-/* Marks the resources that come after resource i. common: the passes that come after every use of
- * i. All uses of a marked resource are in it. */
-static void fill_before_row(const struct maar_plan_graph* graph, uint32_t i, const uint64_t* common)
+/* Sets for each queue the place from which on all passes come after every use of a resource. */
+static void list_ends(const struct maar_plan_graph* graph, uint32_t i, uint32_t* ends)
 {
-    const MaarPlanResource* resources = graph->info->pResources;
-    uint64_t* row = graph->before + i * graph->before_words;
-    for (uint32_t j = 0; j < graph->count; ++j) {
-        const MaarPlanResource* other = &resources[j];
-        bool after = j != i && (other->flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) == 0;
-        for (uint32_t k = 0; after && k < other->useCount; ++k) {
-            after = maar_plan_has(common, other->pUses[k]);
-        }
-        if (after) {
-            maar_plan_put(row, j);
+    const MaarPlanResource* resource = &graph->info->pResources[i];
+    memset(ends, 0, graph->queue_count * sizeof *ends);
+    for (uint32_t k = 0; k < resource->useCount; ++k) {
+        const uint32_t* clock = graph->clock + (size_t)resource->pUses[k] * graph->queue_count;
+        for (uint32_t q = 0; q < graph->queue_count; ++q) {
+            ends[q] = clock[q] > ends[q] ? clock[q] : ends[q];
         }
     }
 }
 
+/* Whether a resource with these begins comes after one with these ends. */
+static bool begins_after(const uint32_t* begins, const uint32_t* ends, uint32_t queue_count)
+{
+    for (uint32_t q = 0; q < queue_count; ++q) {
+        if (begins[q] < ends[q]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The number of resources between two readings of the clock. Each is compared with all others, at
+ * most MAX_ORDERED, in each queue: half a millisecond with a few queues. */
+enum { ROWS_PER_LOOK = 16 };
+
+/* Fills in the partial order of all resources. Leaves it out when time is up: the chain then shows
+ * which resources may share bytes, though not all of them. */
 static VkResult build_order(struct maar_host_stack* stack, struct maar_plan_graph* graph)
 {
     const MaarPlanResource* resources = graph->info->pResources;
-    graph->before_words = maar_plan_words(graph->count);
-    graph->before =
-        maar_stack_grab_zeroed(stack, graph->count, graph->before_words * sizeof *graph->before);
-    graph->begin_rank = maar_stack_grab(stack, graph->count, sizeof *graph->begin_rank);
-    uint64_t* common = maar_stack_grab(stack, graph->reach_words, sizeof *common);
-    if (graph->before == NULL || graph->begin_rank == NULL || common == NULL) {
+    const uint32_t queues = graph->queue_count;
+    const size_t words = maar_plan_words(graph->count);
+    uint64_t* before = maar_stack_grab_zeroed(stack, graph->count, words * sizeof *before);
+    uint32_t* begins = maar_stack_grab(stack, graph->count, queues * sizeof *begins);
+    uint32_t* ends = maar_stack_grab(stack, queues, sizeof *ends);
+    if (before == NULL || begins == NULL || ends == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (uint32_t i = 0; i < graph->count; ++i) {
-        const MaarPlanResource* resource = &resources[i];
-        graph->begin_rank[i] = 0;
-        if ((resource->flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0) {
+        list_begins(graph, i, begins + (size_t)i * queues);
+    }
+    for (uint32_t i = 0; i < graph->count; ++i) {
+        if (i % ROWS_PER_LOOK == 0 && graph->count > MAAR_PLAN_SMALL &&
+            maar_plan_interrupted(graph->budget)) {
+            graph->budget->cut_short = true;
+            return VK_SUCCESS;
+        }
+        if ((resources[i].flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0) {
             continue;
         }
-        graph->begin_rank[i] = UINT32_MAX;
-        memset(common, 0xFF, graph->reach_words * sizeof *common);
-        for (uint32_t k = 0; k < resource->useCount; ++k) {
-            const uint32_t pass = resource->pUses[k];
-            const uint64_t* row = graph->reach + pass * graph->reach_words;
-            for (size_t w = 0; w < graph->reach_words; ++w) {
-                common[w] &= row[w];
-            }
-            if (graph->position[pass] < graph->begin_rank[i]) {
-                graph->begin_rank[i] = graph->position[pass];
+        list_ends(graph, i, ends);
+        for (uint32_t k = 0; k < graph->count; ++k) {
+            if (k != i && (resources[k].flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) == 0 &&
+                begins_after(begins + (size_t)k * queues, ends, queues)) {
+                maar_plan_put(before + i * words, k);
             }
         }
-        fill_before_row(graph, i, common);
     }
+    graph->before = before;
+    graph->before_words = words;
     return VK_SUCCESS;
 }
 
@@ -271,9 +218,33 @@ VkResult maar_plan_build_graph(const MaarPlanCreateInfo* info, struct maar_plan_
     if (has_one_queue(info)) {
         return build_intervals(info, stack, graph);
     }
-    VkResult result = build_reach(info, stack, graph);
+    struct maar_plan_chain chain = {0};
+    VkResult result = maar_plan_order_passes(info, stack, graph, &chain);
     if (result == VK_SUCCESS) {
+        result = place_along_chain(&chain, stack, graph);
+    }
+    if (result == VK_SUCCESS && graph->clock != NULL && graph->count <= MAX_ORDERED) {
         result = build_order(stack, graph);
     }
     return result;
+}
+
+bool maar_plan_resource_precedes(const struct maar_plan_graph* graph, uint32_t one, uint32_t other)
+{
+    if (graph->before != NULL) {
+        return maar_plan_has(graph->before + one * graph->before_words, other);
+    }
+    const MaarPlanResource* a = &graph->info->pResources[one];
+    const MaarPlanResource* b = &graph->info->pResources[other];
+    if (graph->clock == NULL || ((a->flags | b->flags) & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0) {
+        return graph->last[one] < graph->first[other];
+    }
+    for (uint32_t i = 0; i < a->useCount; ++i) {
+        for (uint32_t k = 0; k < b->useCount; ++k) {
+            if (!maar_plan_pass_follows(graph, a->pUses[i], b->pUses[k])) {
+                return false;
+            }
+        }
+    }
+    return true;
 }

@@ -5,6 +5,7 @@
  */
 #include "core/plan/plan_greedy.h"
 
+#include "core/plan/plan_quick.h"
 #include "core/plan/problem/plan_rank.h"
 
 #include <string.h>
@@ -12,6 +13,14 @@
 /* The largest number of items for orders that check each pair of items. Function suits() says which
  * orders larger problems get. */
 enum { MAX_PAIRWISE = 4096 };
+/* Steps between two readings of the clock. One step looks at all items, or, in skylines, at a few
+ * sections. */
+enum { PAIRED_PER_LOOK = 16, CHECKS_PER_LOOK = 1024 };
+/* A skyline checks an item again and again while other items rise below it. After this number of
+ * checks, and four for each item, it places the rest in the order of their ranks. The number is
+ * above the square of a thousand items, so only larger problems can reach it. Above MAX_PAIRWISE
+ * items it is a quarter, so that 65,536 items take a second. */
+enum { MOST_CHECKS = 1 << 20, CHECKS_PER_ITEM = 4 };
 
 /* Returns the end of an item, or the end of its granule where kinds are mixed. */
 static int64_t far_top(const struct maar_plan_problem* problem, uint32_t item, int64_t offset)
@@ -65,75 +74,114 @@ static void insert_by_offset(uint32_t* placed, uint32_t placed_count, uint32_t i
     placed[at] = item;
 }
 
-/* Makes one placement: first the fixed items, then every other item in the given order at its
- * lowest offset or, if `tightest` is true, in the smallest gap that holds it. `scratch` has room
- * for all items. */
-static void fit_in_order(const struct maar_plan_problem* problem, const uint32_t* order,
-                         bool tightest, int64_t* offsets, uint32_t* scratch)
-{
-    uint32_t placed_count = 0;
-    for (uint32_t i = 0; i < problem->count; ++i) {
-        if (problem->fixed[i] >= 0) {
-            offsets[i] = problem->fixed[i];
-            insert_by_offset(scratch, placed_count++, i, offsets);
-        }
-    }
-    for (uint32_t k = 0; k < problem->count; ++k) {
-        const uint32_t item = order[k];
-        if (problem->fixed[item] < 0) {
-            offsets[item] = find_offset(problem, scratch, placed_count, item, tightest, offsets);
-            insert_by_offset(scratch, placed_count++, item, offsets);
-        }
-    }
-}
-
-struct skyline {
+/* What all orders of one problem share. */
+struct greedy {
     const struct maar_plan_problem* problem;
-    const uint32_t* rank; /* per item */
-    int64_t* floors;      /* per clique and kind: the end of the highest item, units */
-    int64_t* lowest;      /* per item: its lowest offset when it was last checked */
+    struct maar_plan_budget* budget;
+    struct maar_plan_measure* measures;
+    struct maar_plan_key* keys;
+    struct maar_plan_key* other_keys;
+    uint32_t* order;
+    uint32_t* rank; /* per item: its place in the order */
+    int64_t* offsets;
     /* items not placed: a heap by `lowest`, or with several queues a list by rank */
     uint32_t* heap;
+    int64_t* lowest; /* per item: its lowest offset when it was last checked */
+    int64_t* floors; /* per clique and kind: the end of the highest item, units */
+    /* Large problems: the quick placements, and trees in the place of `floors`. */
+    struct maar_plan_quick* quick;
+    bool may_stop; /* an order may end early, since there is a placement already */
 };
 
-static bool is_lower(const struct skyline* skyline, uint32_t a, uint32_t b)
+/* Whether an order ends early after this number of steps. */
+static bool is_stopped(const struct greedy* greedy, uint64_t steps, uint64_t per_look)
 {
-    return skyline->lowest[a] < skyline->lowest[b] ||
-           (skyline->lowest[a] == skyline->lowest[b] && skyline->rank[a] < skyline->rank[b]);
+    return greedy->may_stop && steps % per_look == 0 && maar_plan_interrupted(greedy->budget);
+}
+
+/* Lists the fixed items by offset. Returns their number. */
+static uint32_t list_fixed(struct greedy* greedy, uint32_t* placed)
+{
+    const struct maar_plan_problem* problem = greedy->problem;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        if (problem->fixed[i] >= 0) {
+            greedy->offsets[i] = problem->fixed[i];
+            greedy->keys[count++] = (struct maar_plan_key){
+                .first = UINT64_MAX - (uint64_t)problem->fixed[i], .item = i};
+        }
+    }
+    maar_plan_sort_keys(greedy->keys, greedy->other_keys, count);
+    for (uint32_t k = 0; k < count; ++k) {
+        placed[k] = greedy->keys[k].item;
+    }
+    return count;
+}
+
+/* Makes one placement: first the fixed items, then every other item in the given order at its
+ * lowest offset or, if `tightest` is true, in the smallest gap that holds it. Returns false if it
+ * ended early. */
+static bool fit_in_order(struct greedy* greedy, bool tightest)
+{
+    const struct maar_plan_problem* problem = greedy->problem;
+    uint32_t* placed = greedy->heap;
+    int64_t* offsets = greedy->offsets;
+    uint32_t placed_count = list_fixed(greedy, placed);
+    for (uint32_t k = 0; k < problem->count; ++k) {
+        const uint32_t item = greedy->order[k];
+        if (problem->fixed[item] >= 0) {
+            continue;
+        }
+        if (is_stopped(greedy, placed_count, PAIRED_PER_LOOK)) {
+            return false;
+        }
+        offsets[item] = find_offset(problem, placed, placed_count, item, tightest, offsets);
+        insert_by_offset(placed, placed_count++, item, offsets);
+    }
+    return true;
+}
+
+static bool is_lower(const struct greedy* greedy, uint32_t a, uint32_t b)
+{
+    return greedy->lowest[a] < greedy->lowest[b] ||
+           (greedy->lowest[a] == greedy->lowest[b] && greedy->rank[a] < greedy->rank[b]);
 }
 
 /* Moves the top item of a heap down to its place. */
-static void sift_down(struct skyline* skyline, uint32_t count)
+static void sift_down(struct greedy* greedy, uint32_t count)
 {
     uint32_t at = 0;
-    const uint32_t item = skyline->heap[0];
+    uint32_t* heap = greedy->heap;
+    const uint32_t item = heap[0];
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= count) {
             break;
         }
-        if (child + 1 < count &&
-            is_lower(skyline, skyline->heap[child + 1], skyline->heap[child])) {
+        if (child + 1 < count && is_lower(greedy, heap[child + 1], heap[child])) {
             ++child;
         }
-        if (!is_lower(skyline, skyline->heap[child], item)) {
+        if (!is_lower(greedy, heap[child], item)) {
             break;
         }
-        skyline->heap[at] = skyline->heap[child];
+        heap[at] = heap[child];
         at = child;
     }
-    skyline->heap[at] = item;
+    heap[at] = item;
 }
 
 /* Returns the lowest offset for an item on top of all items placed in its sections. */
-static int64_t lowest_now(const struct skyline* skyline, uint32_t item)
+static int64_t lowest_now(const struct greedy* greedy, uint32_t item)
 {
-    const struct maar_plan_problem* problem = skyline->problem;
+    const struct maar_plan_problem* problem = greedy->problem;
+    if (greedy->quick != NULL) {
+        return maar_plan_quick_top(greedy->quick, item);
+    }
     const uint32_t kinds = problem->mixed ? 3 : 1;
     int64_t at = 0;
     for (uint32_t s = problem->first[item]; s <= problem->last[item]; ++s) {
         for (uint32_t k = 0; k < kinds; ++k) {
-            int64_t floor = skyline->floors[(size_t)s * kinds + k];
+            int64_t floor = greedy->floors[(size_t)s * kinds + k];
             if (problem->mixed && floor > 0) {
                 floor = k == problem->kind_index[item]
                             ? floor
@@ -146,75 +194,108 @@ static int64_t lowest_now(const struct skyline* skyline, uint32_t item)
     return maar_plan_align_up(at, problem->align[item]);
 }
 
-static void raise_floors(struct skyline* skyline, uint32_t item, int64_t offset)
+static void raise_floors(struct greedy* greedy, uint32_t item, int64_t offset)
 {
-    const struct maar_plan_problem* problem = skyline->problem;
+    const struct maar_plan_problem* problem = greedy->problem;
+    if (greedy->quick != NULL) {
+        maar_plan_quick_raise(greedy->quick, item, offset);
+        return;
+    }
     const uint32_t kinds = problem->mixed ? 3 : 1;
     const int64_t top = offset + problem->size[item];
     for (uint32_t s = problem->first[item]; s <= problem->last[item]; ++s) {
-        int64_t* floor = &skyline->floors[(size_t)s * kinds + problem->kind_index[item]];
+        int64_t* floor = &greedy->floors[(size_t)s * kinds + problem->kind_index[item]];
         *floor = top > *floor ? top : *floor;
     }
 }
 
-/*
- * Places a skyline for one queue without fixed offsets. The lowest offset of an item can only rise
- * while other items are placed. So an item's place in the heap is corrected when the item reaches
- * the top.
- */
-static void place_skyline(struct skyline* skyline, const uint32_t* order, int64_t* offsets)
+static void reset_floors(struct greedy* greedy)
 {
-    const struct maar_plan_problem* problem = skyline->problem;
+    const struct maar_plan_problem* problem = greedy->problem;
     const uint32_t kinds = problem->mixed ? 3 : 1;
-    memset(skyline->floors, 0, (size_t)problem->clique_count * kinds * sizeof *skyline->floors);
-    memset(skyline->lowest, 0, problem->count * sizeof *skyline->lowest);
-    /* All lowest offsets are equal at first, so the order of ranks is a heap. */
-    memcpy(skyline->heap, order, problem->count * sizeof *skyline->heap);
-    for (uint32_t left = problem->count; left > 0;) {
-        const uint32_t item = skyline->heap[0];
-        const int64_t at = lowest_now(skyline, item);
-        if (at > skyline->lowest[item]) {
-            skyline->lowest[item] = at;
-            sift_down(skyline, left);
-            continue;
-        }
-        offsets[item] = at;
-        raise_floors(skyline, item, at);
-        skyline->heap[0] = skyline->heap[--left];
-        if (left > 0) {
-            sift_down(skyline, left);
-        }
+    for (uint32_t k = 0; k < kinds && greedy->quick != NULL; ++k) {
+        maar_plan_floors_reset(&greedy->quick->floors[k]);
+    }
+    if (greedy->quick == NULL) {
+        memset(greedy->floors, 0, (size_t)problem->clique_count * kinds * sizeof *greedy->floors);
     }
 }
 
-/* Places a skyline for several queues. Checks each pair of items for a conflict. */
-static void place_skyline_pairwise(struct skyline* skyline, const uint32_t* order, int64_t* offsets)
+static uint64_t most_checks(const struct maar_plan_problem* problem)
 {
-    const struct maar_plan_problem* problem = skyline->problem;
+    const uint64_t fixed = problem->count <= MAX_PAIRWISE ? MOST_CHECKS : MOST_CHECKS / 4;
+    return fixed + (uint64_t)problem->count * CHECKS_PER_ITEM;
+}
+
+/*
+ * Places a skyline for intervals without fixed offsets. The lowest offset of an item can only rise
+ * while other items are placed. So an item's place in the heap is corrected when the item reaches
+ * the top. Returns false if it ended early.
+ */
+static bool place_skyline(struct greedy* greedy)
+{
+    const struct maar_plan_problem* problem = greedy->problem;
+    const uint64_t most = most_checks(problem);
+    uint64_t checks = 0;
+    reset_floors(greedy);
+    memset(greedy->lowest, 0, problem->count * sizeof *greedy->lowest);
+    /* All lowest offsets are equal at first, so the order of ranks is a heap. */
+    memcpy(greedy->heap, greedy->order, problem->count * sizeof *greedy->heap);
+    for (uint32_t left = problem->count; left > 0;) {
+        const uint32_t item = greedy->heap[0];
+        const int64_t at = lowest_now(greedy, item);
+        if (is_stopped(greedy, checks, CHECKS_PER_LOOK)) {
+            return false;
+        }
+        if (at > greedy->lowest[item] && ++checks < most) {
+            greedy->lowest[item] = at;
+            sift_down(greedy, left);
+            continue;
+        }
+        greedy->offsets[item] = at;
+        raise_floors(greedy, item, at);
+        greedy->heap[0] = greedy->heap[--left];
+        if (left > 0) {
+            sift_down(greedy, left);
+        }
+    }
+    return true;
+}
+
+/* Places a skyline for several queues. Checks each pair of items for a conflict. Returns false if
+ * it ended early. */
+static bool place_skyline_pairwise(struct greedy* greedy)
+{
+    const struct maar_plan_problem* problem = greedy->problem;
     uint32_t left = problem->count;
-    memset(skyline->lowest, 0, problem->count * sizeof *skyline->lowest);
-    memcpy(skyline->heap, order, problem->count * sizeof *skyline->heap);
+    uint32_t* list = greedy->heap;
+    int64_t* lowest = greedy->lowest;
+    memset(lowest, 0, problem->count * sizeof *lowest);
+    memcpy(list, greedy->order, problem->count * sizeof *list);
     while (left > 0) {
         uint32_t best = 0;
+        if (is_stopped(greedy, left, PAIRED_PER_LOOK)) {
+            return false;
+        }
         for (uint32_t k = 1; k < left; ++k) {
-            if (skyline->lowest[skyline->heap[k]] < skyline->lowest[skyline->heap[best]]) {
+            if (lowest[list[k]] < lowest[list[best]]) {
                 best = k;
             }
         }
-        const uint32_t item = skyline->heap[best];
-        offsets[item] = skyline->lowest[item];
-        memmove(skyline->heap + best, skyline->heap + best + 1,
-                (--left - best) * sizeof *skyline->heap);
+        const uint32_t item = list[best];
+        const int64_t offset = lowest[item];
+        greedy->offsets[item] = offset;
+        memmove(list + best, list + best + 1, (--left - best) * sizeof *list);
         for (uint32_t k = 0; k < left; ++k) {
-            const uint32_t other = skyline->heap[k];
+            const uint32_t other = list[k];
             if (maar_plan_conflicts(problem, item, other)) {
-                const int64_t top = maar_plan_align_up(
-                    maar_plan_top(problem, item, offsets[item], other), problem->align[other]);
-                skyline->lowest[other] =
-                    top > skyline->lowest[other] ? top : skyline->lowest[other];
+                const int64_t top = maar_plan_align_up(maar_plan_top(problem, item, offset, other),
+                                                       problem->align[other]);
+                lowest[other] = top > lowest[other] ? top : lowest[other];
             }
         }
     }
+    return true;
 }
 
 /* The key by which items are sorted, and how they are placed in that order. */
@@ -252,42 +333,27 @@ static uint64_t key_of(const struct maar_plan_measure* measure, enum greedy_key 
     return 0;
 }
 
-struct greedy {
-    const struct maar_plan_problem* problem;
-    struct maar_plan_measure* measures;
-    struct maar_plan_key* keys;
-    struct maar_plan_key* other_keys;
-    uint32_t* order;
-    uint32_t* rank;
-    int64_t* offsets;
-    struct skyline skyline;
-};
-
 static VkResult create_greedy(const struct maar_plan_problem* problem,
-                              struct maar_host_stack* stack, struct greedy* greedy)
+                              struct maar_plan_budget* budget, struct maar_host_stack* stack,
+                              struct greedy* greedy)
 {
     const uint32_t count = problem->count;
     *greedy = (struct greedy){
         .problem = problem,
+        .budget = budget,
         .keys = maar_stack_grab(stack, count, sizeof *greedy->keys),
         .other_keys = maar_stack_grab(stack, count, sizeof *greedy->other_keys),
         .order = maar_stack_grab(stack, count, sizeof *greedy->order),
         .rank = maar_stack_grab(stack, count, sizeof *greedy->rank),
         .offsets = maar_stack_grab(stack, count, sizeof *greedy->offsets),
-    };
-    const VkResult result = maar_plan_measure_items(problem, stack, &greedy->measures);
-    greedy->skyline = (struct skyline){
-        .problem = problem,
-        .rank = greedy->rank,
         .floors = maar_stack_grab(stack, (size_t)problem->clique_count * 3, sizeof(int64_t)),
         .lowest = maar_stack_grab(stack, count, sizeof(int64_t)),
         .heap = maar_stack_grab(stack, count, sizeof(uint32_t)),
     };
-    const bool complete = result == VK_SUCCESS && greedy->keys != NULL &&
-                          greedy->other_keys != NULL && greedy->order != NULL &&
-                          greedy->rank != NULL && greedy->offsets != NULL &&
-                          greedy->skyline.floors != NULL && greedy->skyline.lowest != NULL &&
-                          greedy->skyline.heap != NULL;
+    const bool complete = greedy->keys != NULL && greedy->other_keys != NULL &&
+                          greedy->order != NULL && greedy->rank != NULL &&
+                          greedy->offsets != NULL && greedy->floors != NULL &&
+                          greedy->lowest != NULL && greedy->heap != NULL;
     return complete ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
 
@@ -307,17 +373,69 @@ static void sort_items(struct greedy* greedy, const struct greedy_order* by)
     }
 }
 
+/* The most checks of pairs for one order of a large problem with fixed offsets: a fifth of a
+ * second. */
+enum { MOST_PAIRS = 1 << 27 };
+
 /* Returns whether an order suits a problem. Skylines do not support fixed offsets. With many items,
- * checks of each pair take too long. Then only one order with such checks is tried, and only where
- * no skyline is. */
+ * checks of each pair take too long: they are made only for the items around fixed ones, where
+ * these items are few. */
 static bool suits(const struct maar_plan_problem* problem, const struct greedy_order* by,
-                  bool has_fixed)
+                  uint32_t fixed_count)
 {
     if (by->way == WAY_SKYLINE) {
-        return !has_fixed && (problem->conflict == NULL || problem->count <= MAX_PAIRWISE);
+        return fixed_count == 0 && (problem->conflict == NULL || problem->count <= MAX_PAIRWISE);
     }
-    return problem->count <= MAX_PAIRWISE || ((has_fixed || problem->conflict != NULL) &&
-                                              by->first == KEY_BEGIN && by->way == WAY_LOWEST);
+    const uint64_t pairs = (uint64_t)(problem->count - fixed_count) * problem->count;
+    return problem->count <= MAX_PAIRWISE || (fixed_count > 0 && by->first == KEY_BEGIN &&
+                                              by->way == WAY_LOWEST && pairs <= MOST_PAIRS);
+}
+
+/* Takes over a placement if its peak is the lowest so far. */
+static void take_if_lower(const struct greedy* greedy, int64_t* offsets, uint64_t* peak)
+{
+    const uint64_t found = maar_plan_peak(greedy->problem, greedy->offsets);
+    if (found < *peak) {
+        *peak = found;
+        memcpy(offsets, greedy->offsets, greedy->problem->count * sizeof *offsets);
+    }
+}
+
+/* A large problem gets a placement in near-linear time first. So there is one, however early time
+ * is up. */
+static VkResult place_quickly(struct greedy* greedy, struct maar_host_stack* stack,
+                              uint32_t fixed_count, int64_t* offsets, uint64_t* peak)
+{
+    const struct maar_plan_problem* problem = greedy->problem;
+    struct maar_plan_quick* quick = maar_stack_grab(stack, 1, sizeof *quick);
+    if (quick == NULL || maar_plan_quick_init(quick, problem, stack) != VK_SUCCESS) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (fixed_count == 0 && maar_plan_quick_pass(quick, false, greedy->offsets)) {
+        take_if_lower(greedy, offsets, peak);
+        if (!maar_plan_interrupted(greedy->budget) &&
+            maar_plan_quick_pass(quick, true, greedy->offsets)) {
+            take_if_lower(greedy, offsets, peak);
+        }
+    } else {
+        maar_plan_quick_stack(quick, quick->by_first, greedy->offsets);
+        take_if_lower(greedy, offsets, peak);
+    }
+    greedy->may_stop = true;
+    if (problem->conflict == NULL && problem->clique_count > MAAR_PLAN_FEW_CLIQUES) {
+        greedy->quick = quick;
+    }
+    return VK_SUCCESS;
+}
+
+static bool place_by(struct greedy* greedy, const struct greedy_order* by)
+{
+    sort_items(greedy, by);
+    if (by->way != WAY_SKYLINE) {
+        return fit_in_order(greedy, by->way == WAY_TIGHTEST);
+    }
+    return greedy->problem->conflict == NULL ? place_skyline(greedy)
+                                             : place_skyline_pairwise(greedy);
 }
 
 VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_host_stack* stack,
@@ -326,32 +444,27 @@ VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_h
 {
     const struct maar_stack_mark mark = maar_stack_place(stack);
     struct greedy greedy;
-    const VkResult result = create_greedy(problem, stack, &greedy);
-    bool has_fixed = false;
+    VkResult result = create_greedy(problem, budget, stack, &greedy);
+    uint32_t fixed_count = 0;
     for (uint32_t i = 0; i < problem->count; ++i) {
-        has_fixed |= problem->fixed[i] >= 0;
+        fixed_count += problem->fixed[i] >= 0 ? 1 : 0;
     }
     *peak = UINT64_MAX;
+    if (result == VK_SUCCESS && problem->count > MAAR_PLAN_SMALL) {
+        result = place_quickly(&greedy, stack, fixed_count, offsets, peak);
+    }
     const size_t order_count = sizeof greedy_orders / sizeof greedy_orders[0];
-    bool done = false;
+    bool done = greedy.may_stop && (*peak <= enough || maar_plan_interrupted(budget));
+    if (result == VK_SUCCESS && !done) {
+        result = maar_plan_measure_items(problem, stack, &greedy.measures);
+    }
     for (size_t k = 0; result == VK_SUCCESS && k < order_count && !done; ++k) {
         const struct greedy_order* by = &greedy_orders[k];
-        if (!suits(problem, by, has_fixed)) {
+        if (!suits(problem, by, fixed_count)) {
             continue;
         }
-        sort_items(&greedy, by);
-        if (by->way != WAY_SKYLINE) {
-            fit_in_order(problem, greedy.order, by->way == WAY_TIGHTEST, greedy.offsets,
-                         greedy.skyline.heap);
-        } else if (problem->conflict == NULL) {
-            place_skyline(&greedy.skyline, greedy.order, greedy.offsets);
-        } else {
-            place_skyline_pairwise(&greedy.skyline, greedy.order, greedy.offsets);
-        }
-        const uint64_t found = maar_plan_peak(problem, greedy.offsets);
-        if (found < *peak) {
-            *peak = found;
-            memcpy(offsets, greedy.offsets, problem->count * sizeof *offsets);
+        if (place_by(&greedy, by)) {
+            take_if_lower(&greedy, offsets, peak);
         }
         done = *peak <= enough || maar_plan_interrupted(budget);
     }

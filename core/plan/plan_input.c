@@ -37,17 +37,15 @@ struct rule {
     const char* sentence;
 };
 
-/* Rejects the input if it breaks one of `count` rules. Each sentence follows `part` in the
- * message. */
-static VkResult check_rules(const MaarPlanCreateInfo* info, const char* part,
-                            const struct rule* rules, size_t count)
+/* Returns the sentence of the first broken one of `count` rules, or NULL. */
+static const char* find_broken(const struct rule* rules, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
         if (rules[i].broken) {
-            return maar_plan_reject(info, "maarCreatePlan: %s%s", part, rules[i].sentence);
+            return rules[i].sentence;
         }
     }
-    return VK_SUCCESS;
+    return NULL;
 }
 
 static uint64_t alignment_of(const MaarPlanResource* resource)
@@ -118,11 +116,9 @@ static VkResult check_resource(const MaarPlanCreateInfo* info, uint32_t index, u
          ".fixedOffset is not a multiple of the alignment"},
         {fixed && resource->fixedOffset > MAAR_PLAN_MAX_SIZE, ".fixedOffset is above 2^60"},
     };
-    char part[32];
-    (void)snprintf(part, sizeof part, "pResources[%u]", index);
-    const VkResult result = check_rules(info, part, rules, sizeof rules / sizeof rules[0]);
-    if (result != VK_SUCCESS) {
-        return result;
+    const char* broken = find_broken(rules, sizeof rules / sizeof rules[0]);
+    if (broken != NULL) {
+        return maar_plan_reject(info, "maarCreatePlan: pResources[%u]%s", index, broken);
     }
     *sum += maar_align_up(resource->size, alignment);
     if (*sum > MAAR_PLAN_MAX_SIZE) {
@@ -176,9 +172,9 @@ VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
          "pPassQueues is set, but passCount is 0"},
         {info->dependencyCount != 0 && info->pDependencies == NULL, "pDependencies is NULL"},
     };
-    VkResult result = check_rules(info, "", rules, sizeof rules / sizeof rules[0]);
-    if (result != VK_SUCCESS) {
-        return result;
+    const char* broken = find_broken(rules, sizeof rules / sizeof rules[0]);
+    if (broken != NULL) {
+        return maar_plan_reject(info, "maarCreatePlan: %s", broken);
     }
     const uint32_t previous_count =
         info->previous != VK_NULL_HANDLE ? info->previous->info.resourceCount : UINT32_MAX;
@@ -192,7 +188,7 @@ VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
                 i, info->pPreviousIndices[i]);
         }
     }
-    result = check_dependencies(info);
+    VkResult result = check_dependencies(info);
     uint64_t sum = 0;
     for (uint32_t i = 0; result == VK_SUCCESS && i < info->resourceCount; ++i) {
         result = check_resource(info, i, &sum);

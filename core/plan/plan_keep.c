@@ -7,6 +7,7 @@
 #include "core/plan/plan_keep.h"
 
 #include "core/plan/exact/exact.h"
+#include "core/plan/plan_clash.h"
 #include "core/plan/plan_greedy.h"
 #include "core/plan/plan_result.h"
 #include "core/plan/problem/plan_rank.h"
@@ -16,8 +17,11 @@
 /* The most nodes of one trial's search. */
 enum { TRIAL_NODES = 5000 };
 
-/* The number of items between two readings of the clock. Each of them is compared with all other
- * items. With the largest number of items that the planner allows, this takes a few ms. */
+/* The most trials with more than MAAR_PLAN_SMALL items. Each takes as long as a fresh plan. */
+enum { MOST_TRIALS = 8 };
+
+/* The number of items between two readings of the clock. With several queues each of them is
+ * compared with all other items, of which there are a few thousand. */
 enum { ITEMS_PER_LOOK = 64 };
 
 struct keeper {
@@ -28,15 +32,6 @@ struct keeper {
     struct maar_plan_key* keys;
     uint32_t kept_count;
 };
-
-static bool offsets_clash(const struct keeper* keeper, uint32_t a, uint32_t b)
-{
-    const struct maar_plan_problem* problem = keeper->problem;
-    const int64_t at_a = problem->fixed[a] >= 0 ? problem->fixed[a] : keeper->previous[a];
-    const int64_t at_b = problem->fixed[b] >= 0 ? problem->fixed[b] : keeper->previous[b];
-    return maar_plan_conflicts(problem, a, b) && at_a < maar_plan_top(problem, b, at_b, a) &&
-           at_b < maar_plan_top(problem, a, at_a, b);
-}
 
 /* Returns the previous offset of an item in units, or -1 if it had none or cannot lie there again.
  * */
@@ -68,53 +63,84 @@ static void recall_offsets(struct keeper* keeper)
 }
 
 /* Drops previous offsets until the remaining ones do not overlap. The larger of two items keeps its
- * offset. Returns false when time ran out before the end. */
-static bool resolve_clashes(struct keeper* keeper, struct maar_plan_budget* budget,
-                            struct maar_plan_key* other)
+ * offset. Returns false when host memory was short. */
+static bool resolve_clashes(struct keeper* keeper, struct maar_host_stack* stack)
+{
+    const struct maar_plan_problem* problem = keeper->problem;
+    struct maar_plan_clash clash;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        keeper->previous[i] = problem->fixed[i] >= 0 ? problem->fixed[i] : keeper->previous[i];
+    }
+    const bool complete =
+        maar_plan_find_clash(problem, keeper->previous, true, stack, &clash) == VK_SUCCESS;
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        keeper->previous[i] = problem->fixed[i] >= 0 ? -1 : keeper->previous[i];
+    }
+    return complete;
+}
+
+static bool is_new(const struct keeper* keeper, uint32_t item)
+{
+    return keeper->previous[item] < 0 && keeper->problem->fixed[item] < 0;
+}
+
+/* Intervals: counts for each section the new items that begin before it, and those that end before
+ * it. counts has two arrays, each with one entry more than there are sections. */
+static void count_new(const struct keeper* keeper, uint32_t* begun, uint32_t* ended)
 {
     const struct maar_plan_problem* problem = keeper->problem;
     for (uint32_t i = 0; i < problem->count; ++i) {
-        keeper->keys[i] = (struct maar_plan_key){
-            .first = problem->fixed[i] >= 0 ? UINT64_MAX : problem->bytes[i], .item = i};
+        if (is_new(keeper, i)) {
+            ++begun[problem->first[i] + 1];
+            ++ended[problem->last[i] + 1];
+        }
     }
-    maar_plan_sort_keys(keeper->keys, other, problem->count);
+    for (uint32_t s = 0; s < problem->clique_count; ++s) {
+        begun[s + 1] += begun[s];
+        ended[s + 1] += ended[s];
+    }
+}
+
+/* Returns the number of new items that conflict with an item. */
+static uint64_t count_beside(const struct keeper* keeper, const uint32_t* begun,
+                             const uint32_t* ended, uint32_t item)
+{
+    const struct maar_plan_problem* problem = keeper->problem;
+    if (problem->conflict == NULL) {
+        return begun[problem->last[item] + 1] - ended[problem->first[item]];
+    }
+    uint64_t beside = 0;
     for (uint32_t k = 0; k < problem->count; ++k) {
-        if (k % ITEMS_PER_LOOK == 0 && maar_plan_interrupted(budget)) {
-            return false;
-        }
-        const uint32_t item = keeper->keys[k].item;
-        for (uint32_t j = 0; j < k && keeper->previous[item] >= 0; ++j) {
-            const uint32_t stays = keeper->keys[j].item;
-            if ((keeper->previous[stays] >= 0 || problem->fixed[stays] >= 0) &&
-                offsets_clash(keeper, item, stays)) {
-                keeper->previous[item] = -1;
-            }
-        }
+        beside += is_new(keeper, k) && k != item && maar_plan_conflicts(problem, item, k);
     }
-    return true;
+    return beside;
 }
 
 /* Lists the items that can stay. Those that conflict with the fewest new items come first. Returns
- * false when time ran out before the end. */
+ * false when time or memory ran out before the end. */
 static bool order_kept(struct keeper* keeper, struct maar_plan_budget* budget,
-                       struct maar_plan_key* other)
+                       struct maar_host_stack* stack, struct maar_plan_key* other)
 {
     const struct maar_plan_problem* problem = keeper->problem;
+    const size_t sections = (size_t)problem->clique_count + 1;
+    uint32_t* begun = maar_stack_grab_zeroed(stack, sections, sizeof *begun);
+    uint32_t* ended = maar_stack_grab_zeroed(stack, sections, sizeof *ended);
     keeper->kept_count = 0;
+    if (begun == NULL || ended == NULL) {
+        return false;
+    }
+    if (problem->conflict == NULL) {
+        count_new(keeper, begun, ended);
+    }
     for (uint32_t i = 0; i < problem->count; ++i) {
         if (i % ITEMS_PER_LOOK == 0 && maar_plan_interrupted(budget)) {
             return false;
         }
-        if (keeper->previous[i] < 0) {
-            continue;
+        if (keeper->previous[i] >= 0) {
+            const uint64_t beside = count_beside(keeper, begun, ended, i);
+            keeper->keys[keeper->kept_count++] =
+                (struct maar_plan_key){.first = UINT64_MAX - beside, .item = i};
         }
-        uint64_t beside = 0;
-        for (uint32_t k = 0; k < problem->count; ++k) {
-            beside += keeper->previous[k] < 0 && problem->fixed[k] < 0 && k != i &&
-                      maar_plan_conflicts(problem, i, k);
-        }
-        keeper->keys[keeper->kept_count++] =
-            (struct maar_plan_key){.first = UINT64_MAX - beside, .item = i};
     }
     maar_plan_sort_keys(keeper->keys, other, keeper->kept_count);
     return true;
@@ -173,12 +199,15 @@ bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo*
     uint32_t high = 0;
     if (complete) {
         recall_offsets(&keeper);
-        complete = resolve_clashes(&keeper, &trials, other) && order_kept(&keeper, &trials, other);
+        complete = !maar_plan_interrupted(&trials) && resolve_clashes(&keeper, stack) &&
+                   order_kept(&keeper, &trials, stack, other);
         high = keeper.kept_count;
     }
     /* Finds the largest number of items that can stay, by bisection. Begins with all items, since
      * in most cases all can stay. */
-    for (uint32_t count = high; low < high && complete;) {
+    const uint32_t most = problem->count > MAAR_PLAN_SMALL ? MOST_TRIALS : UINT32_MAX;
+    uint32_t trial_count = 0;
+    for (uint32_t count = high; low < high && complete && trial_count < most; ++trial_count) {
         bool works = false;
         complete = !maar_plan_interrupted(&trials) &&
                    try_kept(&keeper, count, &trials, stack, offsets, &works) == VK_SUCCESS;

@@ -71,7 +71,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateArray(MaarAllocator allocator,
 VKAPI_ATTR void VKAPI_CALL maarDestroyArray(MaarAllocator allocator, MaarArray array)
 {
     struct maar_array* it = NULL;
-    if (array != VK_NULL_HANDLE && check_array(allocator, __func__, array, &it) == VK_SUCCESS) {
+    if (array != VK_NULL_HANDLE && check_array(allocator, __func__, array, &it) == VK_SUCCESS &&
+        maar_object_claim(allocator, __func__, "array", MAAR_TO_BITS(array)) == VK_SUCCESS) {
         maar_reservation_end(&it->reservation, 0, NULL);
     }
 }
@@ -88,6 +89,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyArrayAfter(MaarAllocator allocator, Ma
         return result;
     }
     result = check_array(allocator, __func__, array, &it);
+    if (result == VK_SUCCESS) {
+        result = maar_object_claim(allocator, __func__, "array", MAAR_TO_BITS(array));
+    }
     if (result == VK_SUCCESS) {
         maar_reservation_end(&it->reservation, pointCount, pPoints);
     }

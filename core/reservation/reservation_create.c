@@ -136,7 +136,6 @@ void maar_reservation_end(struct maar_reservation* reservation, uint32_t point_c
 {
     const MaarAllocator allocator = reservation->allocator;
     maar_paging_unlist(allocator, &reservation->listed);
-    maar_object_close(allocator, reservation->array_handle);
     maar_paging_add_count(allocator, MAAR_COUNT_RESERVATION, -1);
     maar_retire_set_points(reservation->item, point_count, points);
     end_reservation_now(reservation, false);
@@ -211,8 +210,8 @@ VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
     return VK_SUCCESS;
 
 close_handles:
-    maar_object_close(allocator, reservation->array_handle);
-    maar_object_close(allocator, reservation->listed.handle);
+    (void)maar_object_close(allocator, reservation->array_handle);
+    (void)maar_object_close(allocator, reservation->listed.handle);
 discard_item:
     maar_retire_discard(&allocator->retire, reservation->item);
 free_reservation:
@@ -247,6 +246,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyReservation(MaarAllocator allocator,
     struct maar_reservation* it = NULL;
     if (reservation != VK_NULL_HANDLE &&
         maar_reservation_check(allocator, __func__, "reservation", reservation, true, &it) ==
+            VK_SUCCESS &&
+        maar_object_claim(allocator, __func__, "reservation", MAAR_TO_BITS(reservation)) ==
             VK_SUCCESS) {
         maar_reservation_end(it, 0, NULL);
     }
@@ -266,6 +267,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyReservationAfter(MaarAllocator allocat
         return result;
     }
     result = maar_reservation_check(allocator, __func__, "reservation", reservation, true, &it);
+    if (result == VK_SUCCESS) {
+        result = maar_object_claim(allocator, __func__, "reservation", MAAR_TO_BITS(reservation));
+    }
     if (result == VK_SUCCESS) {
         maar_reservation_end(it, pointCount, pPoints);
     }

@@ -423,7 +423,7 @@ static VkResult create(MaarAllocator allocator, const char* call,
         result = make_parts(allocator, call, image_info, image);
     }
     if (result != VK_SUCCESS) {
-        maar_object_close(allocator, image->listed.handle);
+        (void)maar_object_close(allocator, image->listed.handle);
         end_image(allocator, image, NULL);
         return result;
     }
@@ -486,7 +486,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroySparseImage(MaarAllocator allocator, MaarS
 {
     struct maar_sparse_image* it = NULL;
     if (allocator != NULL && image != VK_NULL_HANDLE &&
-        check_free(allocator, __func__, image, &it) == VK_SUCCESS) {
+        check_free(allocator, __func__, image, &it) == VK_SUCCESS &&
+        maar_object_claim(allocator, __func__, "image", MAAR_TO_BITS(image)) == VK_SUCCESS) {
         retire_image(allocator, it, NULL);
         /* As a rule the last binds were executed long ago. */
         (void)maar_retire_collect(&allocator->retire, NULL);
@@ -518,6 +519,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySparseImageAfter(MaarAllocator allocat
         }
         maar_retire_set_points(item, pointCount, pPoints);
     }
-    retire_image(allocator, it, item);
-    return VK_SUCCESS;
+    result = maar_object_claim(allocator, __func__, "image", MAAR_TO_BITS(image));
+    if (result == VK_SUCCESS) {
+        retire_image(allocator, it, item);
+    } else if (item != NULL) {
+        maar_retire_discard(&allocator->retire, item);
+    }
+    return result;
 }

@@ -317,7 +317,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
         result = make_cache(cache, __func__, pCreateInfo);
     }
     if (result != VK_SUCCESS) {
-        maar_object_close(allocator, cache->listed.handle);
+        (void)maar_object_close(allocator, cache->listed.handle);
         free_storage(cache);
         return result;
     }
@@ -361,7 +361,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyTileCache(MaarAllocator allocator, MaarTil
 {
     struct maar_tile_cache* it = NULL;
     if (allocator == NULL || cache == VK_NULL_HANDLE ||
-        maar_check_cache(allocator, __func__, cache, &it) != VK_SUCCESS) {
+        maar_check_cache(allocator, __func__, cache, &it) != VK_SUCCESS ||
+        maar_object_claim(allocator, __func__, "cache", MAAR_TO_BITS(cache)) != VK_SUCCESS) {
         return;
     }
     maar_paging_unlist(allocator, &it->listed);

@@ -88,10 +88,12 @@ struct maar_retire {
     MaarAllocator allocator; /* used only for actions and messages */
     const struct maar_device* device;
     maar_retire_range_action range_action;
-    maar_atomic64 host_value;          /* the host timeline */
-    maar_atomic32 lost;                /* a semaphore said that the device is lost */
-    maar_atomic64 item_count;          /* queued, or in a batch that a collector has taken out */
-    maar_atomic64 returned_count;      /* the number of batches whose bytes have been returned */
+    maar_atomic64 host_value; /* the host timeline */
+    maar_atomic32 lost;       /* a semaphore said that the device is lost */
+    maar_atomic64 item_count; /* queued, or in a batch that a collector has taken out */
+    /* how often a batch has given something back: once when its bytes are free, and once more at
+     * its end if objects, late bytes or second steps remained until then */
+    maar_atomic64 returned_count;
     struct maar_mutex lock;            /* guards what follows */
     struct maar_condition finished;    /* changes when a batch has returned bytes or is finished */
     struct maar_retire_item* root;     /* all that is queued */

@@ -75,12 +75,20 @@ static void unlist_batch(struct maar_retire* retire, const struct maar_retire_ba
     }
 }
 
+/* Counts that a batch has given something back, so that a request that found no room looks again.
+ */
+static void count_return(struct maar_retire* retire)
+{
+    maar_assert_held(&retire->lock);
+    maar_atomic64_store(&retire->returned_count, maar_atomic64_load(&retire->returned_count) + 1);
+}
+
 /* Marks the bytes of a batch as returned and wakes the threads that wait for them. */
 static void announce_bytes(struct maar_retire* retire, struct maar_retire_batch* batch)
 {
     maar_mutex_lock(&retire->lock);
     batch->returned = true;
-    maar_atomic64_store(&retire->returned_count, maar_atomic64_load(&retire->returned_count) + 1);
+    count_return(retire);
     maar_condition_wake(&retire->finished);
     maar_mutex_unlock(&retire->lock);
 }
@@ -112,7 +120,7 @@ static void finish_batch(struct maar_retire* retire, struct maar_retire_batch* b
     }
     maar_mutex_lock(&retire->lock);
     unlist_batch(retire, batch);
-    maar_atomic64_store(&retire->returned_count, maar_atomic64_load(&retire->returned_count) + 1);
+    count_return(retire);
     maar_atomic64_store(&retire->item_count,
                         maar_atomic64_load(&retire->item_count) - batch->count);
     maar_condition_wake(&retire->finished);

@@ -174,7 +174,7 @@ static VkResult open_heap(struct maar_transient_heap* heap, const MaarTransientH
 static void close_heap(struct maar_transient_heap* heap)
 {
     MaarAllocator allocator = heap->allocator;
-    maar_object_close(allocator, heap->handle);
+    (void)maar_object_close(allocator, heap->handle);
     destroy_state(allocator, heap->state);
     if (heap->own_cache) {
         maarDestroyPlanCache(heap->cache);

@@ -2,17 +2,114 @@
  * The bytes that the same frame would take with whole objects. Each object is reused for resources
  * of the same create info once all uses of the last one have ended. A program that keeps its render
  * targets in a cache works in this way.
+ *
+ * The passes are visited in their order. Resources whose last use is over stand in a list by create
+ * info, so that a new one looks only at objects that it may take over.
  */
 #include "core/transient/transient_reuse.h"
 
 #include "core/transient/transient_order.h"
+
+/* The most objects that a resource looks at. On one queue the first one serves. With several queues
+ * an object whose uses come earlier in the order may still be in use elsewhere. */
+enum { MOST_LOOKS = 64 };
+
+struct reuse {
+    const struct maar_transient_graph* graph;
+    uint32_t* table;  /* by hash of the create info: a resource that stands for its group */
+    uint32_t* group;  /* per resource: the one that stands for it, or none if it shares nothing */
+    uint32_t mask;    /* entries of the table, less one */
+    uint32_t* over;   /* per group: the first object that is over */
+    uint32_t* next;   /* per resource: the next one in its list */
+    uint32_t* ending; /* per place in the order of passes: the first resource that ends there */
+    uint32_t* place;  /* per pass: its place in the order */
+};
+
+static uint32_t hash_key(const struct maar_transient_resource* resource)
+{
+    const unsigned char* bytes = resource->key;
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (size_t i = 0; i < resource->key_size; ++i) {
+        hash = (hash ^ bytes[i]) * 0x100000001B3u; /* FNV-1a */
+    }
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+/* Finds the resource that stands for all of the same create info: the first of them. */
+static uint32_t find_group(struct reuse* reuse, uint32_t index)
+{
+    const struct maar_transient_resource* resources = reuse->graph->resources;
+    const struct maar_transient_resource* resource = &resources[index];
+    if (resource->keep || resource->no_aliasing || resource->opaque) {
+        return MAAR_TRANSIENT_NONE;
+    }
+    uint32_t at = hash_key(resource) & reuse->mask;
+    while (reuse->table[at] != MAAR_TRANSIENT_NONE &&
+           !maar_transient_same_key(&resources[reuse->table[at]], resource)) {
+        at = (at + 1) & reuse->mask;
+    }
+    if (reuse->table[at] == MAAR_TRANSIENT_NONE) {
+        reuse->table[at] = index;
+    }
+    return reuse->table[at];
+}
+
+static bool begin_reuse(struct reuse* reuse, struct maar_host_stack* stack)
+{
+    const struct maar_transient_graph* graph = reuse->graph;
+    const uint32_t count = graph->resource_count;
+    uint32_t size = 2;
+    while (size < 2 * count) {
+        size *= 2;
+    }
+    reuse->mask = size - 1;
+    reuse->table = maar_stack_take(stack, size, sizeof *reuse->table);
+    reuse->group = maar_stack_take(stack, count, sizeof *reuse->group);
+    reuse->over = maar_stack_take(stack, count, sizeof *reuse->over);
+    reuse->next = maar_stack_take(stack, count, sizeof *reuse->next);
+    reuse->ending = maar_stack_take(stack, graph->pass_count, sizeof *reuse->ending);
+    reuse->place = maar_stack_take(stack, graph->pass_count, sizeof *reuse->place);
+    if (stack->failed) {
+        return false;
+    }
+    memset(reuse->table, 0xFF, size * sizeof *reuse->table);
+    memset(reuse->over, 0xFF, count * sizeof *reuse->over);
+    memset(reuse->ending, 0xFF, graph->pass_count * sizeof *reuse->ending);
+    for (uint32_t i = 0; i < graph->pass_count; ++i) {
+        reuse->place[graph->order[i]] = i;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const struct maar_transient_resource* resource = &graph->resources[i];
+        reuse->group[i] = find_group(reuse, i);
+        if (reuse->group[i] != MAAR_TRANSIENT_NONE && resource->use_count > 0) {
+            uint32_t* ending =
+                &reuse->ending[reuse->place[resource->uses[resource->use_count - 1].pass]];
+            reuse->next[i] = *ending;
+            *ending = i;
+        }
+    }
+    return true;
+}
+
+/* Puts the resources that end at a place into the lists of their groups. */
+static void end_resources(struct reuse* reuse, uint32_t place)
+{
+    uint32_t index = reuse->ending[place];
+    while (index != MAAR_TRANSIENT_NONE) {
+        const uint32_t next = reuse->next[index];
+        uint32_t* over = &reuse->over[reuse->group[index]];
+        reuse->next[index] = *over;
+        *over = index;
+        index = next;
+    }
+}
 
 /* Whether every use of one resource has ended before each use of another one. */
 static bool is_over(const struct maar_transient_graph* graph,
                     const struct maar_transient_resource* before,
                     const struct maar_transient_resource* after)
 {
-    for (uint32_t i = 0; i < after->use_count; ++i) {
+    for (uint32_t i = 0; i < after->use_count && graph->queue_count > 1; ++i) {
         for (uint32_t k = 0; k < before->use_count; ++k) {
             if (!maar_transient_precedes(graph, before->uses[k].pass, after->uses[i].pass)) {
                 return false;
@@ -22,38 +119,39 @@ static bool is_over(const struct maar_transient_graph* graph,
     return true;
 }
 
-static bool can_take_over(const struct maar_transient_graph* graph,
-                          const struct maar_transient_resource* before,
-                          const struct maar_transient_resource* after)
+/* Takes an object over from a resource that is over. Returns false if there is none. */
+static bool take_over(struct reuse* reuse, uint32_t index)
 {
-    return !before->keep && !after->keep && !before->no_aliasing && !after->no_aliasing &&
-           maar_transient_same_key(before, after) && is_over(graph, before, after);
+    const struct maar_transient_graph* graph = reuse->graph;
+    if (reuse->group[index] == MAAR_TRANSIENT_NONE) {
+        return false;
+    }
+    uint32_t* link = &reuse->over[reuse->group[index]];
+    for (uint32_t looks = 0; *link != MAAR_TRANSIENT_NONE && looks < MOST_LOOKS; ++looks) {
+        if (is_over(graph, &graph->resources[*link], &graph->resources[index])) {
+            *link = reuse->next[*link];
+            return true;
+        }
+        link = &reuse->next[*link];
+    }
+    return false;
 }
 
 VkDeviceSize maar_transient_reuse(struct maar_host_stack* stack,
                                   const struct maar_transient_graph* graph)
 {
-    /* The resource that each object has now. */
-    uint32_t* holders = maar_stack_take(stack, graph->resource_count, sizeof *holders);
-    uint32_t count = 0;
+    struct reuse reuse = {.graph = graph};
     VkDeviceSize size = 0;
-    for (uint32_t i = 0; holders != NULL && i < graph->pass_count; ++i) {
+    const bool begun = begin_reuse(&reuse, stack);
+    for (uint32_t i = 0; i < graph->pass_count && begun; ++i) {
         const struct maar_transient_pass* pass = &graph->passes[graph->order[i]];
         for (uint32_t k = pass->first_use; k < pass->first_use + pass->use_count; ++k) {
-            const uint32_t index = graph->pass_uses[k].resource;
-            const struct maar_transient_resource* resource = &graph->resources[index];
-            uint32_t object = 0;
-            if (graph->pass_uses[k].use != 0) {
-                continue;
+            const struct maar_transient_pass_use* use = &graph->pass_uses[k];
+            if (use->use == 0 && !take_over(&reuse, use->resource)) {
+                size += graph->resources[use->resource].requirements.size;
             }
-            while (object < count &&
-                   !can_take_over(graph, &graph->resources[holders[object]], resource)) {
-                ++object;
-            }
-            size += object == count ? resource->requirements.size : 0;
-            count += object == count ? 1 : 0;
-            holders[object] = index;
         }
+        end_resources(&reuse, i);
     }
     return size;
 }

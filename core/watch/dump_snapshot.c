@@ -262,8 +262,9 @@ static void walk_arena_blocks(struct snapshot_walk* walk, const struct maar_aren
 {
     walk->page_runs = 0;
     walk->held_runs = 0;
-    for (uint32_t i = 0; i < arena->block_count; ++i) {
-        add_dump_block(walk, arena->blocks[i], sum);
+    for (const struct maar_block* block = maar_arena_next_block(arena, 0); block != NULL;
+         block = maar_arena_next_block(arena, block->at + 1)) {
+        add_dump_block(walk, block, sum);
     }
     /* The arena's list of dedicated blocks begins with the newest block, but the copy begins with
      * the oldest block. */

@@ -55,12 +55,11 @@ static void list_arena_blocks(struct maar_arena* arena, struct block_list* list)
     while (dedicated != NULL && dedicated->next != NULL) {
         dedicated = dedicated->next;
     }
-    uint32_t i = 0;
-    while (i < arena->block_count || dedicated != NULL) {
-        bool shared_first =
-            dedicated == NULL || (i < arena->block_count && arena->blocks[i]->id < dedicated->id);
-        if (shared_first) {
-            list_block_info(list, arena->blocks[i++]);
+    const struct maar_block* shared = maar_arena_next_block(arena, 0);
+    while (shared != NULL || dedicated != NULL) {
+        if (dedicated == NULL || (shared != NULL && shared->id < dedicated->id)) {
+            list_block_info(list, shared);
+            shared = maar_arena_next_block(arena, shared->at + 1);
         } else {
             list_block_info(list, dedicated);
             dedicated = dedicated->previous;
@@ -225,12 +224,14 @@ static void list_block_ranges(const struct maar_block* block, struct range_list*
 /* Returns the block of an arena that has this id, or NULL. The arena's lock is held. */
 static const struct maar_block* find_block(const struct maar_arena* arena, uint64_t id)
 {
-    for (uint32_t i = 0; i < arena->block_count; ++i) {
-        if (arena->blocks[i]->id == id) {
-            return arena->blocks[i];
-        }
+    const struct maar_block* block = maar_arena_next_block(arena, 0);
+    while (block != NULL && block->id != id) {
+        block = maar_arena_next_block(arena, block->at + 1);
     }
-    const struct maar_block* block = arena->dedicated;
+    if (block != NULL) {
+        return block;
+    }
+    block = arena->dedicated;
     while (block != NULL && block->id != id) {
         block = block->next;
     }

@@ -59,8 +59,9 @@ static VkDeviceSize add_arena(struct maar_arena* arena, MaarStatistics* sum)
     sum->dedicatedBytes += arena->dedicated_bytes;
     sum->allocationsMade += arena->made_count;
     sum->allocationCount += arena->stitched_count - arena->stitched_pending_count;
-    for (uint32_t i = 0; i < arena->block_count; ++i) {
-        add_block(arena->blocks[i], sum);
+    for (const struct maar_block* block = maar_arena_next_block(arena, 0); block != NULL;
+         block = maar_arena_next_block(arena, block->at + 1)) {
+        add_block(block, sum);
     }
     for (const struct maar_block* block = arena->dedicated; block != NULL; block = block->next) {
         add_allocations(block, sum);
@@ -236,8 +237,9 @@ static void walk_pool(const struct maar_pool* pool, struct detail_walk* walk)
     for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
          arena = maar_pool_next_arena(pool, arena->number + 1)) {
         maar_mutex_lock(&arena->lock);
-        for (uint32_t i = 0; i < arena->block_count; ++i) {
-            maar_placement_walk(arena->blocks[i]->placement, visit_detail, walk);
+        for (const struct maar_block* block = maar_arena_next_block(arena, 0); block != NULL;
+             block = maar_arena_next_block(arena, block->at + 1)) {
+            maar_placement_walk(block->placement, visit_detail, walk);
         }
         for (const struct maar_block* block = arena->dedicated; block != NULL;
              block = block->next) {

@@ -394,8 +394,9 @@ typedef enum MaarAllocationCreateFlagBits {
     MAAR_ALLOCATION_CREATE_UPPER_BIT = 0x8,
     /** Uses only blocks that exist already. */
     MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT = 0x10,
-    /** Uses the preferred memory type alone. In a pool that stitches, an object made of pages that
-     * finds no address space is not placed in a block instead. */
+    /** Uses the preferred memory type alone. Holds for the pages of reservations, arrays, sparse
+     * images and tile caches too. In a pool that stitches, an object made of pages that finds no
+     * address space is not placed in a block instead. */
     MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT = 0x20,
     /** VkMemoryDedicatedAllocateInfo does not tie a dedicated VkDeviceMemory to its object, unless
      * the driver requires it. */
@@ -1025,10 +1026,12 @@ typedef struct MaarStatistics {
     uint64_t deviceFreeCalls;
     /** Allocations made since creation. Allocator-wide only. */
     uint64_t allocationsMade;
-    /** Requests that failed since creation. Allocator-wide only. */
+    /** Requests that failed since creation. A call that commits pages is one request.
+     * Allocator-wide only. */
     uint64_t failureCount;
     /** Requests served by another type than the preferred one, or, in a pool that stitches, without
-     * pages for lack of address space. Allocator-wide only. */
+     * pages for lack of address space. A call that commits pages is one request. Allocator-wide
+     * only. */
     uint64_t fallbackCount;
     /** Requests for which a heap's budget was exceeded. Allocator-wide only. */
     uint64_t overBudgetCount;

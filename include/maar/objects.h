@@ -301,7 +301,9 @@ typedef struct MaarSliceCreateInfo {
     /** Bytes, at least 1 and at most MAAR_MAX_SLICE_SIZE. */
     VkDeviceSize size;
     /** The least alignment of the offset, bytes, in addition to what the usage requires (of
-     * uniform, storage and texel buffer offsets); 0 for none. It need not be a power of two. */
+     * uniform, storage and texel buffer offsets); 0 for none. Any number up to
+     * MAAR_MAX_SLICE_ALIGNMENT, a power of two or not. Only the first bytes of a VkBuffer suit an
+     * alignment above the size of that buffer, 64 KiB to 4 MiB. */
     VkDeviceSize alignment;
     /** The usage of the buffer. Slices share a VkBuffer only with slices of the same usage. */
     VkBufferUsageFlags usage;
@@ -319,6 +321,9 @@ typedef struct MaarSliceCreateInfo {
 
 /** The largest slice, bytes. A larger buffer should be a buffer of its own. */
 #define MAAR_MAX_SLICE_SIZE 262144
+
+/** The largest alignment of a slice, bytes: 1 GiB. */
+#define MAAR_MAX_SLICE_ALIGNMENT 1073741824
 
 /** What maarGetSliceInfo reads. */
 typedef struct MaarSliceInfo {

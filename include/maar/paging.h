@@ -9,7 +9,10 @@
  * When a submission executes, nobody may use the pages that it unbinds: give maarSubmitBinds the
  * points after which that is so. Submissions execute one after another, each after its points. A
  * page that was given back is held until the submission that unbinds it has been made. From then on
- * any call may take it, since a later submission binds it.
+ * any call may take it, since a later submission binds it. When memory runs out, a call takes held
+ * pages too: then the submission unbinds them in a first step and binds them in a second one, which
+ * waits for the first. So a program with a full heap may give pages back and commit others before
+ * one maarSubmitBinds.
  *
  * Everything here needs timeline semaphores and a queue in MaarAllocatorCreateInfo::pQueues;
  * MaarPagingInfo says what a device can do. The general rules of maar/allocator.h hold here too. A
@@ -280,7 +283,10 @@ typedef struct MaarReservationCreateInfo {
     const VkBufferCreateInfo* pBufferInfo;
     /** The memory of its pages; NULL for the defaults. Maar reads usage, required, preferred and
      * budget flags, types, `pool` (NULL or a pool that stitches), pUserData and pName. Pages cannot
-     * be mapped. */
+     * be mapped. When the preferred memory type has no room, pages come from another type, for
+     * example from system memory: a warning says so, and the call that took the pages counts once
+     * in MaarStatistics::fallbackCount. With MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT that call
+     * fails instead, with VK_ERROR_OUT_OF_DEVICE_MEMORY. */
     const MaarAllocationCreateInfo* pMemoryInfo;
 } MaarReservationCreateInfo;
 

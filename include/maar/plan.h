@@ -85,8 +85,9 @@ typedef struct MaarPlanDependency {
     uint32_t after;
 } MaarPlanDependency;
 
-/** Called from time to time while a search runs. VK_TRUE ends the search, and the plan takes the
- * best placement found so far. */
+/** Called about every millisecond, apart from the steps that every plan needs. VK_TRUE ends all
+ * steps that only improve the plan, and the plan takes the best placement found so far. What is
+ * left takes up to 10 milliseconds, and about a microsecond for each resource and use. */
 typedef VkBool32(VKAPI_PTR* PFN_maarPlanCancel)(void* pUserData);
 
 /** Options of a plan. */
@@ -139,14 +140,15 @@ typedef struct MaarPlanCreateInfo {
      * UINT64_MAX: no limit. A node that takes much work counts as several. The same input under a
      * node limit gives the same plan everywhere, unless host memory runs out. */
     uint64_t nodeLimit;
-    /** Nanoseconds after the beginning of the call at which the search ends; 0: no limit. The steps
-     * after the search are then reduced to those that a plan needs. The result may differ from run
-     * to run. */
+    /** Nanoseconds after the beginning of the call at which all steps end that only improve the
+     * plan; 0: no limit. What a plan needs is done in any case, and takes up to 20 milliseconds
+     * more, and about a microsecond for each resource and use. The result may differ from run to
+     * run. */
     uint64_t timeLimit_ns;
     /** Most bytes of host memory that the plan may hold at a time, its result included; 0: 1 GiB.
      * Where a search would need more, the plan takes the best greedy order. */
     size_t hostMemoryLimit;
-    /** Called about every millisecond; NULL: never. */
+    /** May end the call early: see PFN_maarPlanCancel; NULL: never. */
     PFN_maarPlanCancel pfnCancel;
     /** Given to pfnCancel. */
     void* pCancelUserData;
@@ -217,7 +219,7 @@ typedef struct MaarPlanInfo {
     VkDeviceSize peakSize;
     /** Largest sum of sizes alive at the same time, summed over the classes. No placement needs
      * less. With several queues it is the heaviest antichain, or a heavy one where time or host
-     * memory does not suffice to find the heaviest. */
+     * memory does not suffice to find the heaviest, as with more than 4096 resources. */
     VkDeviceSize lowerBound;
     /** Size that every placement needs, as the search has proved; at least lowerBound. Equals
      * peakSize when the plan is proved optimal. */
@@ -238,7 +240,8 @@ typedef struct MaarPlanInfo {
     uint64_t placeTime_ns;
     /** Wall-clock time of the second stage (fewer edges), nanoseconds. */
     uint64_t edgeTime_ns;
-    /** Aliasing edges within a frame. May be above firstStageEdgeCount where the additional edges
+    /** Aliasing edges within a frame: less than three for each resource, unless kinds are mixed and
+     * small resources share granules. May be above firstStageEdgeCount where the additional edges
      * saved an edge between queues, which weighs more than all others. */
     uint32_t edgeCount;
     /** Number of edges between queues among edgeCount. */

@@ -334,7 +334,9 @@ typedef struct MaarImportInfo {
     /** Type of the handle; one bit. */
     VkExternalMemoryHandleTypeFlagBits handleType;
     /** Size of the whole block in bytes, as the exporter gave it, and not the size of one resource
-     * in the block. For a dma-buf 0 means its whole size. */
+     * in the block. For a dma-buf 0 means its whole size. A size that the memory cannot have is
+     * misuse and does not reach the driver: one above the size of the handle, where the system
+     * knows that, and for opaque handles one above the heap or maxMemoryAllocationSize. */
     VkDeviceSize blockSize;
     /** Offset of the buffer or image in the block, bytes. maarImportMemory ignores it. */
     VkDeviceSize offset;

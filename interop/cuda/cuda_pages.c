@@ -104,7 +104,7 @@ VkResult maar_cuda_create_backing(MaarCuda cuda, const char* call, VkDeviceSize 
     int fd = -1;
     *handle = MAAR_PORT_NO_HANDLE;
     if (size > SIZE_MAX) {
-        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        return maar_cuda_refuse_space(cuda, call, size);
     }
     VkResult result = maar_cuda_report(cuda, call, "cuMemCreate",
                                        cuda->driver.cuMemCreate(backing, (size_t)size, &info, 0),

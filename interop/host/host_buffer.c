@@ -363,7 +363,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHostBuffer(MaarAllocator allocator,
         result = make_host_buffer(allocator, __func__, pCreateInfo, made);
     }
     if (result != VK_SUCCESS) {
-        maar_object_close(allocator, made->handle);
+        (void)maar_object_close(allocator, made->handle);
         maar_host_free(allocator->callbacks, made);
         return result;
     }
@@ -385,8 +385,9 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyHostBuffer(MaarAllocator allocator, MaarHo
 {
     struct maar_host_buffer* it = NULL;
     if (hostBuffer != VK_NULL_HANDLE &&
-        enter_host_buffer(allocator, __func__, hostBuffer, &it) == VK_SUCCESS) {
-        maar_object_close(allocator, it->handle);
+        enter_host_buffer(allocator, __func__, hostBuffer, &it) == VK_SUCCESS &&
+        maar_object_claim(allocator, __func__, "hostBuffer", MAAR_TO_BITS(hostBuffer)) ==
+            VK_SUCCESS) {
         unmake(allocator, __func__, it, false);
         maar_host_free(allocator->callbacks, it);
     }

@@ -12,7 +12,7 @@ VkResult maar_peer_object_open(struct maar_peer_object* object, enum maar_object
 
 void maar_peer_object_close(struct maar_peer_object* object)
 {
-    maar_object_close(object->peer->allocator, object->handle);
+    (void)maar_object_close(object->peer->allocator, object->handle);
     object->handle = 0;
 }
 

@@ -141,6 +141,45 @@ static void report_refused(MaarAllocator allocator, const char* call, VkDeviceSi
                                                    : "VK_ERROR_OUT_OF_DEVICE_MEMORY");
 }
 
+/* Returns the most bytes that the memory behind an opaque handle can have. A driver made it on a
+ * device like this one, so it fits one of the heaps. */
+static VkDeviceSize most_of_types(MaarAllocator allocator, const struct maar_type_choice* choice)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    VkDeviceSize most = 0;
+    for (uint32_t i = 0; i < choice->count; ++i) {
+        if ((choice->bits & (1u << choice->types[i])) != 0) {
+            const uint32_t heap = maar_type_heap(allocator, choice->types[i]);
+            const VkDeviceSize size = facts->memory.memoryHeaps[heap].size;
+            most = size > most ? size : most;
+        }
+    }
+    return most < facts->max_allocation_size ? most : facts->max_allocation_size;
+}
+
+/* Rejects a size that the memory behind a handle cannot have, since drivers believe it. Some
+ * systems know the size of a handle. */
+static VkResult check_block_size(MaarAllocator allocator, const char* call,
+                                 const MaarImportInfo* info, const struct maar_type_choice* choice)
+{
+    const uint64_t known = maar_port_handle_size(maar_external_handle_peek(info->handle));
+    const VkDeviceSize most =
+        is_opaque(info->handleType) ? most_of_types(allocator, choice) : UINT64_MAX;
+    if (known != 0 && info->blockSize > known) {
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_NOT_IMPORTABLE,
+                         call, "blockSize is %llu, and the memory behind the handle has %llu bytes",
+                         (unsigned long long)info->blockSize, (unsigned long long)known);
+    }
+    if (info->blockSize > most) {
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_NOT_IMPORTABLE,
+                         call,
+                         "blockSize is %llu, and no block of this device and memory type has more "
+                         "than %llu bytes",
+                         (unsigned long long)info->blockSize, (unsigned long long)most);
+    }
+    return VK_SUCCESS;
+}
+
 /* Tries the memory types that the handle and the object allow, in order of preference. Does not
  * change the handle. */
 static VkResult import_memory(MaarAllocator allocator, const char* call, const MaarImportInfo* info,
@@ -170,6 +209,10 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, call,
                     "no memory type serves both the handle and the object");
         return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    result = check_block_size(allocator, call, info, &choice);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     VkDeviceSize size = info->blockSize;
     if (size == 0) {

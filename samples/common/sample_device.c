@@ -151,15 +151,24 @@ static bool pick_physical(struct sample_device* device, const char* name)
     VkPhysicalDevice devices[MAX_DEVICES];
     uint32_t count = MAX_DEVICES;
     int best = -1;
+    char too_old[512] = "";
     if (vkEnumeratePhysicalDevices(device->instance.instance, &count, devices) < 0) {
         count = 0;
     }
     for (uint32_t i = 0; i < count; ++i) {
         const int rank = support_device_rank(devices[i]);
-        if (rank > best && (device->profile != NULL || is_called(devices[i], i, name))) {
+        const bool is_wanted = device->profile != NULL || is_called(devices[i], i, name);
+        if (rank > best && is_wanted) {
             best = rank;
             device->physical = devices[i];
         }
+        if (rank < 0 && is_wanted && too_old[0] == '\0') {
+            (void)support_describe_too_old(&devices[i], 1, too_old, sizeof(too_old));
+        }
+    }
+    if (best < 0 && too_old[0] != '\0') {
+        sample_complain("%s", too_old);
+        return false;
     }
     if (best < 0) {
         sample_complain("no device is called \"%s\"; Vulkan lists %u", name, count);

@@ -203,6 +203,34 @@ class Files(Case):
         self.assertEqual([path.name for path in folder.iterdir()], ["out.csv"])
         self.assertTrue(out.read_text(encoding="utf-8").startswith("id,first,last"))
 
+    def test_output_is_never_an_input(self):
+        folder = self.scratch()
+        for name in ("deferred_4k_async.resources", "deferred_4k_async.passes",
+                     "deferred_4k_async.edges"):
+            (folder / f"{name}.csv").write_bytes((frames() / f"dag/{name}.csv").read_bytes())
+        graph = folder / "deferred_4k_async.resources.csv"
+        (folder / "link.csv").symlink_to(graph)
+        (folder / "hard.csv").hardlink_to(graph)
+        old = {path: path.read_bytes() for path in folder.iterdir()}
+        for option in ("--output", "--picture"):
+            for path in (graph, folder / "link.csv", folder / "hard.csv",
+                         folder / "../" / folder.name / graph.name,
+                         folder / "deferred_4k_async.passes.csv",
+                         folder / "deferred_4k_async.edges.csv"):
+                self.refused(f"{option} .*: is the input .*; name another file", graph, option, path)
+        other = folder / "out-deferred_4k_async.resources.csv"
+        other.write_text(HEADER + "a,0,1,8\n", encoding="utf-8")
+        done = maar(other, "deferred_4k", "--output", folder / "out-deferred_4k_async.csv")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(old, {path: path.read_bytes() for path in old})
+
+    def test_endless_input_is_refused_at_once(self):
+        self.refused("/dev/zero:1: the header is no text", "/dev/zero")
+        path = self.write(HEADER + "a,0,1,8\n")
+        self.refused("/dev/zero:1: the header is no text", path, "--passes", "/dev/zero", "--edges",
+                     "/dev/zero")
+        self.refused("1: the header is too long", self.write("a" * 100000))
+
     def test_picture_is_well_formed(self):
         folder = self.scratch()
         self.plan("deferred_4k", "deferred_4k_async", "--picture", folder / "p.svg")
@@ -260,6 +288,14 @@ class Arguments(Case):
         self.refused("--time-limit -1: expected seconds", "x", "--time-limit=-1")
         self.refused("--time-limit nan: expected seconds", "x", "--time-limit", "nan")
         self.refused("--node-limit 0: expected a number", "x", "--node-limit", "0")
+        self.refused("--node-limit -1: expected a number", "x", "--node-limit=-1")
+        for option, most in (("--time-limit", 10 ** 9), ("--node-limit", 2 ** 64 - 1),
+                             ("--capacity", 2 ** 64 - 1), ("--granularity", 2 ** 63)):
+            for number in (10 ** 20, 10 ** 400):
+                self.refused(f"{option} {number}: too large; at most {most} is allowed", "x", option,
+                             number)
+        self.refused("--capacity 99999999TiB: too large", "x", "--capacity", "99999999TiB")
+        self.refused("--time-limit 1e3: expected seconds", "x", "--time-limit", "1e3")
         self.refused("--granularity 48: expected a power of two", "x", "--granularity", "48")
         self.refused("unrecognized option '--frob'; see maar plan --help", "--frob")
         self.refused("option '--passes' needs an argument", "--passes")

@@ -117,6 +117,16 @@ class WithoutDriver(Case):
         self.refused("32 bits", "replay", csv, "--device", self.simulated, "--limit",
                      "maxMemoryAllocationCount=8GiB")
         self.refused("expected 1 to", "replay", csv, "--threads", "0")
+        self.refused("--threads 257: too large; at most 256 is allowed", "replay", csv, "--threads",
+                     "257")
+        self.refused("--threads 1" + 20 * "0" + ": too large", "replay", csv, "--threads", 10 ** 20)
+        for heap in ("16=1GiB", f"{10 ** 9}=1GiB"):
+            self.refused(f"--heap: the heap of {heap}: too large; at most 15", "replay", csv, "--heap",
+                         heap)
+        self.refused("--heap 0=1" + 20 * "0" + ": too large", "replay", csv, "--heap",
+                     f"0={10 ** 20}")
+        self.refused("--limit maxBufferSize=1" + 20 * "0" + ": too large", "replay", csv, "--device",
+                     self.simulated, "--limit", f"maxBufferSize={10 ** 20}")
         self.refused("need --verify", "replay", csv, "--plant", "overlap")
         self.refused("unexpected argument", "info", "x")
         self.refused("--picture needs the name of a file", "replay", csv, "--picture", "")
@@ -126,6 +136,49 @@ class WithoutDriver(Case):
                       "minStorageBufferOffsetAlignment=2GiB"):
             self.refused(f"--limit {limit}: expected a power of two", "replay", trace("vkcube"),
                          "--device", self.simulated, "--limit", limit)
+
+    def test_device_too_old_names_its_version(self):
+        profile = json.loads((pathlib.Path(OPTIONS.source) /
+                              f"data/profiles/{PROFILES[0]}.json").read_text(encoding="utf-8"))
+        profile["apiVersion"] = "1.0.68"
+        path = self.scratch() / "old.json"
+        path.write_text(json.dumps(profile), encoding="utf-8")
+        self.refused(r"has Vulkan 1\.0\.68, and Maar needs Vulkan 1\.1 or later", "replay",
+                     trace("vkcube"), "--device", f"simulated:{path}")
+
+    def test_endless_input_is_refused_at_once(self):
+        limit = "import os, resource, sys; " \
+                "resource.setrlimit(resource.RLIMIT_AS, (1 << 29, 1 << 29)); " \
+                "os.execv(sys.argv[1], sys.argv[1:])"
+        folder = self.scratch()
+        block = b"frame" * 20000
+        for name, head, pattern in (("none", b"", ":1: the header is not"),
+                                    ("row", HEADER.encode(), ":2: the line is longer than 65536")):
+            with gzip.open(folder / f"{name}.gz", "wb", compresslevel=1) as file:
+                file.write(head + 2000 * block)
+            self.refused(f"{name}.gz{pattern}", "replay", folder / f"{name}.gz", "--device",
+                         self.simulated)
+        prefix = [] if OPTIONS.slow else [sys.executable, "-c", limit]
+        for path in ("/dev/zero", folder / "none.gz", folder / "row.gz"):
+            done = subprocess.run([*prefix, OPTIONS.maar, "replay", path, "--device", self.simulated],
+                                  capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertRegex(done.stderr, ":[12]: the (header is not|line is longer)")
+        self.refused("/dev/zero:1: no JSON object", "info", "--device", "simulated:/dev/zero")
+
+    def test_picture_is_never_an_input(self):
+        folder = self.scratch()
+        csv = folder / "t.csv"
+        csv.write_bytes(trace("vkcube").read_bytes())
+        profile = folder / "p.json"
+        profile.write_bytes((pathlib.Path(OPTIONS.source) /
+                             f"data/profiles/{PROFILES[0]}.json").read_bytes())
+        (folder / "link").symlink_to(csv)
+        old = {path: path.read_bytes() for path in (csv, profile)}
+        for path in (*old, folder / "link"):
+            self.refused("--picture .*: is the input .*; name another file", "replay", csv, "--device",
+                         f"simulated:{profile}", "--picture", path)
+        self.assertEqual(old, {path: path.read_bytes() for path in old})
 
     def test_traces_of_one_name_exit_2(self):
         text = trace("vkcube").read_text(encoding="utf-8")
@@ -220,7 +273,7 @@ class WithoutDriver(Case):
     def test_trace_missing_or_cut_exits_2(self):
         self.refused("nothing.csv: no such trace", "replay", "nothing.csv", "--device", self.simulated)
         path = self.scratch() / "cut.csv.gz"
-        whole = gzip.compress(HEADER.encode() * 50)
+        whole = gzip.compress(HEADER.encode() + b"frame,,,,,,0,0,,\n" * 50)
         path.write_bytes(whole[:-9])
         self.refused("cut.csv.gz: .+", "replay", path, "--device", self.simulated)
 
@@ -424,7 +477,18 @@ class OnSimulated(Case):
                               text=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn(f"{path}: cannot be written: File too large", done.stderr)
-        self.assertFalse(path.exists())
+        self.assertEqual([file.name for file in path.parent.iterdir()], [])
+        path.write_text("old", encoding="utf-8")
+        path.chmod(0o640)
+        done = subprocess.run([sys.executable, "-c", limit, OPTIONS.maar, "replay", trace("vkcube"),
+                               "--device", self.device, "--picture", path], capture_output=True,
+                              text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual([(file.name, file.read_text(encoding="utf-8"))
+                          for file in path.parent.iterdir()], [("p.svg", "old")])
+        self.replay(trace("vkcube"), "--picture", path)
+        self.assertEqual(path.stat().st_mode & 0o777, 0o640)
+        self.assertNotEqual(path.read_text(encoding="utf-8"), "old")
 
 
 class OnDevice(Case):

@@ -8,6 +8,10 @@
 
 #include <stdbool.h>
 
+/* A class or a graph of up to this many resources takes few milliseconds for each step of the
+ * planner, so its steps end late rather than without a result. */
+enum { MAAR_PLAN_SMALL = 512 };
+
 /* The nodes and the time that are left to the whole plan. */
 struct maar_plan_budget {
     uint64_t nodes_left;

@@ -15,14 +15,26 @@ struct maar_plan_graph {
     struct maar_plan_budget* budget;
     uint32_t count; /* resources */
     uint32_t pass_count;
-    /* One queue: a resource lives from first to last, both included; NULL with several. */
+    /* A resource lives from first to last, both included. With several queues these are positions
+     * along a chain of passes (plan_passes.h): resources that overlap there may still be ordered.
+     */
     uint32_t* first;
     uint32_t* last;
-    /* Several queues: row i of `before` has the resources that come after i in every execution. */
+    /* Several queues: the odd positions in this range, at which the resource lives for certain; it
+     * may be empty (first above last). NULL with one queue. */
+    uint32_t* inner_first;
+    uint32_t* inner_last;
+    uint32_t inner_end; /* the last position */
+    /* Several queues: row i of `before` has the resources that come after i in every execution.
+     * NULL with one queue, with very many resources, and when time was short. */
     uint64_t* before;
     size_t before_words;
-    uint64_t* reach;    /* row p: the passes that come after pass p */
-    size_t reach_words; /* words of one row */
+    uint32_t queue_count;
+    uint32_t* queue; /* per pass: the number of its queue, below queue_count */
+    uint32_t* place; /* per pass: the number of passes before it in its queue */
+    /* per pass and queue: the place of the first pass that comes after it, UINT32_MAX for none;
+     * NULL with very many passes and queues */
+    uint32_t* clock;
     uint32_t* position; /* per pass: its place in an order that keeps queues and dependencies */
     /* per resource: the place of its earliest use; sorts every chain by time */
     uint32_t* begin_rank;
@@ -66,6 +78,14 @@ struct maar_plan_problem {
     uint32_t* member;
     uint64_t* conflict;
     size_t conflict_words;
+    /* Several queues without `conflict`: items conflict when their intervals along the chain of
+     * passes overlap. That is more than needed, so the sections bound no other placement. */
+    bool relaxed;
+    /* Several queues with `conflict` and many items: sections along the chain of passes, for the
+     * quick placements (plan_quick.h). */
+    uint32_t* chain_first;
+    uint32_t* chain_last;
+    uint32_t chain_sections;
     struct maar_plan_level levels[MAAR_PLAN_MAX_LEVELS];
     uint32_t level_count;
     uint64_t lower_bound;  /* bytes: the heaviest clique */
@@ -73,6 +93,19 @@ struct maar_plan_problem {
     uint64_t greedy_peak;  /* bytes */
     uint64_t peak;         /* bytes: the peak of the best placement so far */
 };
+
+/* Up to this many cliques, looking at all cliques of an item is quicker than a tree
+ * (plan_floors.h).
+ */
+enum { MAAR_PLAN_FEW_CLIQUES = 128 };
+
+/* Returns whether a pass comes after another one. The graph has clocks. */
+static inline bool maar_plan_pass_follows(const struct maar_plan_graph* graph, uint32_t before,
+                                          uint32_t after)
+{
+    return graph->place[after] >=
+           graph->clock[(size_t)before * graph->queue_count + graph->queue[after]];
+}
 
 /* Returns whether two items conflict. They may then not share bytes. */
 static inline bool maar_plan_conflicts(const struct maar_plan_problem* problem, uint32_t a,

@@ -89,7 +89,8 @@ static void create_faulty_info_names_the_field(void** state)
     expect_refused(rig, &info, invalid, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pAllocationCallbacks");
     info = rig->create_info;
     info.apiVersion = VK_API_VERSION_1_0;
-    expect_refused(rig, &info, VK_ERROR_INCOMPATIBLE_DRIVER, MAAR_MESSAGE_ID_VERSION_TOO_LOW, NULL);
+    expect_refused(rig, &info, VK_ERROR_INCOMPATIBLE_DRIVER, MAAR_MESSAGE_ID_VERSION_TOO_LOW,
+                   "pCreateInfo->apiVersion");
 }
 
 static void VKAPI_PTR ignore_queue(void* user, VkQueue queue)

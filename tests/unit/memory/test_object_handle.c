@@ -50,7 +50,7 @@ static void handle_names_its_object_and_no_other_kind(void** state)
         }
     }
     for (int kind = 1; kind < MAAR_OBJECT_KINDS; ++kind) {
-        maar_object_close(rig->allocator, handles[kind]);
+        (void)maar_object_close(rig->allocator, handles[kind]);
     }
     rig_close(rig);
 }
@@ -64,20 +64,40 @@ static void closed_handle_is_stale_for_ever(void** state)
     for (uint32_t i = 0; i < TIMES; ++i) {
         old[i] = open_object(MAAR_OBJECT_ARRAY);
         assert_int_equal((uint32_t)old[i], (uint32_t)old[0]); /* one slot serves all */
-        maar_object_close(rig->allocator, old[i]);
-        maar_object_close(rig->allocator, old[i]); /* does nothing */
+        (void)maar_object_close(rig->allocator, old[i]);
+        (void)maar_object_close(rig->allocator, old[i]); /* does nothing */
     }
     const uint64_t now = open_object(MAAR_OBJECT_ARRAY);
     for (uint32_t i = 0; i < TIMES; ++i) {
         expect_no_object(MAAR_OBJECT_ARRAY, old[i], MAAR_MESSAGE_ID_STALE_HANDLE);
-        maar_object_close(rig->allocator, old[i]);
+        (void)maar_object_close(rig->allocator, old[i]);
     }
     assert_ptr_equal(maar_object_of(rig->allocator, MAAR_OBJECT_ARRAY, now),
                      &objects[MAAR_OBJECT_ARRAY]);
     const uint64_t next = open_object(MAAR_OBJECT_POOL);
     assert_true((uint32_t)next != (uint32_t)now);
-    maar_object_close(rig->allocator, next);
-    maar_object_close(rig->allocator, now);
+    (void)maar_object_close(rig->allocator, next);
+    (void)maar_object_close(rig->allocator, now);
+    rig_close(rig);
+}
+
+/* Of two calls that end one object, the second one learns that it is too late. */
+static void object_is_claimed_once(void** state)
+{
+    (void)state;
+    rig = rig_begin(NULL);
+    const uint64_t handle = open_object(MAAR_OBJECT_ARRAY);
+    assert_int_equal(maar_object_claim(rig->allocator, "maarCall", "thing", handle), VK_SUCCESS);
+    rig_expect_silence(rig);
+    assert_int_equal(maar_object_claim(rig->allocator, "maarCall", "thing", handle),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FREED_CONCURRENTLY, "thing");
+    const uint64_t next = open_object(MAAR_OBJECT_ARRAY);
+    assert_int_equal(maar_object_claim(rig->allocator, "maarCall", "thing", handle),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_FREED_CONCURRENTLY);
+    assert_true(maar_object_close(rig->allocator, next));
+    assert_false(maar_object_close(rig->allocator, next));
     rig_close(rig);
 }
 
@@ -95,8 +115,8 @@ static void null_and_forged_handles_name_nothing(void** state)
     }
     expect_no_object(MAAR_OBJECT_POOL, own + ((uint64_t)1 << 32), MAAR_MESSAGE_ID_FOREIGN_HANDLE);
     expect_no_object(MAAR_OBJECT_POOL, UINT64_MAX, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
-    maar_object_close(rig->allocator, UINT64_MAX);
-    maar_object_close(rig->allocator, own);
+    (void)maar_object_close(rig->allocator, UINT64_MAX);
+    (void)maar_object_close(rig->allocator, own);
     rig_close(rig);
 }
 
@@ -111,9 +131,9 @@ static void another_allocators_handle_is_foreign(void** state)
     assert_int_equal(maar_object_open(other, MAAR_OBJECT_POOL, &objects[0], &foreign), VK_SUCCESS);
     assert_int_equal((uint32_t)own, (uint32_t)foreign);
     expect_no_object(MAAR_OBJECT_POOL, foreign, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
-    maar_object_close(rig->allocator, foreign);
+    (void)maar_object_close(rig->allocator, foreign);
     assert_non_null(maar_object_of(rig->allocator, MAAR_OBJECT_POOL, own));
-    maar_object_close(rig->allocator, own);
+    (void)maar_object_close(rig->allocator, own);
     maarDestroyAllocator(other);
     rig_close(rig);
 }
@@ -141,7 +161,7 @@ static void growth_of_the_table_keeps_handles(void** state)
     for (uint32_t i = 0; i < MANY; ++i) {
         const enum maar_object_kind kind = (enum maar_object_kind)(1 + i % (MAAR_OBJECT_KINDS - 1));
         assert_ptr_equal(maar_object_of(rig->allocator, kind, handles[i]), &objects[kind]);
-        maar_object_close(rig->allocator, handles[i]);
+        (void)maar_object_close(rig->allocator, handles[i]);
     }
     rig_close(rig);
 }
@@ -151,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         rig_unit_test(handle_names_its_object_and_no_other_kind),
         rig_unit_test(closed_handle_is_stale_for_ever),
+        rig_unit_test(object_is_claimed_once),
         rig_unit_test(null_and_forged_handles_name_nothing),
         rig_unit_test(another_allocators_handle_is_foreign),
         rig_unit_test(growth_of_the_table_keeps_handles),

@@ -57,11 +57,63 @@ static void slots_are_given_back_and_used_again(void** state)
     rig_close(rig);
 }
 
+/* A slot retires when its keys are used up. Here the last keys are reached at once: the slot gets a
+ * key close to the end while it is free. */
+static void slot_without_keys_retires(void** state)
+{
+    (void)state;
+    enum { LAST_USES = 3 };
+    struct rig* rig = rig_begin(NULL);
+    MaarAllocation stale[LAST_USES];
+    const MaarAllocation kept = rig_allocate(rig, 256, NULL);
+    maarFreeMemory(rig->allocator, rig_allocate(rig, 256, NULL));
+    const struct maar_arena* arena = rig->allocator->pools->first_arena;
+    const uint32_t index = arena->slots.head;
+    struct maar_slot* slot = maar_slot_at(&rig->allocator->slots, index);
+    maar_atomic32_store(&slot->key, (uint32_t)(0 - 2 * LAST_USES));
+    for (uint32_t i = 0; i < LAST_USES; ++i) {
+        assert_int_equal(arena->slots.head, index);
+        stale[i] = rig_allocate(rig, 256, NULL);
+        maarFreeMemory(rig->allocator, stale[i]);
+    }
+    for (uint32_t i = 0; i < 2000; ++i) {
+        const MaarAllocation made = rig_allocate(rig, 256, NULL);
+        assert_true((uint32_t)MAAR_TO_BITS(made) != index + 1);
+        for (uint32_t j = 0; j < LAST_USES; ++j) {
+            MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+            assert_int_equal(maarGetAllocationInfo(rig->allocator, stale[j], &info),
+                             VK_ERROR_VALIDATION_FAILED_EXT);
+            rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_HANDLE);
+        }
+        maarFreeMemory(rig->allocator, made);
+    }
+    maarFreeMemory(rig->allocator, kept);
+    rig_check(rig);
+    rig_close(rig);
+}
+
+static void first_keys_of_allocators_differ(void** state)
+{
+    (void)state;
+    enum { COUNT = 1 << 16 };
+    static uint8_t seen[COUNT / 8];
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        const uint32_t key = maar_first_key(i);
+        assert_true(key >= 2 && key <= 1u << 31 && key % 2 == 0);
+        /* The serial numbers that differ in their low 16 bits differ there in their keys. */
+        const uint32_t low = key / 2 % COUNT;
+        assert_int_equal(seen[low / 8] >> (low % 8) & 1, 0);
+        seen[low / 8] |= (uint8_t)(1u << (low % 8));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(no_number_leads_behind_the_segments),
         rig_unit_test(slots_are_given_back_and_used_again),
+        rig_unit_test(slot_without_keys_retires),
+        cmocka_unit_test(first_keys_of_allocators_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,8 +224,10 @@ static void misuse_is_reported(void** state)
         {0, 0, 1, MAAR_MEMORY_USAGE_UPLOAD, MAAR_MESSAGE_ID_ZERO_SIZE, "size"},
         {MAAR_MAX_SLICE_SIZE + 1, 0, 1, MAAR_MEMORY_USAGE_UPLOAD, MAAR_MESSAGE_ID_OUT_OF_RANGE,
          "size"},
-        {1, MAAR_MAX_SLICE_SIZE + 1, 1, MAAR_MEMORY_USAGE_UPLOAD, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
-         NULL},
+        {1, MAAR_MAX_SLICE_ALIGNMENT + 1, 1, MAAR_MEMORY_USAGE_UPLOAD,
+         MAAR_MESSAGE_ID_INVALID_ALIGNMENT, "alignment"},
+        {1, UINT64_MAX, 1, MAAR_MEMORY_USAGE_UPLOAD, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+         "alignment"},
         {1, 0, 0, MAAR_MEMORY_USAGE_UPLOAD, MAAR_MESSAGE_ID_EMPTY_FLAGS, "usage"},
         {1, 0, 1, (MaarMemoryUsage)9, MAAR_MESSAGE_ID_INVALID_ENUM, "memoryUsage"},
         {1, 0, VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, MAAR_MEMORY_USAGE_UPLOAD,
@@ -253,6 +255,47 @@ static void misuse_is_reported(void** state)
     assert_int_equal(maarDestroySliceAfter(rig->allocator, slice, 1, NULL), invalid);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pPoints");
     maarDestroySlice(rig->allocator, slice);
+}
+
+/* An alignment may be larger than the largest slice, and larger than a buffer of slices. */
+static void alignment_beyond_a_buffer_is_met(void** state)
+{
+    (void)state;
+    static const VkDeviceSize alignments[] = {
+        100003, MAAR_MAX_SLICE_SIZE, MAAR_MAX_SLICE_SIZE + 1, MIB + 7, 5 * MIB, GIB - 1, GIB};
+    enum { COUNT = 3 * sizeof alignments / sizeof alignments[0] };
+    struct rig* const rig = rig_begin(NULL);
+    MaarSlice slices[COUNT];
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        MaarSliceCreateInfo info =
+            slice_of(300, VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, MAAR_MEMORY_USAGE_UPLOAD);
+        info.alignment = alignments[i / 3];
+        slices[i] = make_slice(rig, &info);
+        assert_int_equal(read_slice(rig, slices[i]).offset % info.alignment, 0);
+        assert_int_equal(read_slice(rig, slices[i]).offset % 64, 0);
+    }
+    rig_check(rig);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        maarDestroySlice(rig->allocator, slices[i]);
+    }
+}
+
+/* A message about a buffer of slices names the call that ends the buffer. */
+static void buffer_of_slices_that_is_gone_names_the_call(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarSliceCreateInfo info =
+        slice_of(100, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const MaarSlice slice = make_slice(rig, &info);
+    const VkBuffer buffer = read_slice(rig, slice).buffer;
+    maarFreeMemory(rig->allocator, read_slice(rig, slice).allocation); /* it is not the program's */
+    maarDestroySlice(rig->allocator, slice);
+    rig_forget_messages(rig);
+    maarDestroyAllocator(rig->allocator);
+    rig->allocator = VK_NULL_HANDLE;
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, "maarDestroyAllocator");
+    vkDestroyBuffer(rig->device, buffer, NULL);
 }
 
 static void largest_slice_fits(void** state)
@@ -309,6 +352,8 @@ int main(void)
         rig_unit_test(flushes_of_neighbours_never_meet),
         rig_unit_test(pending_slice_is_not_reused),
         rig_unit_test(misuse_is_reported),
+        rig_unit_test(alignment_beyond_a_buffer_is_met),
+        rig_unit_test(buffer_of_slices_that_is_gone_names_the_call),
         rig_unit_test(largest_slice_fits),
         rig_unit_test(emptied_buffers_are_given_back),
         rig_unit_test(leaked_slices_are_reported),

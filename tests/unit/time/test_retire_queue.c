@@ -370,6 +370,25 @@ static void* collect_elsewhere(void* data)
     return NULL;
 }
 
+/* A request that found no room looks again at each step of a batch that may have made room. */
+static void each_step_that_gives_back_is_counted(void** state)
+{
+    (void)state;
+    struct maar_retire_pool pool = {{NULL}};
+    open_queue();
+    struct maar_retire_item* plain = prepare_full(2, &pool, at(0, 0)); /* without a second step */
+    plain->action = NULL;
+    uint64_t seen = maar_atomic64_load(&retire.returned_count);
+    maar_retire_queue(&retire, plain);
+    assert_int_equal(collect(), 1);
+    assert_int_equal(maar_atomic64_load(&retire.returned_count), seen + 1);
+    seen = maar_atomic64_load(&retire.returned_count);
+    maar_retire_queue(&retire, prepare_full(4, &pool, at(0, 0)));
+    assert_int_equal(collect(), 1);
+    assert_int_equal(maar_atomic64_load(&retire.returned_count), seen + 2);
+    close_queue();
+}
+
 /* The bytes that another collector is returning just now are not missed. */
 static void a_request_waits_for_bytes_on_their_way(void** state)
 {
@@ -406,6 +425,7 @@ int main(void)
         cmocka_unit_test(one_collection_ends_all_that_has_passed),
         cmocka_unit_test(a_batch_is_small),
         cmocka_unit_test(a_pool_ends_its_own_items),
+        cmocka_unit_test(each_step_that_gives_back_is_counted),
         cmocka_unit_test(a_request_waits_for_bytes_on_their_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,349 @@
+/*
+ * Keeps the lists of an arena's blocks: the blocks that allocations share, with what finds them
+ * (block index, shape index, idle blocks), and the blocks of a single allocation each.
+ *
+ * A block that leaves the list leaves a hole, and the list is compacted when more than half of it
+ * are holes. So listing and unlisting a block cost O(log n) on average.
+ */
+#include "core/memory/arena.h"
+
+#include <string.h>
+
+#include "core/memory/allocator_state.h"
+#include "core/memory/pool.h"
+
+/* The number of blocks for which the first list of an arena has room. A list is compacted only when
+ * it has more entries than this. */
+enum { FIRST_BLOCK_CAPACITY = 16 };
+/* The number of columns for which the first shape index has room. */
+enum { FIRST_SHAPE_COLUMNS = 7 };
+
+void maar_arena_note_room(struct maar_arena* arena, struct maar_block* block)
+{
+    maar_block_index_set(&arena->block_index, block,
+                         maar_size_class(maar_placement_largest_free_bound(block->placement)));
+}
+
+void maar_arena_count_empty(struct maar_arena* arena, struct maar_block* block, bool empty)
+{
+    struct maar_pool* pool = arena->pool;
+    const uint64_t change = empty ? block->size : 0 - block->size;
+    (void)maar_atomic32_add(&pool->empty_count, empty ? 1u : UINT32_MAX);
+    (void)maar_atomic64_add(&pool->empty_bytes, change);
+    (void)maar_atomic64_add(&pool->allocator->heaps[pool->heap_index].empty_bytes, change);
+    if (!empty) {
+        maar_idle_blocks_remove(&arena->idle, block);
+    } else if (block->pin_count == 0) {
+        maar_idle_blocks_add(&arena->idle, block);
+    }
+}
+
+void maar_arena_pin(struct maar_arena* arena, struct maar_block* block)
+{
+    ++block->pin_count;
+    maar_idle_blocks_remove(&arena->idle, block);
+}
+
+void maar_arena_unpin(struct maar_arena* arena, struct maar_block* block)
+{
+    --block->pin_count;
+    if (maar_block_is_idle(block)) {
+        maar_idle_blocks_add(&arena->idle, block);
+    }
+}
+
+void maar_arena_raise_bounds(struct maar_arena* arena, struct maar_block* block, VkDeviceSize room)
+{
+    if (arena->shapes == NULL) {
+        block->least_bound = MAAR_SHAPE_ANY_SIZE;
+        return;
+    }
+    maar_shape_index_raise(arena->shapes, block->at, room);
+    block->least_bound = maar_shape_index_least(arena->shapes, block->at);
+}
+
+void maar_arena_lower_bound(struct maar_arena* arena, struct maar_block* block, uint32_t column,
+                            uint32_t bound)
+{
+    maar_shape_index_set(arena->shapes, block->at, column, bound);
+    block->least_bound = maar_shape_index_least(arena->shapes, block->at);
+}
+
+/* Computes the bounds of all blocks in the shape index again, after their numbers have changed. */
+static void refill_shapes(struct maar_arena* arena)
+{
+    if (arena->shapes != NULL) {
+        maar_shape_index_reset(arena->shapes);
+    }
+    for (struct maar_block* block = maar_arena_next_block(arena, 0); block != NULL;
+         block = maar_arena_next_block(arena, block->at + 1)) {
+        maar_arena_raise_bounds(arena, block, maar_placement_largest_free_bound(block->placement));
+    }
+}
+
+/* Copies the blocks of the list to another list, or to its own beginning, without holes. */
+static void copy_blocks(const struct maar_arena* arena, struct maar_block** to)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < arena->block_end; ++i) {
+        if (arena->blocks[i] != NULL) {
+            to[count++] = arena->blocks[i];
+        }
+    }
+}
+
+static void compact(struct maar_arena* arena)
+{
+    const uint32_t end = arena->block_end;
+    copy_blocks(arena, arena->blocks);
+    for (uint32_t i = arena->block_count; i < end; ++i) {
+        arena->blocks[i] = NULL;
+    }
+    arena->block_end = arena->block_count;
+    maar_block_index_renumber(&arena->block_index, arena->blocks, 0, end);
+    refill_shapes(arena);
+}
+
+/* Host memory that takes the place of what an arena has. Then what the arena had. */
+struct replacement {
+    uint32_t capacity;
+    uint32_t columns; /* of the shape index */
+    struct maar_block** blocks;
+    struct maar_shape_index* shapes; /* NULL: the arena goes on without a shape index */
+};
+
+static void free_replacement(MaarAllocator allocator, const struct replacement* memory)
+{
+    maar_host_free(allocator->callbacks, memory->blocks);
+    maar_host_free(allocator->callbacks, memory->shapes);
+}
+
+/* Gives the arena a new shape index with the columns that it has, unless there is one with more
+ * columns already. */
+static void replace_shapes(struct maar_arena* arena, struct replacement* memory)
+{
+    struct maar_shape_index* old = arena->shapes;
+    if (memory->shapes == NULL || memory->capacity != arena->block_capacity ||
+        (old != NULL && old->count > memory->columns)) {
+        return;
+    }
+    maar_shape_index_init(memory->shapes, memory->capacity, memory->columns, old);
+    arena->shapes = memory->shapes;
+    memory->shapes = old;
+    refill_shapes(arena);
+}
+
+/* Replaces the list by one with a greater capacity. */
+static void replace_list(struct maar_arena* arena, struct replacement* memory)
+{
+    struct maar_block** old = arena->blocks;
+    struct maar_block** idle = memory->blocks + memory->capacity;
+    copy_blocks(arena, memory->blocks);
+    for (uint32_t i = 0; i < arena->idle.count; ++i) {
+        idle[i] = arena->idle.heap[i];
+    }
+    arena->blocks = memory->blocks;
+    arena->block_end = arena->block_count;
+    arena->block_capacity = memory->capacity;
+    arena->idle.heap = idle;
+    arena->block_index.levels = (uint16_t*)(void*)(idle + memory->capacity);
+    arena->block_index.capacity = memory->capacity;
+    maar_block_index_renumber(&arena->block_index, arena->blocks, 0, arena->block_end);
+    memory->blocks = old;
+    struct maar_shape_index* old_shapes = arena->shapes;
+    replace_shapes(arena, memory);
+    if (arena->shapes == old_shapes && old_shapes != NULL) {
+        /* There is no memory for a larger index. A failed request makes one later. */
+        arena->shapes = NULL;
+        MAAR_DEBUG_ASSERT(memory->shapes == NULL);
+        memory->shapes = old_shapes;
+    }
+}
+
+VkResult maar_arena_reserve_list(struct maar_arena* arena)
+{
+    MaarAllocator allocator = arena->pool->allocator;
+    const VkAllocationCallbacks* callbacks = allocator->callbacks;
+    while (arena->block_end + arena->creating_count > arena->block_capacity) {
+        if (arena->block_count + arena->creating_count <= arena->block_capacity / 2) {
+            compact(arena);
+            break;
+        }
+        struct replacement memory = {
+            .capacity =
+                arena->block_capacity == 0 ? FIRST_BLOCK_CAPACITY : arena->block_capacity * 2,
+            .columns = arena->shapes != NULL ? arena->shapes->width - 1 : 0,
+        };
+        maar_mutex_unlock(&arena->lock);
+        memory.blocks =
+            maar_host_calloc(callbacks, 1,
+                             memory.capacity * 2 * sizeof(struct maar_block*) +
+                                 maar_block_index_entries(memory.capacity) * sizeof(uint16_t));
+        if (memory.blocks != NULL && memory.columns > 0) {
+            memory.shapes = maar_host_calloc(
+                callbacks, 1, maar_shape_index_size(memory.capacity, memory.columns));
+        }
+        maar_mutex_lock(&arena->lock);
+        if (memory.blocks == NULL) {
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+        if (memory.capacity > arena->block_capacity) {
+            replace_list(arena, &memory);
+        }
+        maar_mutex_unlock(&arena->lock);
+        free_replacement(allocator, &memory);
+        maar_mutex_lock(&arena->lock);
+    }
+    return VK_SUCCESS;
+}
+
+uint32_t maar_arena_shape_column(struct maar_arena* arena, uint32_t shape)
+{
+    struct maar_shape_index* shapes = arena->shapes;
+    if (shapes == NULL) {
+        return 0;
+    }
+    uint32_t column = maar_shape_index_column(shapes, shape);
+    if (column == 0) {
+        column = maar_shape_index_add(shapes, shape);
+        for (struct maar_block* block = maar_arena_next_block(arena, 0);
+             column != 0 && block != NULL; block = maar_arena_next_block(arena, block->at + 1)) {
+            maar_arena_lower_bound(
+                arena, block, column,
+                maar_shape_bound(maar_placement_largest_free_bound(block->placement)));
+        }
+    }
+    return column;
+}
+
+bool maar_arena_grow_shapes(struct maar_arena* arena)
+{
+    MaarAllocator allocator = arena->pool->allocator;
+    const uint32_t now = arena->shapes != NULL ? arena->shapes->width - 1 : 0;
+    const uint32_t columns = now == 0 ? FIRST_SHAPE_COLUMNS : 2 * now + 1;
+    struct replacement memory = {
+        .capacity = arena->block_capacity,
+        .columns = columns < MAAR_SHAPE_COLUMNS ? columns : MAAR_SHAPE_COLUMNS,
+    };
+    if (memory.columns == now) {
+        return false;
+    }
+    maar_mutex_unlock(&arena->lock);
+    memory.shapes = maar_host_calloc(allocator->callbacks, 1,
+                                     maar_shape_index_size(memory.capacity, memory.columns));
+    const bool has_memory = memory.shapes != NULL;
+    maar_mutex_lock(&arena->lock);
+    replace_shapes(arena, &memory);
+    maar_mutex_unlock(&arena->lock);
+    free_replacement(allocator, &memory);
+    maar_mutex_lock(&arena->lock);
+    return has_memory;
+}
+
+static void unlist(struct maar_arena* arena, struct maar_block* block, bool counted)
+{
+    struct maar_pool* pool = arena->pool;
+    const uint32_t at = block->at;
+    arena->block_bytes -= block->size;
+    --arena->block_count;
+    maar_arena_count_empty(arena, block, false);
+    if (counted) {
+        (void)maar_atomic32_add(&pool->empty_count, 1);
+    }
+    arena->blocks[at] = NULL;
+    maar_block_index_renumber(&arena->block_index, arena->blocks, at, at + 1);
+    if (arena->shapes != NULL) {
+        maar_shape_index_clear(arena->shapes, at);
+    }
+    while (arena->block_end > 0 && arena->blocks[arena->block_end - 1] == NULL) {
+        --arena->block_end;
+    }
+    if (arena->block_end > FIRST_BLOCK_CAPACITY && arena->block_count < arena->block_end / 2) {
+        compact(arena);
+    }
+}
+
+bool maar_arena_try_unlist(struct maar_arena* arena, struct maar_block* block, bool counted)
+{
+    struct maar_pool* pool = arena->pool;
+    if (!maar_atomic32_take_above(&pool->listed_count, pool->min_block_count)) {
+        return false;
+    }
+    (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
+    unlist(arena, block, counted);
+    return true;
+}
+
+/* Moves the blocks of later ids, which other threads have listed first, up by one place. Returns
+ * the number of the first one, where the block of this id belongs. */
+static uint32_t make_place(struct maar_arena* arena, uint64_t id)
+{
+    uint32_t at = arena->block_end;
+    while (at > 0 && (arena->blocks[at - 1] == NULL || arena->blocks[at - 1]->id > id)) {
+        --at;
+    }
+    for (uint32_t i = arena->block_end; i > at; --i) {
+        arena->blocks[i] = arena->blocks[i - 1];
+    }
+    ++arena->block_end;
+    return at;
+}
+
+void maar_arena_list(struct maar_arena* arena, struct maar_block* block)
+{
+    const uint32_t at = make_place(arena, block->id);
+    arena->blocks[at] = block;
+    ++arena->block_count;
+    arena->block_bytes += block->size;
+    maar_block_index_renumber(&arena->block_index, arena->blocks, at, arena->block_end);
+    maar_arena_count_empty(arena, block, true);
+    if (at + 1 < arena->block_end) {
+        refill_shapes(arena);
+    } else {
+        maar_arena_raise_bounds(arena, block, maar_placement_largest_free_bound(block->placement));
+    }
+}
+
+/* Returns the list for a block that holds a single allocation. */
+static struct maar_block** dedicated_list(struct maar_arena* arena, const struct maar_block* block)
+{
+    return block->table != NULL ? &arena->stitched : &arena->dedicated;
+}
+
+void maar_arena_link_dedicated(struct maar_arena* arena, struct maar_block* block)
+{
+    struct maar_block** list = dedicated_list(arena, block);
+    block->next = *list;
+    if (*list != NULL) {
+        (*list)->previous = block;
+    }
+    *list = block;
+    if (block->table != NULL) {
+        ++arena->stitched_count;
+    } else {
+        ++arena->dedicated_count;
+        arena->dedicated_bytes += block->size;
+    }
+}
+
+void maar_arena_unlink_dedicated(struct maar_arena* arena, struct maar_block* block)
+{
+    if (block->previous != NULL) {
+        block->previous->next = block->next;
+    } else {
+        *dedicated_list(arena, block) = block->next;
+    }
+    if (block->next != NULL) {
+        block->next->previous = block->previous;
+    }
+    --block->range_count;
+    if (block->table != NULL) {
+        /* The allocation was pending: no stitched allocation ends in one step. */
+        --arena->stitched_count;
+        --arena->stitched_pending_count;
+        arena->stitched_pending_bytes -= block->size;
+    } else {
+        --arena->dedicated_count;
+        arena->dedicated_bytes -= block->size;
+    }
+}
