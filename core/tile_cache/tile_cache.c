@@ -162,8 +162,10 @@ static void start_tiles(struct maar_tile_cache* cache)
             cache->info.tileCounts[level] += count;
         }
     }
+    cache->recorded_slot = MAAR_TILE_NONE;
+    cache->ending_slot = MAAR_TILE_NONE;
     for (uint32_t i = 0; i < cache->slot_count; ++i) {
-        cache->slots[i].next_free = i + 1 < cache->slot_count ? i + 1 : MAAR_TILE_NONE;
+        cache->slots[i].next = i + 1 < cache->slot_count ? i + 1 : MAAR_TILE_NONE;
     }
 }
 

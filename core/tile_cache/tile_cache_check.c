@@ -37,6 +37,36 @@ static const char* check_tile(struct maar_tile_cache* cache, uint32_t tile, stru
                : NULL;
 }
 
+/* Returns how many slots a list has, or UINT32_MAX if one of them is in another state. */
+static uint32_t count_slots(const struct maar_tile_cache* cache, uint32_t first,
+                            enum maar_slot_state state)
+{
+    uint32_t count = 0;
+    for (uint32_t i = first; i != MAAR_TILE_NONE; i = cache->slots[i].next) {
+        if (cache->slots[i].state != state || ++count > cache->slot_count) {
+            return UINT32_MAX;
+        }
+    }
+    return count;
+}
+
+static const char* check_slots(const struct maar_tile_cache* cache)
+{
+    uint32_t counts[MAAR_UPLOAD_ENDING + 1] = {0};
+    for (uint32_t i = 0; i < cache->slot_count; ++i) {
+        ++counts[cache->slots[i].state];
+    }
+    if (count_slots(cache, cache->free_slot, MAAR_UPLOAD_FREE) != counts[MAAR_UPLOAD_FREE] ||
+        count_slots(cache, cache->recorded_slot, MAAR_UPLOAD_RECORDED) !=
+            counts[MAAR_UPLOAD_RECORDED] ||
+        count_slots(cache, cache->ending_slot, MAAR_UPLOAD_ENDING) != counts[MAAR_UPLOAD_ENDING]) {
+        return "a list of uploads of a tile cache is torn";
+    }
+    return cache->slot_count - counts[MAAR_UPLOAD_FREE] != cache->used_slots
+               ? "a tile cache counts its uploads wrong"
+               : NULL;
+}
+
 const char* maar_tile_cache_check(struct maar_tile_cache* cache)
 {
     struct tally tally = {.live = 0};
@@ -69,7 +99,8 @@ const char* maar_tile_cache_check(struct maar_tile_cache* cache)
         tally.unfilled != cache->unfilled_count || tally.uploading != cache->used_slots) {
         return "a tile cache counts its tiles wrong";
     }
-    return maar_cache_committed(cache) != maar_sparse_committed(cache->image)
-               ? "a tile cache counts its pages wrong"
-               : NULL;
+    if (maar_cache_committed(cache) != maar_sparse_committed(cache->image)) {
+        return "a tile cache counts its pages wrong";
+    }
+    return check_slots(cache);
 }

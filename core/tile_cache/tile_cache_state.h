@@ -48,7 +48,7 @@ enum maar_slot_state {
 struct maar_upload_slot {
     uint32_t tile;
     uint32_t generation; /* from 1 on; an upload's id is this and the slot's index */
-    uint32_t next_free;
+    uint32_t next; /* in the list of its state; uploads that the program fills are in none */
     enum maar_slot_state state;
     MaarPoint point;
 };
@@ -83,8 +83,9 @@ struct maar_tile_cache {
 
     uint32_t slot_count;
     uint32_t used_slots;
-    uint32_t recorded_slots;
-    uint32_t free_slot; /* head of the list */
+    uint32_t free_slot; /* heads of lists */
+    uint32_t recorded_slot;
+    uint32_t ending_slot;
     struct maar_upload_slot* slots;
     VkDeviceSize slot_size;   /* bytes of a tile */
     VkDeviceSize slot_stride; /* from one slot to the next */

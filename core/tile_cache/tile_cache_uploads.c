@@ -46,7 +46,7 @@ void maar_cache_start_upload(struct maar_tile_cache* cache, uint32_t tile, MaarT
     const uint32_t index = cache->free_slot;
     MAAR_DEBUG_ASSERT(index != MAAR_TILE_NONE && t->state == MAAR_TILE_UNFILLED);
     struct maar_upload_slot* slot = &cache->slots[index];
-    cache->free_slot = slot->next_free;
+    cache->free_slot = slot->next;
     ++cache->used_slots;
     slot->state = MAAR_UPLOAD_STARTED;
     slot->tile = tile;
@@ -66,11 +66,17 @@ void maar_cache_start_upload(struct maar_tile_cache* cache, uint32_t tile, MaarT
     };
 }
 
+/* Puts a slot at the head of a list. */
+static void push_slot(struct maar_tile_cache* cache, uint32_t* list, struct maar_upload_slot* slot)
+{
+    slot->next = *list;
+    *list = (uint32_t)(slot - cache->slots);
+}
+
 static void free_slot(struct maar_tile_cache* cache, struct maar_upload_slot* slot)
 {
     slot->state = MAAR_UPLOAD_FREE;
-    slot->next_free = cache->free_slot;
-    cache->free_slot = (uint32_t)(slot - cache->slots);
+    push_slot(cache, &cache->free_slot, slot);
     --cache->used_slots;
 }
 
@@ -229,7 +235,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Ma
     if (uploadCount > 0) {
         record_copies(it, commandBuffer, uploadCount, pUploads);
         record_end(it, commandBuffer);
-        it->recorded_slots += uploadCount;
+    }
+    for (uint32_t i = 0; i < uploadCount; ++i) {
+        push_slot(it, &it->recorded_slot, &it->slots[(uint32_t)pUploads[i].id]);
     }
     return VK_SUCCESS;
 }
@@ -258,12 +266,26 @@ static uint32_t list_endings(struct maar_tile_cache* cache, const MaarPoint* ext
                              MaarPoint* points)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < cache->slot_count && count <= MAAR_MAX_POINTS; ++i) {
-        if (cache->slots[i].state == MAAR_UPLOAD_ENDING) {
-            count = note_ending(&cache->slots[i].point, count, points);
-        }
+    for (uint32_t i = cache->ending_slot; i != MAAR_TILE_NONE && count <= MAAR_MAX_POINTS;
+         i = cache->slots[i].next) {
+        count = note_ending(&cache->slots[i].point, count, points);
     }
     return extra != NULL && count <= MAAR_MAX_POINTS ? note_ending(extra, count, points) : count;
+}
+
+/* Gives the recorded uploads their point, or, without a point, back to the program. */
+static void end_recorded(struct maar_tile_cache* cache, const MaarPoint* point)
+{
+    while (cache->recorded_slot != MAAR_TILE_NONE) {
+        struct maar_upload_slot* slot = &cache->slots[cache->recorded_slot];
+        cache->recorded_slot = slot->next;
+        slot->state = MAAR_UPLOAD_STARTED;
+        if (point != NULL) {
+            slot->state = MAAR_UPLOAD_ENDING;
+            slot->point = *point;
+            push_slot(cache, &cache->ending_slot, slot);
+        }
+    }
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarEndTileUploads(MaarAllocator allocator, MaarTileCache cache,
@@ -274,7 +296,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEndTileUploads(MaarAllocator allocator, MaarT
     if (result == VK_SUCCESS && pPoint != NULL) {
         MaarPoint points[MAAR_MAX_POINTS];
         result = maar_retire_check_points(&allocator->retire, __func__, 1, pPoint);
-        if (result == VK_SUCCESS && it->recorded_slots > 0 &&
+        if (result == VK_SUCCESS && it->recorded_slot != MAAR_TILE_NONE &&
             list_endings(it, pPoint, points) > MAAR_MAX_POINTS) {
             return maar_fail(
                 allocator, VK_ERROR_TOO_MANY_OBJECTS, MAAR_MESSAGE_ID_TOO_MANY_TIMELINES, __func__,
@@ -284,14 +306,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEndTileUploads(MaarAllocator allocator, MaarT
     if (result != VK_SUCCESS) {
         return result;
     }
-    for (uint32_t i = 0; i < it->slot_count && it->recorded_slots > 0; ++i) {
-        struct maar_upload_slot* slot = &it->slots[i];
-        if (slot->state == MAAR_UPLOAD_RECORDED) {
-            slot->state = pPoint != NULL ? MAAR_UPLOAD_ENDING : MAAR_UPLOAD_STARTED;
-            slot->point = pPoint != NULL ? *pPoint : slot->point;
-            --it->recorded_slots;
-        }
-    }
+    end_recorded(it, pPoint);
     if (pPoint == NULL && it->transition_open) {
         it->in_general = false;
     }
@@ -358,23 +373,34 @@ static void complete(struct maar_tile_cache* cache, struct maar_upload_slot* slo
     free_slot(cache, slot);
 }
 
-/* Reads the timelines that uploads wait for. completes: makes uploads visible whose points have
- * passed. */
-static VkResult look_at_endings(struct maar_tile_cache* cache, struct known_values* known,
-                                bool completes)
+/* Reads the timelines that uploads wait for. */
+static VkResult read_endings(struct maar_tile_cache* cache, struct known_values* known)
 {
-    for (uint32_t i = 0; i < cache->slot_count && cache->used_slots > 0; ++i) {
-        struct maar_upload_slot* slot = &cache->slots[i];
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = cache->ending_slot; i != MAAR_TILE_NONE && result == VK_SUCCESS;
+         i = cache->slots[i].next) {
         uint64_t value = 0;
-        if (slot->state != MAAR_UPLOAD_ENDING) {
-            continue;
-        }
+        result = value_of(cache, known, cache->slots[i].point.semaphore, &value);
+    }
+    return result;
+}
+
+/* Makes uploads visible whose points have passed. All their timelines have been read. */
+static VkResult complete_endings(struct maar_tile_cache* cache, struct known_values* known)
+{
+    uint32_t* link = &cache->ending_slot;
+    while (*link != MAAR_TILE_NONE) {
+        struct maar_upload_slot* slot = &cache->slots[*link];
+        uint64_t value = 0;
         const VkResult result = value_of(cache, known, slot->point.semaphore, &value);
         if (result != VK_SUCCESS) {
             return result;
         }
-        if (completes && value >= slot->point.value) {
+        if (value >= slot->point.value) {
+            *link = slot->next;
             complete(cache, slot);
+        } else {
+            link = &slot->next;
         }
     }
     return VK_SUCCESS;
@@ -384,8 +410,8 @@ static VkResult look_at_endings(struct maar_tile_cache* cache, struct known_valu
 VkResult maar_cache_complete(struct maar_tile_cache* cache)
 {
     struct known_values known = {.count = 0};
-    const VkResult result = look_at_endings(cache, &known, false);
-    return result == VK_SUCCESS ? look_at_endings(cache, &known, true) : result;
+    const VkResult result = read_endings(cache, &known);
+    return result == VK_SUCCESS ? complete_endings(cache, &known) : result;
 }
 
 uint32_t maar_cache_ending_points(struct maar_tile_cache* cache, MaarPoint* points)

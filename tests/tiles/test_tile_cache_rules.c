@@ -382,6 +382,41 @@ static void cancelled_upload_is_started_again(void** state)
     stop();
 }
 
+/* Each upload has a point of its own, and the later ones pass first. */
+static void uploads_end_in_any_order(void** state)
+{
+    enum { MANY = 4 };
+    VkSemaphore timelines[MANY];
+    (void)state;
+    start(NULL, NULL);
+    fill_pinned();
+    const uint64_t filled = tile_cache(rig, cache).completedCount;
+    const uint32_t wanted[MANY] = {
+        MAAR_PACK_TILE_REQUEST(2u, 0u, 0u, 0u), MAAR_PACK_TILE_REQUEST(2u, 0u, 1u, 0u),
+        MAAR_PACK_TILE_REQUEST(2u, 0u, 0u, 1u), MAAR_PACK_TILE_REQUEST(2u, 0u, 1u, 1u)};
+    const uint32_t count = update_some(MANY, wanted, MOST);
+    assert_true(count >= MANY);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        timelines[i] = rig_create_timeline(rig, 0);
+        const MaarPoint point = {timelines[i], 1};
+        const uint32_t last = i + 1 == MANY ? count - i : 1;
+        assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, last, &uploads[i]),
+                         VK_SUCCESS);
+        assert_int_equal(maarEndTileUploads(rig->allocator, cache, &point), VK_SUCCESS);
+    }
+    for (uint32_t i = MANY; i-- > 0;) {
+        rig_signal(rig, timelines[i], 1);
+        assert_int_equal(update_some(0, NULL, MOST), 0);
+        assert_int_equal(tile_cache(rig, cache).usedSlotCount, i);
+        assert_int_equal(tile_cache(rig, cache).completedCount, filled + count - i);
+        assert_int_equal(maarCheckAllocator(rig->allocator, NULL), VK_SUCCESS);
+    }
+    for (uint32_t i = 0; i < MANY; ++i) {
+        vkDestroySemaphore(rig->device, timelines[i], NULL);
+    }
+    stop();
+}
+
 /* A lost device is reported, and nothing has changed. */
 static void failing_timeline_changes_nothing(void** state)
 {
@@ -551,6 +586,7 @@ int main(void)
         rig_unit_test(shortage_of_device_memory_is_lived_with),
         rig_unit_test(update_stays_within_the_budget_of_heaps),
         rig_unit_test(cancelled_upload_is_started_again),
+        rig_unit_test(uploads_end_in_any_order),
         rig_unit_test(failing_timeline_changes_nothing),
         rig_unit_test(failing_creation_leaves_nothing_behind),
         rig_unit_test(failing_updates_keep_the_cache_whole),
