@@ -111,6 +111,18 @@ static void open_large(struct growth* growth)
     }
 }
 
+/* Frees any slice, and takes one of the same size, for which that buffer alone has room. */
+static void do_churn_large(struct growth* growth, uint32_t index)
+{
+    MaarSlice* slices = growth->state;
+    MaarSlice* const slice = &slices[growth_pick(growth)];
+    const MaarSliceCreateInfo info =
+        describe_slice(MAAR_MAX_SLICE_SIZE, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+    (void)index;
+    maarDestroySlice(growth->allocator, *slice);
+    GROWTH_EXPECT(maarCreateSlice(growth->allocator, &info, slice));
+}
+
 /* One slice of each of n kinds: a set of usages and of queue families. */
 static MaarSliceCreateInfo describe_kind(uint32_t kind)
 {
@@ -159,6 +171,8 @@ const struct growth_case growth_slice_cases[] = {
     SLICES("slice-info", "maarGetSliceInfo", 10000, "slices", slices, NULL, do_get_info, NULL),
     SLICES("create-slice-buffers", "maarCreateSlice", 1000, "slices that fill shared buffers",
            large, NULL, do_create, destroy_more),
+    SLICES("churn-slice-buffers", "maarCreateSlice maarDestroySlice", 1000,
+           "slices that fill shared buffers", large, NULL, do_churn_large, NULL),
     SLICES("create-slice-kinds", "maarCreateSlice maarDestroySlice", 64,
            "kinds of slices that share no buffers", kinds, NULL, do_create_kind, NULL),
     {.name = NULL},
