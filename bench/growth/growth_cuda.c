@@ -68,14 +68,6 @@ static void do_get_memory(struct growth* growth, uint32_t index)
     GROWTH_EXPECT(maarGetCudaMemory(all->cuda, growth->memory[growth_pick(growth)], &memory));
 }
 
-static void create_more_blocks(struct growth* growth)
-{
-    VkBuffer* buffers = growth->spare;
-    for (uint32_t i = growth->n; i < growth->n + growth->count; ++i) {
-        growth->memory[i] = growth_create_shared(growth, 64 * GROWTH_KIB, true, &buffers[i]);
-    }
-}
-
 static void do_import(struct growth* growth, uint32_t index)
 {
     const struct cudas* all = growth->state;
@@ -90,14 +82,9 @@ static void do_destroy_block(struct growth* growth, uint32_t index)
     maarDestroyBuffer(growth->allocator, buffers[at], growth->memory[at]);
 }
 
-static void destroy_more_blocks(struct growth* growth)
-{
-    growth_repeat(growth, growth->count, do_destroy_block);
-}
-
 static void import_more_blocks(struct growth* growth)
 {
-    create_more_blocks(growth);
+    growth_create_more_shared(growth);
     growth_repeat(growth, growth->count, do_import);
 }
 
@@ -345,8 +332,8 @@ const struct growth_case growth_cuda_cases[] = {
     CUDA("cuda-memory", "maarGetCudaMemory", GROWTH_BESIDE, "imported blocks", blocks, NULL,
          do_get_memory, NULL),
     CUDA("cuda-import", "maarGetCudaMemory", GROWTH_BESIDE,
-         "imported blocks; another one is imported", blocks, create_more_blocks, do_import,
-         destroy_more_blocks),
+         "imported blocks; another one is imported", blocks, growth_create_more_shared, do_import,
+         growth_destroy_more_shared),
     CUDA("cuda-free", "maarDestroyBuffer", GROWTH_BESIDE, "imported blocks; another one is freed",
          blocks, import_more_blocks, do_destroy_block, NULL),
     CUDA("cuda-info", "maarGetCudaInfo", GROWTH_BESIDE, "imported blocks", blocks, NULL,

@@ -65,25 +65,9 @@ static void do_get_memory(struct growth* growth, uint32_t index)
     import(growth, growth_pick(growth));
 }
 
-static void create_more_blocks(struct growth* growth)
-{
-    VkBuffer* buffers = growth->spare;
-    for (uint32_t i = growth->n; i < growth->n + growth->count; ++i) {
-        growth->memory[i] = growth_create_shared(growth, 64 * GROWTH_KIB, true, &buffers[i]);
-    }
-}
-
 static void do_import(struct growth* growth, uint32_t index)
 {
     import(growth, growth->n + index);
-}
-
-static void destroy_more_blocks(struct growth* growth)
-{
-    const VkBuffer* buffers = growth->spare;
-    for (uint32_t i = growth->n; i < growth->n + growth->count; ++i) {
-        maarDestroyBuffer(growth->allocator, buffers[i], growth->memory[i]);
-    }
 }
 
 static void do_get_info(struct growth* growth, uint32_t index)
@@ -247,7 +231,7 @@ const struct growth_case growth_hip_cases[] = {
     HIP("hip-memory", "maarGetHipMemory", GROWTH_BESIDE, "imported blocks", blocks, NULL,
         do_get_memory, NULL),
     HIP("hip-import", "maarGetHipMemory", GROWTH_BESIDE, "imported blocks; another one is imported",
-        blocks, create_more_blocks, do_import, destroy_more_blocks),
+        blocks, growth_create_more_shared, do_import, growth_destroy_more_shared),
     HIP("hip-info", "maarGetHipInfo", GROWTH_BESIDE, "imported blocks", blocks, NULL, do_get_info,
         NULL),
     HIP("create-hip", "maarCreateHip maarDestroyHip", GROWTH_BESIDE, "other MaarHip objects",

@@ -9,7 +9,7 @@
 const char* growth_cuda_library;
 const char* growth_hip_library;
 
-/* Tells the stand-ins the UUID of the simulated device. */
+/* Gives the stand-ins the UUID of the simulated device. */
 static void name_device(struct growth* growth)
 {
     MaarSharingInfo info = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};

@@ -61,3 +61,19 @@ void growth_close_shared(struct growth* growth)
         maarDestroyBuffer(growth->allocator, buffers[i], growth->memory[i]);
     }
 }
+
+void growth_create_more_shared(struct growth* growth)
+{
+    VkBuffer* buffers = growth->spare;
+    for (uint32_t i = growth->n; i < growth->n + growth->count; ++i) {
+        growth->memory[i] = growth_create_shared(growth, 64 * GROWTH_KIB, true, &buffers[i]);
+    }
+}
+
+void growth_destroy_more_shared(struct growth* growth)
+{
+    const VkBuffer* buffers = growth->spare;
+    for (uint32_t i = growth->n; i < growth->n + growth->count; ++i) {
+        maarDestroyBuffer(growth->allocator, buffers[i], growth->memory[i]);
+    }
+}

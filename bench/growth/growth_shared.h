@@ -20,5 +20,8 @@ MaarExportedMemory growth_export(struct growth* growth, MaarAllocation memory);
  * growth->count more. Each has 64 KiB. */
 void growth_open_shared(struct growth* growth, bool dedicated);
 void growth_close_shared(struct growth* growth);
+/* growth->count more of them, in blocks of their own. */
+void growth_create_more_shared(struct growth* growth);
+void growth_destroy_more_shared(struct growth* growth);
 
 #endif

@@ -48,14 +48,6 @@ static void do_create_shared(struct growth* growth, uint32_t index)
     growth->memory[at] = growth_create_shared(growth, 64 * GROWTH_KIB, false, &buffers[at]);
 }
 
-static void destroy_more(struct growth* growth)
-{
-    const VkBuffer* buffers = growth->spare;
-    for (uint32_t i = growth->n; i < growth->n + growth->count; ++i) {
-        maarDestroyBuffer(growth->allocator, buffers[i], growth->memory[i]);
-    }
-}
-
 static void do_get_info(struct growth* growth, uint32_t index)
 {
     MaarSharingInfo info = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};
@@ -277,7 +269,7 @@ const struct growth_case growth_sharing_cases[] = {
     SHARED("describe-memory", "maarDescribeMemory", 64, "exported blocks", blocks, NULL,
            do_describe, NULL, growth_close_shared),
     SHARED("create-shared-buffer", "maarCreateBuffer", 256, "shared buffers", shared, NULL,
-           do_create_shared, destroy_more, growth_close_shared),
+           do_create_shared, growth_destroy_more_shared, growth_close_shared),
     SHARED("sharing-info", "maarGetSharingInfo", 256, "shared buffers", shared, NULL, do_get_info,
            NULL, growth_close_shared),
     SHARED("sharing-support", "maarGetSharingSupport", 256, "shared buffers", shared, NULL,

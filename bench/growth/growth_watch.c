@@ -44,14 +44,6 @@ static void open_pools(struct growth* growth)
     }
 }
 
-static void close_pools(struct growth* growth)
-{
-    const MaarPool* pools = growth->state;
-    for (uint32_t i = 0; i < growth->n; ++i) {
-        maarDestroyPool(growth->allocator, pools[i]);
-    }
-}
-
 /* ---- statistics ---- */
 
 static void do_statistics(struct growth* growth, uint32_t index)
@@ -244,6 +236,7 @@ static void open_bare(struct growth* growth)
     }
 #define open_live growth_open_live
 #define close_live growth_close_live
+#define close_pools growth_destroy_pools
 #define close_blocks close_pool
 #define close_ranges close_pool
 #define close_listed_blocks close_pool

@@ -43,20 +43,30 @@ static enum slice_outcome place_slice_in(MaarAllocator allocator, struct maar_sl
 static enum slice_outcome place_slice(MaarAllocator allocator, struct maar_slice_shelf* shelf,
                                       struct maar_slice_job* job)
 {
+    /* A range of this size serves at any offset. With a small alignment, most ranges of the slice's
+     * own size serve. */
+    const VkDeviceSize room =
+        job->alignment > job->size ? job->size + job->alignment - 1 : job->size;
     maar_assert_held(&shelf->arena->lock);
-    struct maar_slice_buffer* home = shelf->buffers;
-    while (home != NULL) {
-        struct maar_slice_buffer* next = home->next;
-        if (maar_placement_largest_free_bound(home->placement) >= job->size) {
-            const enum slice_outcome outcome = place_slice_in(allocator, home, job);
-            if (outcome == SLICE_PLACED || outcome == SLICE_NO_HOST_MEMORY) {
+    for (;;) {
+        struct maar_slice_buffer* home = maar_slice_find_room(shelf, room, job->size);
+        if (home == NULL) {
+            return SLICE_NO_ROOM;
+        }
+        const enum slice_outcome outcome = place_slice_in(allocator, home, job);
+        if (outcome == SLICE_PLACED) {
+            maar_slice_note_placed(home);
+        }
+        if (outcome == SLICE_PLACED || outcome == SLICE_NO_HOST_MEMORY) {
+            return outcome;
+        }
+        if (outcome == SLICE_NO_ROOM) {
+            if (home->slice_count == 0) {
                 return outcome;
             }
-            next = outcome == SLICE_LOOK_AGAIN ? shelf->buffers : next;
+            maar_slice_note_full(home, room);
         }
-        home = next;
     }
-    return SLICE_NO_ROOM;
 }
 
 /* Tries to place a slice in the arenas of other threads. If `patient` is false, skips arenas that
@@ -139,10 +149,10 @@ uint32_t maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* 
     while (arena->shelves != NULL) {
         struct maar_slice_shelf* shelf = arena->shelves;
         arena->shelves = shelf->next;
-        while (shelf->buffers != NULL) {
-            struct maar_slice_buffer* home = shelf->buffers;
+        for (struct maar_slice_buffer* home = maar_slice_first_buffer(shelf); home != NULL;
+             home = maar_slice_first_buffer(shelf)) {
             leaked += home->slice_count;
-            shelf->buffers = home->next;
+            maar_slice_unshelve(home);
             maar_slice_buffer_destroy(allocator, "maarDestroyAllocator", home);
         }
         maar_host_free(allocator->callbacks, shelf);

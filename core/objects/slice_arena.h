@@ -16,33 +16,8 @@
 
 #include "core/memory/arena_set.h"
 #include "core/objects/object.h"
+#include "core/objects/slice_shelf.h"
 #include "maar/objects.h"
-
-struct maar_slice_buffer {
-    struct maar_slice_buffer* next;
-    struct maar_slice_buffer* previous;
-    struct maar_slice_shelf* shelf;
-    VkBuffer buffer;
-    MaarAllocation allocation;
-    VkDeviceAddress address;
-    char* mapped;
-    struct maar_placement* placement;
-    VkDeviceSize size;
-    uint32_t slice_count; /* number of slices, including pending ones */
-    uint32_t pin_count;
-};
-
-/* The buffers for slices with equal usages, memory usage, flags and queue families. */
-struct maar_slice_shelf {
-    struct maar_slice_shelf* next;
-    struct maar_slice_arena* arena;
-    VkBufferUsageFlags usage;
-    MaarMemoryUsage memory_usage;
-    MaarAllocationCreateFlags allocation_flags;
-    uint32_t family_bits;
-    struct maar_slice_buffer* buffers; /* newest first */
-    VkDeviceSize next_size;
-};
 
 /* The shelves under one lock. */
 struct maar_slice_arena {
@@ -96,10 +71,9 @@ VkResult maar_slice_open_shelf(MaarAllocator allocator, struct maar_slice_arena*
  * taken again. */
 VkResult maar_slice_add_buffer(MaarAllocator allocator, struct maar_slice_shelf* shelf,
                                VkDeviceSize least);
-/* Unlinks and returns an empty buffer of a shelf that has more than kept_per_shelf empty buffers;
- * NULL if there is none. The arena is locked. */
-struct maar_slice_buffer* maar_slice_pick_empty(struct maar_slice_arena* arena,
-                                                uint32_t kept_per_shelf);
+/* If a shelf has more than `kept` empty buffers, unlinks and returns one of them; otherwise NULL.
+ * The arena is locked. */
+struct maar_slice_buffer* maar_slice_pick_empty(struct maar_slice_shelf* shelf, uint32_t kept);
 /* Destroys a buffer that was unlinked. call: the public function, for messages. No lock may be
  * held. */
 void maar_slice_buffer_destroy(MaarAllocator allocator, const char* call,

@@ -104,18 +104,6 @@ static VkResult make_slice_buffer(MaarAllocator allocator, struct maar_slice_she
     return VK_SUCCESS;
 }
 
-static void unlink_slice_buffer(struct maar_slice_buffer* home)
-{
-    if (home->previous != NULL) {
-        home->previous->next = home->next;
-    } else {
-        home->shelf->buffers = home->next;
-    }
-    if (home->next != NULL) {
-        home->next->previous = home->previous;
-    }
-}
-
 /* ---- shelves ---- */
 
 static bool is_shelf_for(const struct maar_slice_shelf* shelf, const MaarSliceCreateInfo* info)
@@ -185,32 +173,23 @@ VkResult maar_slice_add_buffer(MaarAllocator allocator, struct maar_slice_shelf*
     if (result != VK_SUCCESS) {
         return result;
     }
-    home->next = shelf->buffers;
-    if (home->next != NULL) {
-        home->next->previous = home;
-    }
-    shelf->buffers = home;
+    maar_slice_shelve(home);
     if (shelf->next_size < LARGEST_SLICE_BUFFER) {
         shelf->next_size <<= 1;
     }
     return VK_SUCCESS;
 }
 
-struct maar_slice_buffer* maar_slice_pick_empty(struct maar_slice_arena* arena,
-                                                uint32_t kept_per_shelf)
+struct maar_slice_buffer* maar_slice_pick_empty(struct maar_slice_shelf* shelf, uint32_t kept)
 {
-    maar_assert_held(&arena->lock);
-    for (struct maar_slice_shelf* shelf = arena->shelves; shelf != NULL; shelf = shelf->next) {
-        uint32_t empty = 0;
-        for (struct maar_slice_buffer* home = shelf->buffers; home != NULL; home = home->next) {
-            if (home->slice_count > 0 || home->pin_count > 0) {
-                continue;
-            }
-            ++empty;
-            if (empty > kept_per_shelf) {
-                unlink_slice_buffer(home);
-                return home;
-            }
+    uint32_t empty = 0;
+    maar_assert_held(&shelf->arena->lock);
+    for (struct maar_slice_buffer* home = shelf->bins[MAAR_SLICE_EMPTY_BIN]; home != NULL;
+         home = home->next) {
+        empty += home->pin_count == 0;
+        if (empty > kept) {
+            maar_slice_unshelve(home);
+            return home;
         }
     }
     return NULL;

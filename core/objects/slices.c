@@ -116,7 +116,11 @@ static VkDeviceSize trim_slices(MaarAllocator allocator, void* opaque, const str
     struct maar_slice_arena* arena = maar_slice_next_arena(state, 0);
     while (arena != NULL) {
         maar_mutex_lock(&arena->lock);
-        struct maar_slice_buffer* home = maar_slice_pick_empty(arena, 0);
+        struct maar_slice_buffer* home = NULL;
+        for (struct maar_slice_shelf* shelf = arena->shelves; shelf != NULL && home == NULL;
+             shelf = shelf->next) {
+            home = maar_slice_pick_empty(shelf, 0);
+        }
         maar_mutex_unlock(&arena->lock);
         if (home != NULL) {
             maar_slice_buffer_destroy(allocator, "the end of an empty buffer of slices", home);
@@ -309,8 +313,9 @@ static void release_slice(MaarAllocator allocator, const char* call, struct maar
         arena->live_bytes -= maar_slot_size(slot);
     }
     return_slice_slot(state, arena, index);
+    maar_slice_note_freed(home);
     if (home->slice_count == 0) {
-        leaving = maar_slice_pick_empty(arena, 1);
+        leaving = maar_slice_pick_empty(home->shelf, 1);
     }
     maar_mutex_unlock(&arena->lock);
     if (leaving != NULL) {

@@ -38,8 +38,8 @@ static const char* check_tile(struct maar_tile_cache* cache, uint32_t tile, stru
 }
 
 /* Returns how many slots a list has, or UINT32_MAX if one of them is in another state. */
-static uint32_t count_slots(const struct maar_tile_cache* cache, uint32_t first,
-                            enum maar_slot_state state)
+static uint32_t count_upload_slots(const struct maar_tile_cache* cache, uint32_t first,
+                                   enum maar_slot_state state)
 {
     uint32_t count = 0;
     for (uint32_t i = first; i != MAAR_TILE_NONE; i = cache->slots[i].next) {
@@ -50,16 +50,17 @@ static uint32_t count_slots(const struct maar_tile_cache* cache, uint32_t first,
     return count;
 }
 
-static const char* check_slots(const struct maar_tile_cache* cache)
+static const char* check_upload_slots(const struct maar_tile_cache* cache)
 {
     uint32_t counts[MAAR_UPLOAD_ENDING + 1] = {0};
     for (uint32_t i = 0; i < cache->slot_count; ++i) {
         ++counts[cache->slots[i].state];
     }
-    if (count_slots(cache, cache->free_slot, MAAR_UPLOAD_FREE) != counts[MAAR_UPLOAD_FREE] ||
-        count_slots(cache, cache->recorded_slot, MAAR_UPLOAD_RECORDED) !=
+    if (count_upload_slots(cache, cache->free_slot, MAAR_UPLOAD_FREE) != counts[MAAR_UPLOAD_FREE] ||
+        count_upload_slots(cache, cache->recorded_slot, MAAR_UPLOAD_RECORDED) !=
             counts[MAAR_UPLOAD_RECORDED] ||
-        count_slots(cache, cache->ending_slot, MAAR_UPLOAD_ENDING) != counts[MAAR_UPLOAD_ENDING]) {
+        count_upload_slots(cache, cache->ending_slot, MAAR_UPLOAD_ENDING) !=
+            counts[MAAR_UPLOAD_ENDING]) {
         return "a list of uploads of a tile cache is torn";
     }
     return cache->slot_count - counts[MAAR_UPLOAD_FREE] != cache->used_slots
@@ -102,5 +103,5 @@ const char* maar_tile_cache_check(struct maar_tile_cache* cache)
     if (maar_cache_committed(cache) != maar_sparse_committed(cache->image)) {
         return "a tile cache counts its pages wrong";
     }
-    return check_slots(cache);
+    return check_upload_slots(cache);
 }

@@ -48,7 +48,7 @@ enum maar_slot_state {
 struct maar_upload_slot {
     uint32_t tile;
     uint32_t generation; /* from 1 on; an upload's id is this and the slot's index */
-    uint32_t next; /* in the list of its state; uploads that the program fills are in none */
+    uint32_t next;       /* in the list of its state; uploads that the program fills are in none */
     enum maar_slot_state state;
     MaarPoint point;
 };

@@ -3,6 +3,9 @@
  */
 #include "tests/rig/rig.h"
 
+#include "core/memory/allocator_state.h"
+#include "core/objects/slice_arena.h"
+
 static MaarSliceCreateInfo slice_of(VkDeviceSize size, VkBufferUsageFlags usage,
                                     MaarMemoryUsage memory)
 {
@@ -311,6 +314,63 @@ static void largest_slice_fits(void** state)
     maarDestroySlice(rig->allocator, b);
 }
 
+/* All buffers but one are full, whichever it is. */
+static void room_in_any_buffer_is_found(void** state)
+{
+    enum { FULL = 400 };
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    struct rig_random random = {.state = 3};
+    const MaarSliceCreateInfo info = slice_of(
+        MAAR_MAX_SLICE_SIZE, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    uint64_t buffers = 0;
+    uint32_t count = 0;
+    while (count < FULL || rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER] == buffers) {
+        buffers = rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER];
+        many[count++] = make_slice(rig, &info);
+    }
+    maarDestroySlice(rig->allocator, many[--count]); /* the first of the last buffer */
+    for (uint32_t i = 0; i < 4 * FULL; ++i) {
+        MaarSlice* slice = &many[rig_below(&random, FULL)];
+        const MaarSliceInfo before = read_slice(rig, *slice);
+        maarDestroySlice(rig->allocator, *slice);
+        *slice = make_slice(rig, &info);
+        const MaarSliceInfo after = read_slice(rig, *slice);
+        assert_true(after.buffer == before.buffer && after.offset == before.offset);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        maarDestroySlice(rig->allocator, many[i]);
+    }
+    assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 1);
+}
+
+/* Sizes and alignments of all kinds come and go. After each step the bins are in order. */
+static void bins_stay_in_order(void** state)
+{
+    enum { LIVE = 200, STEPS = 4000 };
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    struct rig_random random = {.state = 4};
+    memset(many, 0, sizeof many);
+    for (uint32_t i = 0; i < STEPS; ++i) {
+        MaarSlice* slice = &many[rig_below(&random, LIVE)];
+        MaarSliceCreateInfo info =
+            slice_of(1 + rig_below(&random, 1u << rig_below(&random, 18)),
+                     VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        info.alignment = (VkDeviceSize)1 << rig_below(&random, 17);
+        maarDestroySlice(rig->allocator, *slice);
+        *slice = i < STEPS - LIVE * 4 ? make_slice(rig, &info) : VK_NULL_HANDLE;
+        const struct maar_slice_state* slices =
+            maar_atomic_pointer_load(&rig->allocator->slices.state);
+        const struct maar_slice_shelf* shelf = slices->first_arena.shelves;
+        assert_null(maar_slice_shelf_check(shelf));
+    }
+    for (uint32_t i = 0; i < LIVE; ++i) {
+        maarDestroySlice(rig->allocator, many[i]);
+    }
+    assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 1);
+}
+
 static void emptied_buffers_are_given_back(void** state)
 {
     (void)state;
@@ -355,6 +415,8 @@ int main(void)
         rig_unit_test(alignment_beyond_a_buffer_is_met),
         rig_unit_test(buffer_of_slices_that_is_gone_names_the_call),
         rig_unit_test(largest_slice_fits),
+        rig_unit_test(room_in_any_buffer_is_found),
+        rig_unit_test(bins_stay_in_order),
         rig_unit_test(emptied_buffers_are_given_back),
         rig_unit_test(leaked_slices_are_reported),
     };
