@@ -10,8 +10,8 @@ smaller n: these exponents know no noise, no caches and no driver, so they decid
   --runs N          runs of a case, of which the fastest counts; 3 by default
   --fakes FOLDER    of the stand-ins for CUDA and HIP; by default tests/fakes of the build
   --instructions    count instructions too
-  --check           run nothing: check that each public function has a case or a reason, and each claim
-                    of "O(...)" in the documents a case
+  --check           run nothing: check that each public function has a case or a reason, and a row of the
+                    page, and each claim of "O(...)" in the documents a case
   --quick           tiny numbers, to see that every case runs
 
 reasons.toml, beside this script, has the reasons. Exits with 1 if an operation grows faster than
@@ -35,6 +35,7 @@ import growth_profile
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 REASONS = HERE / "reasons.toml"
+PAGE = ROOT / "docs/project/results/growth.md"
 SYMBOLS = ("tests/abi/symbols.txt", "tests/abi/symbols-simulated.txt")
 CLAIMED = ("README.md", "docs/*.md", "docs/design/*.md", "include/maar/*.h")
 CLAIM = re.compile(r"(?<![A-Za-z_])O\([^()]*(?:\([^()]*\)[^()]*)?\)")
@@ -190,6 +191,12 @@ def find_missing(cases, reasons):
     return missing
 
 
+def find_unlisted(page):
+    """Sentences about public functions that the page lacks."""
+    return [f"{PAGE.name} lacks {function}; run growth.py with --write"
+            for function in public_functions() if f"| `{function}` |" not in page]
+
+
 def judge(case, reasons):
     """The verdict on a case, and whether it stands."""
     exponent = case.exponent()
@@ -292,6 +299,11 @@ def main():
     missing = find_missing(cases, reasons)
     for sentence in missing:
         print(f"growth.py: {sentence}", file=sys.stderr)
+    if arguments.check or arguments.quick:
+        page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
+        for sentence in find_unlisted(page):
+            print(f"growth.py: {sentence}", file=sys.stderr)
+            missing.append(sentence)
     if arguments.check:
         print(f"{len(cases)} cases, {len(missing)} missing")
         return 1 if missing else 0

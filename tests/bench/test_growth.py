@@ -97,6 +97,13 @@ class Missing(unittest.TestCase):
         self.claims.pop()
         self.assertTrue(any("no case is named for" in text for text in self.find(self.functions, {})))
 
+    def test_function_that_the_page_lacks_is_named(self):
+        page = "".join(f"| `{name}` | a case | 0.00 |\n" for name in self.functions)
+        self.assertEqual(growth.find_unlisted(page), [])
+        found = growth.find_unlisted(page.replace(f"`{self.functions[3]}`", ""))
+        self.assertEqual(len(found), 1)
+        self.assertIn(self.functions[3], found[0])
+
     def test_simulated_functions_are_public(self):
         self.assertIn("maarSimulatedGetCounters", self.functions)
 
