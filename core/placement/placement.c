@@ -82,9 +82,49 @@ static void placement_set_border(struct maar_placement* placement)
     }
 }
 
+/* Counts the nodes that are retired, or that the next reset retires. */
+static uint32_t placement_count_old(const struct maar_placement* placement)
+{
+    uint32_t count = 0;
+    for (uint32_t slot = 1; slot < placement->touched_slots; ++slot) {
+        count += (placement->nodes[slot].where & PLACEMENT_ERA_MASK) >= PLACEMENT_OLD_ERA;
+    }
+    return count;
+}
+
+bool maar_placement_can_reset(struct maar_placement* placement)
+{
+    if (!placement->has_old && placement->retired_slots == 0) {
+        return true;
+    }
+    const uint32_t old =
+        placement->has_old ? placement_count_old(placement) : placement->retired_slots;
+    placement->wanted_slots = PLACEMENT_FIRST_NODES;
+    return placement->capacity - old >= PLACEMENT_FIRST_NODES;
+}
+
+/* Retires the nodes that a reset would use again too often. */
+static void placement_retire_old(struct maar_placement* placement)
+{
+    placement->retired_slots = 0;
+    for (uint32_t slot = 1; slot < placement->touched_slots; ++slot) {
+        struct placement_node* node = &placement->nodes[slot];
+        if ((node->where & PLACEMENT_ERA_MASK) >= PLACEMENT_OLD_ERA) {
+            placement_retire(node);
+            ++placement->retired_slots;
+        }
+    }
+    placement->has_old = false;
+}
+
 void maar_placement_reset(struct maar_placement* placement)
 {
+    MAAR_DEBUG_ASSERT(maar_placement_can_reset(placement));
+    if (placement->has_old) {
+        placement_retire_old(placement);
+    }
     placement_set_border(placement);
+    placement->slots_left -= placement->retired_slots;
     placement->free_slot = PLACEMENT_NONE;
     placement->range_count = 0;
     placement->used_size = 0;

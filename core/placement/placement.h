@@ -90,6 +90,9 @@ bool maar_placement_free(struct maar_placement* placement, uint32_t node);
 bool maar_placement_free_into(struct maar_placement* placement, uint32_t node, VkDeviceSize* size);
 /* Frees all ranges and keeps the storage. */
 void maar_placement_reset(struct maar_placement* placement);
+/* Returns whether a reset leaves enough nodes. If not, the caller brings storage first, as for an
+ * allocation. Almost always true: a reset retires nodes that were used very often. */
+bool maar_placement_can_reset(struct maar_placement* placement);
 /* Grows the space at its end. Does nothing if `size` is at or below the current size. Returns
  * false, and changes nothing, when the placement wants storage first. */
 bool maar_placement_resize(struct maar_placement* placement, VkDeviceSize size);

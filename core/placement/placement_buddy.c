@@ -13,6 +13,7 @@
 
 #include "core/placement/placement_bins.h"
 #include "core/placement/placement_granules.h"
+#include "core/placement/placement_retired.h"
 
 enum {
     /* The maximum number of nodes tried in each order. Alignment or kinds may make a node unfit. */
@@ -125,17 +126,22 @@ enum maar_place_outcome maar_buddy_allocate(struct maar_placement* placement,
     if (request->size > placement->size) {
         return MAAR_PLACE_NO_ROOM;
     }
-    const uint32_t slot = buddy_find(placement, request, &offset);
+    uint32_t slot = buddy_find(placement, request, &offset);
     if (slot == PLACEMENT_NONE) {
         return MAAR_PLACE_NO_ROOM;
     }
     struct placement_node* taken = &placement->nodes[slot];
     VkDeviceSize begin = placement_offset(taken);
     uint32_t order = placement_tag(taken);
-    if (!placement_has_slots(placement, order)) {
+    const bool is_retired = placement_is_retired(taken->where);
+    if (!placement_has_slots(placement, order + (is_retired ? 1 : 0))) {
         return MAAR_PLACE_WANTS_STORAGE;
     }
     placement_bin_remove(placement, order, taken);
+    if (is_retired) {
+        slot = maar_placement_replace(placement, slot);
+        taken = &placement->nodes[slot];
+    }
     while (order != 0) {
         const VkDeviceSize half = (VkDeviceSize)1 << (order - 1);
         const bool is_lower = request->size <= half && offset - begin <= half - request->size;

@@ -18,8 +18,19 @@ static const char* check_slots(const struct maar_placement* placement)
         placement->touched_slots > placement->capacity) {
         return "more nodes are in use than the storage holds";
     }
-    for (uint32_t slot = 1; slot < placement->used_slots; ++slot) {
-        counts[placement_state(&placement->nodes[slot])] += 1;
+    uint32_t retired = 0;       /* unused nodes that are retired */
+    uint32_t retired_above = 0; /* of these, behind the nodes in use */
+    for (uint32_t slot = 1; slot < placement->touched_slots; ++slot) {
+        const struct placement_node* node = &placement->nodes[slot];
+        const bool is_used = slot < placement->used_slots;
+        counts[placement_state(node)] += is_used;
+        if (placement_is_retired(node->where)) {
+            if (is_used && placement_state(node) == PLACEMENT_LIVE) {
+                return "a retired node is live";
+            }
+            retired += is_used && placement_state(node) == PLACEMENT_UNUSED;
+            retired_above += !is_used;
+        }
     }
     for (uint32_t slot = placement->free_slot; slot != PLACEMENT_NONE;) {
         if (slot >= placement->used_slots || ++unused > placement->used_slots ||
@@ -30,10 +41,11 @@ static const char* check_slots(const struct maar_placement* placement)
         }
         slot = placement->nodes[slot].next;
     }
-    if (counts[PLACEMENT_UNUSED] != unused) {
+    if (counts[PLACEMENT_UNUSED] != unused + retired) {
         return "an unused node is not on the stack";
     }
-    if (placement->slots_left != placement->capacity - placement->used_slots + unused) {
+    if (placement->slots_left !=
+        placement->capacity - placement->used_slots + unused - retired_above) {
         return "the count of unused nodes is wrong";
     }
     if (counts[PLACEMENT_LIVE] != placement->range_count) {

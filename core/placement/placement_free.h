@@ -17,7 +17,7 @@ static inline uint64_t placement_free_live(struct maar_placement* placement, uin
     if (placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF) {
         return placement_tlsf_free(placement, slot);
     }
-    placement_next_generation(&placement->nodes[slot]);
+    placement_next_generation(placement, &placement->nodes[slot]);
     const VkDeviceSize size = placement->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY
                                   ? maar_buddy_free(placement, slot)
                                   : maar_linear_free(placement, slot);

@@ -4,7 +4,9 @@
  * named by its index.
  *
  * A node that is not in use keeps its generation. So the name of a range that was freed differs
- * from later names of the same node. Internal to core/placement.
+ * from later names of the same node. The last era is for nodes that are retired: such a node never
+ * becomes live again, since its names would repeat. It costs 32 bytes for 196,608 uses or more.
+ * Internal to core/placement.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_NODE_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_NODE_H
@@ -31,6 +33,8 @@ enum {
     PLACEMENT_KIND_MASK = 31,
     PLACEMENT_ERA_SHIFT = 11,
     PLACEMENT_ERA_MASK = 7 << PLACEMENT_ERA_SHIFT,
+    /* The next reset retires nodes of this era. */
+    PLACEMENT_OLD_ERA = 6 << PLACEMENT_ERA_SHIFT,
     PLACEMENT_STATE_SHIFT = 14,
     PLACEMENT_STATE_MASK = 3 << PLACEMENT_STATE_SHIFT,
     PLACEMENT_OFFSET_SHIFT = 16,
@@ -135,20 +139,17 @@ static inline bool placement_is_named(const struct placement_node* node, uint64_
            ((generation ^ node->extent) & PLACEMENT_GENERATION_MASK) == 0;
 }
 
-/* Returns `where` with the next era. The last era is followed by the first. */
+/* Returns `where` with the next era. It is not the last one: no retired node is used. */
 static inline uint64_t placement_next_era(uint64_t where)
 {
-    const uint64_t era = where + ((uint64_t)1 << PLACEMENT_ERA_SHIFT);
-    return (where & ~(uint64_t)PLACEMENT_ERA_MASK) | (era & PLACEMENT_ERA_MASK);
+    MAAR_DEBUG_ASSERT((where & PLACEMENT_ERA_MASK) != PLACEMENT_ERA_MASK);
+    return where + ((uint64_t)1 << PLACEMENT_ERA_SHIFT);
 }
 
-/* Changes the generation of a node, so that its earlier names are stale. */
-static inline void placement_next_generation(struct placement_node* node)
+/* Whether a node is retired. It may be a free range still. */
+static inline bool placement_is_retired(uint64_t where)
 {
-    if ((++node->extent & PLACEMENT_GENERATION_MASK) == 0) {
-        node->extent -= (uint64_t)1 << PLACEMENT_SIZE_SHIFT;
-        node->where = placement_next_era(node->where);
-    }
+    return (where & PLACEMENT_ERA_MASK) == PLACEMENT_ERA_MASK;
 }
 
 #endif

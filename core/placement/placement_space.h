@@ -56,6 +56,8 @@ struct maar_placement {
     uint32_t used_slots; /* nodes from this index on were not used since the last reset */
     uint32_t capacity;
     uint32_t touched_slots; /* the number of nodes that have a generation */
+    uint32_t retired_slots; /* nodes that were retired at the last reset; slots_left lacks them */
+    bool has_old;           /* since the last reset, a node has begun an era */
     MaarPlacementStrategy strategy;
     uint32_t bin_count;
     VkDeviceSize granularity;
@@ -99,9 +101,37 @@ static inline bool placement_has_slots(struct maar_placement* placement, uint32_
     return false;
 }
 
+/* Begins the next era of a node, whose generation is 0 again. */
+static inline uint64_t placement_age(struct maar_placement* placement, uint64_t where)
+{
+    placement->has_old = true;
+    return placement_next_era(where);
+}
+
+/* Changes the generation of a node, so that its earlier names are stale. */
+static inline void placement_next_generation(struct maar_placement* placement,
+                                             struct placement_node* node)
+{
+    if ((++node->extent & PLACEMENT_GENERATION_MASK) == 0) {
+        node->extent -= (uint64_t)1 << PLACEMENT_SIZE_SHIFT;
+        node->where = placement_age(placement, node->where);
+    }
+}
+
+/* Makes a retired node one that is neither in use nor on the stack of unused nodes. */
+static inline void placement_retire(struct placement_node* node)
+{
+    node->where = PLACEMENT_ERA_MASK;
+    node->extent = 0;
+}
+
 /* Takes a node that was not used since the last reset. */
 static inline uint32_t placement_take_fresh_slot(struct maar_placement* placement)
 {
+    while (placement->used_slots < placement->touched_slots &&
+           placement_is_retired(placement->nodes[placement->used_slots].where)) {
+        ++placement->used_slots; /* not counted in slots_left */
+    }
     const uint32_t slot = placement->used_slots++;
     struct placement_node* node = &placement->nodes[slot];
     MAAR_DEBUG_ASSERT(slot < placement->capacity);
@@ -110,7 +140,7 @@ static inline uint32_t placement_take_fresh_slot(struct maar_placement* placemen
         node->where = 0;
         node->extent = 0;
     } else {
-        placement_next_generation(node);
+        placement_next_generation(placement, node);
         node->where &= PLACEMENT_ERA_MASK;
         node->extent &= PLACEMENT_GENERATION_MASK;
     }
@@ -136,7 +166,12 @@ static inline void placement_drop_slot(struct maar_placement* placement, uint32_
 {
     struct placement_node* node = &placement->nodes[slot];
     MAAR_DEBUG_ASSERT(slot != PLACEMENT_NONE && slot < placement->used_slots);
-    node->where &= PLACEMENT_ERA_MASK;
+    const uint64_t era = node->where & PLACEMENT_ERA_MASK;
+    if (era == PLACEMENT_ERA_MASK) {
+        placement_retire(node);
+        return;
+    }
+    node->where = era;
     node->extent &= PLACEMENT_GENERATION_MASK;
     node->next = placement->free_slot;
     placement->free_slot = slot;

@@ -11,6 +11,7 @@
 #include "core/placement/placement_tlsf.h"
 
 #include "core/placement/placement_granules.h"
+#include "core/placement/placement_retired.h"
 
 enum {
     /* The maximum number of nodes tried when alignment or kinds may make a large enough range
@@ -259,7 +260,7 @@ static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDevi
     if (offset == begin && cut >= end) {
         placement_bin_remove(placement, placement_tlsf_bin(node->extent), node);
         placement_tlsf_link(nodes, node->prev, slot, node->next);
-        return slot;
+        return placement_is_retired(node->where) ? maar_placement_replace(placement, slot) : slot;
     }
     const uint32_t part = placement_take_slot(placement);
     if (offset == begin) {
@@ -359,6 +360,30 @@ uint64_t maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint6
     nodes[next].prev = prev;
     tlsf_set_extent(placement, prev & ~PLACEMENT_LINK_FREE, lower->extent + extent);
     return lower->extent;
+}
+
+uint64_t maar_tlsf_free_retired(struct maar_placement* placement, uint32_t slot, uint64_t extent)
+{
+    struct placement_node* nodes = placement->nodes;
+    struct placement_node* node = &nodes[slot];
+    if (((node->prev | node->next) & PLACEMENT_LINK_FREE) == 0) {
+        node->where = (node->where & ~(uint64_t)PLACEMENT_META_MASK) | PLACEMENT_ERA_MASK |
+                      placement_meta(PLACEMENT_FREE, 0, 0);
+        node->extent = extent;
+        placement_tlsf_link(nodes, node->prev, slot | PLACEMENT_LINK_FREE, node->next);
+        placement_tlsf_insert(placement, node, slot);
+        return extent;
+    }
+    const uint64_t joined = maar_tlsf_absorb(placement, slot, extent);
+    /* The node is on the stack now, at its top or below the node that was joined last. */
+    uint32_t* link = &placement->free_slot;
+    while (*link != slot) {
+        link = &nodes[*link].next;
+    }
+    *link = node->next;
+    placement->slots_left -= 1;
+    placement_retire(node);
+    return joined;
 }
 
 /* Returns the extent of a live range, which may be the last range. The space may end between two

@@ -25,6 +25,9 @@ enum maar_place_outcome maar_tlsf_allocate(struct maar_placement* placement,
 /* Removes a node and gives its extent to the free node beside it. If the nodes on both sides are
  * free, joins them as well. Returns the extent of the free node. */
 uint64_t maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent);
+/* Frees a live node that is retired now. Its totals are subtracted already. Returns the extent of
+ * the free node that now contains the range. */
+uint64_t maar_tlsf_free_retired(struct maar_placement* placement, uint32_t slot, uint64_t extent);
 /* Frees the live range at the end of the space. Returns the extent of the free node that now
  * contains the range. */
 uint64_t maar_tlsf_free_last(struct maar_placement* placement, uint32_t slot);
@@ -113,8 +116,8 @@ struct placement_tlsf_need {
 
 /* Serves a request of the fast path. Takes the first node of the size's own bin or, if that node is
  * too small, the first node of the next filled bin, where every node is large enough. Returns
- * false, and changes nothing, if there is no such node or no unused node for the rest of the range.
- * The slow path then searches further. */
+ * false, and changes nothing, if there is no such node, if it is retired and would become live, or
+ * if there is no unused node for the rest of the range. The slow path then searches further. */
 static inline bool placement_tlsf_allocate_fast(struct maar_placement* placement,
                                                 struct placement_tlsf_need need, uint32_t* found,
                                                 uint32_t* generation, VkDeviceSize* offset)
@@ -135,6 +138,9 @@ static inline bool placement_tlsf_allocate_fast(struct maar_placement* placement
     }
     uint64_t rest = node->extent - extent;
     if (rest < (uint64_t)1 << PLACEMENT_SIZE_SHIFT) {
+        if (placement_is_retired(node->where)) {
+            return false;
+        }
         placement_bin_pop(placement, bin, node);
         nodes[node->prev].next = slot;
         nodes[node->next].prev = slot;
@@ -181,7 +187,10 @@ static inline uint64_t placement_tlsf_free_extent(struct maar_placement* placeme
     placement->free_extent += extent;
     const uint64_t generation = (node->extent + 1) & PLACEMENT_GENERATION_MASK;
     if (generation == 0) {
-        where = placement_next_era(where);
+        where = placement_age(placement, where);
+        if (placement_is_retired(where)) {
+            return maar_tlsf_free_retired(placement, slot, extent);
+        }
     }
     const uint32_t prev = node->prev;
     const uint32_t next = node->next;

@@ -310,6 +310,12 @@ VkResult VKAPI_CALL maarResetRangeAllocator(MaarRangeAllocator allocator)
     if (allocator == VK_NULL_HANDLE) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
+    while (!maar_placement_can_reset(allocator->placement)) {
+        const VkResult result = range_bring_storage(allocator);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
     maar_placement_reset(allocator->placement);
     range_check_heavily(allocator);
     return VK_SUCCESS;

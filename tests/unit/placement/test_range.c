@@ -503,6 +503,112 @@ static void warm_allocator_takes_no_host_memory(void** state)
     }
 }
 
+/* ---- handles for ever ---- */
+
+enum { REUSES = 1 << 20 };
+
+static uint64_t names[REUSES];
+
+static int compare_names(const void* a, const void* b)
+{
+    const uint64_t x = *(const uint64_t*)a;
+    const uint64_t y = *(const uint64_t*)b;
+    return x < y ? -1 : x > y;
+}
+
+/* No two handles of `count` are the same, and none of a sample names a live range. */
+static void expect_all_stale(MaarRangeAllocator allocator, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i += 61) {
+        MaarRangeInfo info = {.sType = MAAR_STRUCTURE_TYPE_RANGE_INFO};
+        MaarRange range = VK_NULL_HANDLE;
+        memcpy(&range, &names[i], sizeof range);
+        if (maarGetRangeInfo(allocator, range, &info) != VK_ERROR_VALIDATION_FAILED_EXT) {
+            fail_msg("the handle of use %u is accepted again", i);
+        }
+    }
+    qsort(names, count, sizeof names[0], compare_names);
+    for (uint32_t i = 1; i < count; ++i) {
+        assert_true(names[i] != names[i - 1]);
+    }
+}
+
+/* A space of one range, of a range between two others, and of a range beside free bytes: a node is
+ * freed alone, and freed into each of its neighbours. */
+static void node_used_a_million_times_repeats_no_handle(void** state)
+{
+    (void)state;
+    for (uint32_t way = 0; way < 9; ++way) {
+        if (way == 7) {
+            continue; /* linear placement does not use the room between two ranges again */
+        }
+        struct host host = {.live = 0};
+        const VkAllocationCallbacks callbacks = host_callbacks(&host);
+        const MaarRangeAllocatorCreateInfo info = {
+            .sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO,
+            .strategy = (MaarPlacementStrategy)(way / 3),
+            .size = 64 * (way % 3 == 1 ? 3 : 1 + way % 3),
+            .pAllocationCallbacks = &callbacks,
+        };
+        MaarRangeAllocator allocator = VK_NULL_HANDLE;
+        MaarRange sides[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+        assert_int_equal(maarCreateRangeAllocator(&info, &allocator), VK_SUCCESS);
+        for (uint32_t i = 0; i < REUSES; ++i) {
+            MaarRange range = VK_NULL_HANDLE;
+            if (way % 3 == 1 && i == 0) {
+                assert_int_equal(allocate(allocator, 64, &sides[0]), VK_SUCCESS);
+            }
+            assert_int_equal(allocate(allocator, 64, &range), VK_SUCCESS);
+            if (way % 3 == 1 && i == 0) {
+                assert_int_equal(allocate(allocator, 64, &sides[1]), VK_SUCCESS);
+            }
+            memcpy(&names[i], &range, sizeof range);
+            assert_int_equal(maarFreeRange(allocator, range), VK_SUCCESS);
+            if (i % 100000 == 0) {
+                assert_null(maarCheckRangeAllocator(allocator));
+            }
+        }
+        assert_null(maarCheckRangeAllocator(allocator));
+        expect_all_stale(allocator, REUSES);
+        maarDestroyRangeAllocator(allocator);
+        assert_int_equal(host.live, 0);
+    }
+}
+
+/* The same by resets, which free all ranges at once. Nodes that are given up cost more of them. */
+static void resets_repeat_no_handle(void** state)
+{
+    (void)state;
+    for (uint32_t strategy = 0; strategy < 3; ++strategy) {
+        struct host host = {.live = 0};
+        const VkAllocationCallbacks callbacks = host_callbacks(&host);
+        const MaarRangeAllocatorCreateInfo info = {
+            .sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO,
+            .strategy = (MaarPlacementStrategy)strategy,
+            .size = 4096,
+            .pAllocationCallbacks = &callbacks,
+        };
+        MaarRangeAllocator allocator = VK_NULL_HANDLE;
+        assert_int_equal(maarCreateRangeAllocator(&info, &allocator), VK_SUCCESS);
+        for (uint32_t i = 0; i < REUSES; ++i) {
+            MaarRange range = VK_NULL_HANDLE;
+            assert_int_equal(allocate(allocator, 64, &range), VK_SUCCESS);
+            memcpy(&names[i], &range, sizeof range);
+            if (i % 2 != 0 || i % 100000 == 0) {
+                assert_int_equal(maarFreeRange(allocator, range), VK_SUCCESS);
+            }
+            assert_int_equal(maarResetRangeAllocator(allocator), VK_SUCCESS);
+            if (i % 50000 == 0) {
+                assert_null(maarCheckRangeAllocator(allocator));
+            }
+        }
+        assert_null(maarCheckRangeAllocator(allocator));
+        expect_all_stale(allocator, REUSES);
+        maarDestroyRangeAllocator(allocator);
+        assert_int_equal(host.live, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -517,6 +623,8 @@ int main(void)
         cmocka_unit_test(walk_agrees_with_statistics),
         cmocka_unit_test(host_failure_anywhere_leaks_and_changes_nothing),
         cmocka_unit_test(warm_allocator_takes_no_host_memory),
+        cmocka_unit_test(node_used_a_million_times_repeats_no_handle),
+        cmocka_unit_test(resets_repeat_no_handle),
     };
     return cmocka_run_group_tests_name("range", tests, NULL, NULL);
 }
