@@ -241,10 +241,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     if (!maar_slots_init(&made->object_slots, made->callbacks, first_key, synchronized)) {
         goto free_slots;
     }
+    if (!maar_block_ids_init(&made->block_ids, synchronized)) {
+        goto free_object_slots;
+    }
     made->free_object_slots.head = MAAR_SLOT_NONE;
     if (!maar_retire_init(&made->retire, made, &made->device, maar_end_pending_range,
                           synchronized)) {
-        goto free_object_slots;
+        goto free_block_ids;
     }
     made->kinds_apart =
         made->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY && made->device.facts.granularity > 1;
@@ -252,6 +255,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     *pAllocator = made;
     return VK_SUCCESS;
 
+free_block_ids:
+    maar_block_ids_destroy(&made->block_ids, made->callbacks);
 free_object_slots:
     maar_slots_destroy(&made->object_slots);
 free_slots:
@@ -320,6 +325,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     }
     maar_retire_destroy(&allocator->retire);
     maar_recycled_free(allocator);
+    maar_block_ids_destroy(&allocator->block_ids, allocator->callbacks);
     maar_slots_destroy(&allocator->object_slots);
     maar_slots_destroy(&allocator->slots);
     maar_mutex_destroy(&allocator->share_lock);

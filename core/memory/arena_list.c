@@ -251,6 +251,7 @@ static void unlist(struct maar_arena* arena, struct maar_block* block, bool coun
         (void)maar_atomic32_add(&pool->empty_count, 1);
     }
     arena->blocks[at] = NULL;
+    maar_block_ids_remove(&pool->allocator->block_ids, block);
     maar_block_index_renumber(&arena->block_index, arena->blocks, at, at + 1);
     if (arena->shapes != NULL) {
         maar_shape_index_clear(arena->shapes, at);
@@ -293,6 +294,7 @@ void maar_arena_list(struct maar_arena* arena, struct maar_block* block)
 {
     const uint32_t at = make_place(arena, block->id);
     arena->blocks[at] = block;
+    maar_block_ids_add(&arena->pool->allocator->block_ids, block);
     ++arena->block_count;
     arena->block_bytes += block->size;
     maar_block_index_renumber(&arena->block_index, arena->blocks, at, arena->block_end);
@@ -321,6 +323,7 @@ void maar_arena_link_dedicated(struct maar_arena* arena, struct maar_block* bloc
     if (block->table != NULL) {
         ++arena->stitched_count;
     } else {
+        maar_block_ids_add(&arena->pool->allocator->block_ids, block);
         ++arena->dedicated_count;
         arena->dedicated_bytes += block->size;
     }
@@ -343,6 +346,7 @@ void maar_arena_unlink_dedicated(struct maar_arena* arena, struct maar_block* bl
         --arena->stitched_pending_count;
         arena->stitched_pending_bytes -= block->size;
     } else {
+        maar_block_ids_remove(&arena->pool->allocator->block_ids, block);
         --arena->dedicated_count;
         arena->dedicated_bytes -= block->size;
     }

@@ -35,7 +35,9 @@ VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_me
             goto keep_header;
         }
     }
-    result = maar_device_memory_allocate(allocator, info, &made->memory);
+    result = maar_block_ids_grow(&allocator->block_ids, allocator->callbacks)
+                 ? maar_device_memory_allocate(allocator, info, &made->memory)
+                 : VK_ERROR_OUT_OF_HOST_MEMORY;
     if (result != VK_SUCCESS) {
         goto free_placement;
     }

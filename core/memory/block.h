@@ -35,7 +35,8 @@ struct maar_block {
     VkDeviceMemory memory;
     VkDeviceSize size;
     uint64_t id;
-    struct maar_block* next; /* in the arena's list of dedicated blocks or of stand-ins */
+    struct maar_block* next_of_id; /* see block_ids.h */
+    struct maar_block* next;       /* in the arena's list of dedicated blocks or of stand-ins */
     struct maar_block* previous;
     uint32_t dedicated_slot;
     uint32_t idle_place;         /* in the arena's heap of idle blocks, plus one; 0: not in it */

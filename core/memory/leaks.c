@@ -69,12 +69,27 @@ void maar_pool_release_stitched(struct maar_pool* pool)
     }
 }
 
+/* Takes the blocks of an arena out of the table of ids. The arena's lock is held. */
+static void forget_ids(struct maar_arena* arena)
+{
+    struct maar_block_ids* ids = &arena->pool->allocator->block_ids;
+    for (uint32_t i = 0; i < arena->block_end; ++i) {
+        if (arena->blocks[i] != NULL) {
+            maar_block_ids_remove(ids, arena->blocks[i]);
+        }
+    }
+    for (struct maar_block* block = arena->dedicated; block != NULL; block = block->next) {
+        maar_block_ids_remove(ids, block);
+    }
+}
+
 /* Frees every block and slot. A thread that walks the list of pools sees an empty pool from the
  * start. */
 static void empty_arena(struct maar_arena* arena)
 {
     MaarAllocator allocator = arena->pool->allocator;
     maar_mutex_lock(&arena->lock);
+    forget_ids(arena);
     struct maar_block** blocks = arena->blocks;
     struct maar_shape_index* shapes = arena->shapes;
     const uint32_t block_end = arena->block_end;

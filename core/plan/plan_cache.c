@@ -1,6 +1,7 @@
 /*
  * The plans of recent inputs. A slot has the whole input as bytes beside its hash, so that a match
- * means the same input, not only the same hash.
+ * means the same input, not only the same hash. Chains of slots by hash find an input in O(1), and
+ * a list in the order of use knows the slot that gives way to a new plan.
  *
  * One lock synchronizes the cache. Under the lock no code allocates, frees or calls back.
  */
@@ -15,18 +16,23 @@
 enum { DEFAULT_PLAN_COUNT = 16, MAX_PLAN_COUNT = 4096 };
 
 struct slot {
-    MaarPlan plan; /* NULL: empty */
+    MaarPlan plan; /* NULL: empty, and in no chain */
     void* bytes;
     size_t size;
     uint64_t hash;
-    uint64_t used_at;
+    struct slot* chained; /* the next slot of the chain */
+    struct slot* newer;   /* in the order of use */
+    struct slot* older;
 };
 
 struct MaarPlanCache_T {
-    struct maar_mutex mutex; /* guards the contents of the slots, and the clock */
+    struct maar_mutex mutex; /* guards the slots, the chains and the order of use */
     struct slot* slots;
     uint32_t slot_count;
-    uint64_t clock;
+    struct slot** chains;
+    uint32_t chain_count; /* a power of two */
+    struct slot* newest;  /* all slots, with empty ones last */
+    struct slot* oldest;
     VkAllocationCallbacks callbacks;
     bool has_callbacks;
 };
@@ -34,6 +40,49 @@ struct MaarPlanCache_T {
 static const VkAllocationCallbacks* cache_callbacks(MaarPlanCache cache)
 {
     return cache->has_callbacks ? &cache->callbacks : NULL;
+}
+
+/* Puts a slot that is in no order at the end of the newest one. */
+static void put_newest(MaarPlanCache cache, struct slot* slot)
+{
+    slot->newer = NULL;
+    slot->older = cache->newest;
+    if (cache->newest != NULL) {
+        cache->newest->newer = slot;
+    } else {
+        cache->oldest = slot;
+    }
+    cache->newest = slot;
+}
+
+/* Makes a slot the newest one. */
+static void note_use(MaarPlanCache cache, struct slot* slot)
+{
+    if (slot == cache->newest) {
+        return;
+    }
+    slot->newer->older = slot->older;
+    if (slot->older != NULL) {
+        slot->older->newer = slot->newer;
+    } else {
+        cache->oldest = slot->newer;
+    }
+    put_newest(cache, slot);
+}
+
+static struct slot** chain_of_hash(MaarPlanCache cache, uint64_t hash)
+{
+    return &cache->chains[hash & (cache->chain_count - 1)];
+}
+
+/* Takes a slot out of its chain. */
+static void unchain(MaarPlanCache cache, const struct slot* slot)
+{
+    struct slot** link = chain_of_hash(cache, slot->hash);
+    while (*link != slot) {
+        link = &(*link)->chained;
+    }
+    *link = slot->chained;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCreatePlanCache(const MaarPlanCacheCreateInfo* pCreateInfo,
@@ -57,13 +106,23 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePlanCache(const MaarPlanCacheCreateInfo
     if (cache == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    cache->slot_count = slot_count;
+    cache->chain_count = 1;
+    while (cache->chain_count < slot_count) {
+        cache->chain_count *= 2;
+    }
     cache->slots = maar_host_calloc(callbacks, slot_count, sizeof *cache->slots);
-    if (cache->slots == NULL || !maar_mutex_init(&cache->mutex, MAAR_LOCK_PLANS, true)) {
+    cache->chains = maar_host_calloc(callbacks, cache->chain_count, sizeof(struct slot*));
+    if (cache->slots == NULL || cache->chains == NULL ||
+        !maar_mutex_init(&cache->mutex, MAAR_LOCK_PLANS, true)) {
+        maar_host_free(callbacks, cache->chains);
         maar_host_free(callbacks, cache->slots);
         maar_host_free(callbacks, cache);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    cache->slot_count = slot_count;
+    for (uint32_t i = 0; i < slot_count; ++i) {
+        put_newest(cache, &cache->slots[i]);
+    }
     if (callbacks != NULL) {
         cache->callbacks = *callbacks;
         cache->has_callbacks = true;
@@ -87,20 +146,19 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPlanCache(MaarPlanCache cache)
         }
     }
     maar_mutex_destroy(&cache->mutex);
+    maar_host_free(used, cache->chains);
     maar_host_free(used, cache->slots);
     maar_host_free(used, cache);
 }
 
 static struct slot* find_slot(MaarPlanCache cache, const struct maar_plan_key_bytes* key)
 {
-    for (uint32_t i = 0; i < cache->slot_count; ++i) {
-        struct slot* slot = &cache->slots[i];
-        if (slot->plan != NULL && slot->hash == key->hash && slot->size == key->size &&
-            memcmp(slot->bytes, key->bytes, key->size) == 0) {
-            return slot;
-        }
+    struct slot* slot = *chain_of_hash(cache, key->hash);
+    while (slot != NULL && (slot->hash != key->hash || slot->size != key->size ||
+                            memcmp(slot->bytes, key->bytes, key->size) != 0)) {
+        slot = slot->chained;
     }
-    return NULL;
+    return slot;
 }
 
 MaarPlan maar_plan_cache_find(MaarPlanCache cache, const struct maar_plan_key_bytes* key)
@@ -110,11 +168,31 @@ MaarPlan maar_plan_cache_find(MaarPlanCache cache, const struct maar_plan_key_by
     struct slot* slot = find_slot(cache, key);
     if (slot != NULL) {
         plan = slot->plan;
-        slot->used_at = ++cache->clock;
+        note_use(cache, slot);
         maar_plan_retain(plan);
     }
     maar_mutex_unlock(&cache->mutex);
     return plan;
+}
+
+/* Puts a plan and its input into the slot that was not used for the longest time. Returns the plan
+ * and the input that were there. */
+static struct slot replace_oldest(MaarPlanCache cache, const struct slot* wanted)
+{
+    struct slot* slot = cache->oldest;
+    const struct slot old = *slot;
+    if (old.plan != VK_NULL_HANDLE) {
+        unchain(cache, slot);
+    }
+    slot->plan = wanted->plan;
+    slot->bytes = wanted->bytes;
+    slot->size = wanted->size;
+    slot->hash = wanted->hash;
+    struct slot** chain = chain_of_hash(cache, slot->hash);
+    slot->chained = *chain;
+    *chain = slot;
+    note_use(cache, slot);
+    return old;
 }
 
 void maar_plan_cache_keep(MaarPlanCache cache, const struct maar_plan_key_bytes* key, MaarPlan plan)
@@ -129,14 +207,7 @@ void maar_plan_cache_keep(MaarPlanCache cache, const struct maar_plan_key_bytes*
         memcpy(unwanted.bytes, key->bytes, key->size);
         maar_mutex_lock(&cache->mutex);
         if (find_slot(cache, key) == NULL) {
-            struct slot* oldest = &cache->slots[0];
-            for (uint32_t i = 1; i < cache->slot_count; ++i) {
-                oldest = cache->slots[i].used_at < oldest->used_at ? &cache->slots[i] : oldest;
-            }
-            const struct slot old = *oldest;
-            *oldest = unwanted;
-            oldest->used_at = ++cache->clock;
-            unwanted = old;
+            unwanted = replace_oldest(cache, &unwanted);
         }
         maar_mutex_unlock(&cache->mutex);
     }

@@ -48,6 +48,20 @@ static void destroy_state(MaarAllocator allocator, struct maar_transient_state* 
     }
 }
 
+static void sum_sizes(struct maar_transient_state* state)
+{
+    struct maar_transient_sizes* sizes = &state->sizes;
+    for (uint32_t i = 0; i < state->graph.resource_count; ++i) {
+        sizes->resources += state->graph.resources[i].requirements.size;
+    }
+    for (uint32_t i = 0; i < state->class_count; ++i) {
+        const struct maar_transient_class* class = &state->classes[i];
+        sizes->classes += class->size;
+        sizes->lazy += class->lazy ? class->size : 0;
+        sizes->dedicated += class->dedicated != MAAR_TRANSIENT_NONE ? class->size : 0;
+    }
+}
+
 /* Makes all parts of a state for one graph. previous: the index of each resource in the heap's
  * present graph, or NULL if there is none. */
 static VkResult make_state(const struct maar_transient_heap* heap, const char* call,
@@ -69,6 +83,7 @@ static VkResult make_state(const struct maar_transient_heap* heap, const char* c
         result = maar_transient_record(heap, state);
     }
     if (result == VK_SUCCESS) {
+        sum_sizes(state);
         state->object_reuse_size = maar_transient_reuse(&state->stack, &state->graph);
         result = maar_transient_make_objects(heap, call, info, previous, state);
     }

@@ -30,22 +30,16 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientHeapInfo(MaarAllocator allocator,
         .pNext = pInfo->pNext,
         .copyCount = self->copy_count,
         .plan = state->plan,
+        .totalSize = state->sizes.resources,
+        .peakSize = state->sizes.classes,
+        .lazySize = state->sizes.lazy,
         .objectReuseSize = state->object_reuse_size,
-        .lowerBound = state->plan_info.lowerBound,
+        .lowerBound = state->plan_info.lowerBound + state->sizes.dedicated,
         .provedOptimal = state->plan_info.provedOptimal,
         .createdCount = state->created_count,
         .keptCount = state->kept_count,
         .generation = self->generation,
     };
-    for (uint32_t i = 0; i < state->graph.resource_count; ++i) {
-        pInfo->totalSize += state->graph.resources[i].requirements.size;
-    }
-    for (uint32_t i = 0; i < state->class_count; ++i) {
-        const struct maar_transient_class* class = &state->classes[i];
-        pInfo->peakSize += class->size;
-        pInfo->lazySize += class->lazy ? class->size : 0;
-        pInfo->lowerBound += class->dedicated != MAAR_TRANSIENT_NONE ? class->size : 0;
-    }
     return VK_SUCCESS;
 }
 

@@ -105,6 +105,14 @@ struct maar_transient_memory {
     bool passed_on;
 };
 
+/* Sums over all resources or all classes of one copy. */
+struct maar_transient_sizes {
+    VkDeviceSize resources; /* as if each had bytes of its own */
+    VkDeviceSize classes;
+    VkDeviceSize lazy;      /* classes in lazily allocated memory */
+    VkDeviceSize dedicated; /* classes that the plan does not know */
+};
+
 /* The state of one graph. */
 struct maar_transient_state {
     struct maar_host_stack stack;
@@ -117,6 +125,7 @@ struct maar_transient_state {
     struct maar_transient_edges edges;
     struct maar_transient_edges wrap_edges;
     struct maar_transient_records records;
+    struct maar_transient_sizes sizes;
     VkDeviceSize object_reuse_size;
     uint32_t copy_count;
     struct maar_transient_object* objects;  /* by copy, then resource */

@@ -221,53 +221,21 @@ static void list_block_ranges(const struct maar_block* block, struct range_list*
     }
 }
 
-/* Returns the block of an arena that has this id, or NULL. The arena's lock is held. */
-static const struct maar_block* find_block(const struct maar_arena* arena, uint64_t id)
-{
-    const struct maar_block* block = maar_arena_next_block(arena, 0);
-    while (block != NULL && block->id != id) {
-        block = maar_arena_next_block(arena, block->at + 1);
-    }
-    if (block != NULL) {
-        return block;
-    }
-    block = arena->dedicated;
-    while (block != NULL && block->id != id) {
-        block = block->next;
-    }
-    return block;
-}
-
-/* Lists the ranges of a block. Returns false when the block is not in this pool. */
-static bool list_pool_ranges(const struct maar_pool* pool, uint64_t block_id,
-                             struct range_list* list)
-{
-    bool found = false;
-    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL && !found;
-         arena = maar_pool_next_arena(pool, arena->number + 1)) {
-        maar_mutex_lock(&arena->lock);
-        const struct maar_block* block = find_block(arena, block_id);
-        found = block != NULL;
-        if (found) {
-            list_block_ranges(block, list);
-        }
-        maar_mutex_unlock(&arena->lock);
-    }
-    return found;
-}
-
 /* Lists the ranges of a block. Returns false when no block has that id. */
-static bool list_allocator_ranges(MaarAllocator allocator, uint64_t block_id,
-                                  struct range_list* list)
+static bool list_ranges_of(MaarAllocator allocator, uint64_t block_id, struct range_list* list)
 {
-    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
-         pool = maar_pool_next(allocator, pool)) {
-        if (list_pool_ranges(pool, block_id, list)) {
-            maar_pool_leave(allocator, pool);
-            return true;
-        }
+    struct maar_arena* arena = maar_block_ids_hold_arena(allocator, block_id);
+    if (arena == NULL) {
+        return false;
     }
-    return false;
+    maar_mutex_lock(&arena->lock);
+    const struct maar_block* block = maar_block_ids_find(&allocator->block_ids, block_id, arena);
+    if (block != NULL) {
+        list_block_ranges(block, list);
+    }
+    maar_mutex_unlock(&arena->lock);
+    maar_pool_leave(allocator, arena->pool);
+    return block != NULL;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlockRanges(MaarAllocator allocator, uint64_t blockId,
@@ -285,7 +253,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlockRanges(MaarAllocator allocator,
         .out = pRanges,
         .capacity = pRanges != NULL ? *pCount : 0,
     };
-    const bool found = list_allocator_ranges(allocator, blockId, &list);
+    const bool found = list_ranges_of(allocator, blockId, &list);
     const bool cut = pRanges != NULL && list.count > list.capacity;
     *pCount = cut ? list.capacity : list.count;
     if (!found) {

@@ -344,6 +344,36 @@ static void plan_cache_forgets_the_oldest(void** state)
     maarDestroyPlan(plan);
 }
 
+/* Compares a cache with a list of its inputs in the order of use. */
+static void plan_cache_keeps_what_was_used_last(void** state)
+{
+    enum { KEPT = 7, INPUTS = 12, STEPS = 600 };
+    (void)state;
+    struct frame frame;
+    fill_frame(&frame);
+    frame.info.cache = make_cache(KEPT);
+    uint32_t used[KEPT]; /* the newest first */
+    uint32_t count = 0;
+    uint32_t random = 1;
+    for (uint32_t step = 0; step < STEPS; ++step) {
+        random = random * 1664525u + 1013904223u;
+        const uint32_t input = (random >> 16) % INPUTS;
+        uint32_t at = 0;
+        while (at < count && used[at] != input) {
+            ++at;
+        }
+        frame.resources[0].size = 100 + input;
+        assert_true(is_cached(&frame.info) == (at < count));
+        if (at == count) {
+            count += count < KEPT;
+            at = count - 1;
+        }
+        memmove(&used[1], &used[0], at * sizeof used[0]);
+        used[0] = input;
+    }
+    maarDestroyPlanCache(frame.info.cache);
+}
+
 static void plan_cache_wrong_infos_are_refused(void** state)
 {
     (void)state;
@@ -414,6 +444,7 @@ int main(void)
         cmocka_unit_test(plan_lists_come_in_two_calls),
         cmocka_unit_test(plan_cache_knows_what_decides),
         cmocka_unit_test(plan_cache_forgets_the_oldest),
+        cmocka_unit_test(plan_cache_keeps_what_was_used_last),
         cmocka_unit_test(plan_cache_wrong_infos_are_refused),
         cmocka_unit_test(plan_previous_offsets_are_kept),
     };

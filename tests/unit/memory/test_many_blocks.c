@@ -281,6 +281,54 @@ static void trim_keeps_the_largest_of_the_least_blocks(void** state)
     maarDestroyPool(rig->allocator, pool);
 }
 
+/* ---- the block of an id ---- */
+
+static VkResult list_ranges(struct rig* rig, uint64_t id)
+{
+    uint32_t count = 0;
+    return maarEnumerateBlockRanges(rig->allocator, id, &count, NULL);
+}
+
+/* Every second allocation is dedicated, so its block leaves at once when it is freed. */
+static void each_block_is_found_by_its_id_while_it_exists(void** state)
+{
+    enum { POOLS = 3, ALLOCATIONS = 600 };
+    static MaarAllocation live[ALLOCATIONS];
+    static uint64_t ids[ALLOCATIONS];
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarPoolCreateInfo info = {.blockSize = 64 * KIB};
+    MaarPool pools[POOLS];
+    for (uint32_t i = 0; i < POOLS; ++i) {
+        pools[i] = rig_create_pool(rig, &info);
+    }
+    for (uint32_t i = 0; i < ALLOCATIONS; ++i) {
+        MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+        how.pool = pools[i % POOLS];
+        how.dedicated = i % 2 == 0 ? MAAR_DEDICATED_ALWAYS : MAAR_DEDICATED_NEVER;
+        live[i] = rig_allocate(rig, 64 * KIB, &how);
+        ids[i] = rig_info(rig, live[i]).blockId;
+    }
+    for (uint32_t i = 0; i < ALLOCATIONS; i += 6) {
+        maarFreeMemory(rig->allocator, live[i]);
+    }
+    for (uint32_t i = 0; i < ALLOCATIONS; ++i) {
+        assert_int_equal(list_ranges(rig, ids[i]),
+                         i % 6 == 0 ? VK_ERROR_VALIDATION_FAILED_EXT : VK_SUCCESS);
+    }
+    for (uint32_t i = 0; i < ALLOCATIONS; ++i) {
+        if (i % 6 != 0) {
+            maarFreeMemory(rig->allocator, live[i]);
+        }
+    }
+    for (uint32_t i = 0; i < POOLS; ++i) {
+        maarDestroyPool(rig->allocator, pools[i]);
+    }
+    for (uint32_t i = 0; i < ALLOCATIONS; ++i) {
+        assert_int_equal(list_ranges(rig, ids[i]), VK_ERROR_VALIDATION_FAILED_EXT);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +337,7 @@ int main(void)
         rig_unit_test(request_needs_no_memory_for_the_shape_index),
         rig_unit_test(blocks_leave_in_any_order),
         rig_unit_test(trim_keeps_the_largest_of_the_least_blocks),
+        rig_unit_test(each_block_is_found_by_its_id_while_it_exists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
