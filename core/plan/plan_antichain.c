@@ -8,6 +8,8 @@
  */
 #include "core/plan/plan_antichain.h"
 
+#include "core/plan/plan_bound.h"
+
 #include <string.h>
 
 /* The flow network. Nodes: 0 to n - 1 left, n to 2n - 1 right. Source and sink have no number. */
@@ -24,17 +26,23 @@ struct flow {
     uint32_t* next; /* per node: the neighbour to try next */
     uint32_t* path;
     uint32_t looks;
-    bool late; /* time is up */
+    uint64_t steps; /* neighbours that the searches have looked at */
+    bool late;      /* time is up, or the flow has taken too many steps */
 };
 
 /* The number of nodes between two readings of the clock. Each node looks at all items, so this
  * takes half a millisecond with a few thousand items. */
 enum { ROWS_PER_FLOW_LOOK = 32 };
 
+/* The most neighbours that the searches for one flow look at: about two seconds. The flow of a
+ * thousand items takes a tenth of this, the flow of four thousand up to five times as much. */
+enum { MAX_FLOW_STEPS = 1 << 29 };
+
 static bool is_late(struct flow* flow)
 {
     if (!flow->late && ++flow->looks % ROWS_PER_FLOW_LOOK == 0) {
-        flow->late = maar_plan_interrupted(flow->problem->graph->budget);
+        flow->late =
+            flow->steps > MAX_FLOW_STEPS || maar_plan_interrupted(flow->problem->graph->budget);
     }
     return flow->late;
 }
@@ -103,6 +111,7 @@ static bool find_levels(struct flow* flow)
         const uint32_t node = flow->queue[begin++];
         reached |= node >= count && flow->to_sink[node - count] > 0;
         const uint32_t base = node < count ? count : 0;
+        flow->steps += count;
         for (uint32_t k = 0; k < count; ++k) {
             if (flow->level[base + k] == UINT32_MAX && has_edge(flow, node, base + k)) {
                 flow->level[base + k] = flow->level[node] + 1;
@@ -149,6 +158,7 @@ static uint64_t augment(struct flow* flow, uint32_t item)
             return push_along(flow, length);
         }
         const uint32_t base = node < count ? count : 0;
+        const uint32_t begin = flow->next[node];
         bool deeper = false;
         for (; flow->next[node] < count; ++flow->next[node]) {
             const uint32_t other = base + flow->next[node];
@@ -158,6 +168,7 @@ static uint64_t augment(struct flow* flow, uint32_t item)
                 break;
             }
         }
+        flow->steps += flow->next[node] - begin;
         if (!deeper) {
             --length;
             if (length > 0) {
@@ -169,7 +180,7 @@ static uint64_t augment(struct flow* flow, uint32_t item)
 }
 
 /* Finds the heaviest antichain. Writes its items to `set`, and returns its weight in bytes. Returns
- * 0 and an empty set when time has run out. */
+ * 0 and an empty set when time has run out or the flow takes too many steps. */
 static uint64_t heaviest_antichain(struct flow* flow, uint64_t* set)
 {
     uint64_t weight = 0;
@@ -376,21 +387,22 @@ static bool fill_conflicts(struct maar_plan_problem* problem, uint64_t* before, 
 }
 
 /* Finds the heaviest antichain. Without memory or time for the flow, the heaviest of the cliques
- * serves as the bound. */
+ * and of the fronts (plan_bound.h) serves as the bound. */
 static void find_heaviest(struct maar_plan_problem* problem, struct maar_host_stack* stack,
                           const uint64_t* before, uint64_t* heaviest)
 {
     struct maar_plan_budget* budget = problem->graph->budget;
     const struct maar_stack_mark mark = maar_stack_place(stack);
     const size_t words = problem->conflict_words;
-    struct flow flow;
+    struct flow flow = {.steps = 0};
     memset(heaviest, 0, words * sizeof *heaviest);
     problem->lower_bound = 0;
     if (!maar_plan_interrupted(budget) &&
         create_flow(problem, before, words, stack, &flow) == VK_SUCCESS) {
         problem->lower_bound = heaviest_antichain(&flow, heaviest);
     }
-    budget->cut_short |= problem->lower_bound == 0;
+    /* The limit of steps is the same each time. Time and memory are not. */
+    budget->cut_short |= problem->lower_bound == 0 && flow.steps <= MAX_FLOW_STEPS;
     problem->proved_bound = problem->lower_bound;
     maar_stack_return(stack, mark);
 }
@@ -408,7 +420,9 @@ bool maar_plan_build_antichains(struct maar_plan_problem* problem, struct maar_h
     if (complete) {
         problem->conflict = conflict;
         find_heaviest(problem, stack, before, heaviest);
-        complete = collect_cliques(problem, stack, heaviest);
+        complete =
+            (problem->lower_bound != 0 || maar_plan_bound_fronts(problem, stack) == VK_SUCCESS) &&
+            collect_cliques(problem, stack, heaviest);
     }
     if (!complete) {
         problem->conflict = NULL;

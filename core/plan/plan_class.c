@@ -6,6 +6,7 @@
 
 #include "core/plan/exact/exact.h"
 #include "core/plan/plan_antichain.h"
+#include "core/plan/plan_bound.h"
 #include "core/plan/plan_clash.h"
 #include "core/plan/plan_input.h"
 #include "core/plan/plan_result.h"
@@ -319,7 +320,7 @@ static uint64_t heaviest_pass(const struct maar_plan_problem* problem, uint64_t*
 
 /* Sets the bounds of a class whose order is relaxed. All items that live at one pass conflict, so
  * the heaviest pass bounds the peak: a pass of the chain with all that lives there for certain, or
- * any pass with all that uses it. */
+ * any pass with all that uses it. With clocks, so does the heaviest front. */
 static VkResult bound_passes(struct maar_plan_problem* problem, struct maar_host_stack* stack)
 {
     const struct maar_plan_graph* graph = problem->graph;
@@ -345,7 +346,7 @@ static VkResult bound_passes(struct maar_plan_problem* problem, struct maar_host
     }
     problem->lower_bound = most;
     problem->proved_bound = most;
-    return VK_SUCCESS;
+    return graph->clock != NULL ? maar_plan_bound_fronts(problem, stack) : VK_SUCCESS;
 }
 
 /* Builds the sections along the chain of passes beside the cliques of the partial order. */

@@ -132,8 +132,7 @@ static VkResult place_along_chain(const struct maar_plan_chain* chain,
     return VK_SUCCESS;
 }
 
-/* Sets for each queue the place of a resource's first use there, UINT32_MAX for none. */
-static void list_begins(const struct maar_plan_graph* graph, uint32_t i, uint32_t* begins)
+void maar_plan_list_begins(const struct maar_plan_graph* graph, uint32_t i, uint32_t* begins)
 {
     const MaarPlanResource* resource = &graph->info->pResources[i];
     memset(begins, 0xFF, graph->queue_count * sizeof *begins);
@@ -144,8 +143,7 @@ static void list_begins(const struct maar_plan_graph* graph, uint32_t i, uint32_
     }
 }
 
-/* Sets for each queue the place from which on all passes come after every use of a resource. */
-static void list_ends(const struct maar_plan_graph* graph, uint32_t i, uint32_t* ends)
+void maar_plan_list_ends(const struct maar_plan_graph* graph, uint32_t i, uint32_t* ends)
 {
     const MaarPlanResource* resource = &graph->info->pResources[i];
     memset(ends, 0, graph->queue_count * sizeof *ends);
@@ -186,7 +184,7 @@ static VkResult build_order(struct maar_host_stack* stack, struct maar_plan_grap
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     for (uint32_t i = 0; i < graph->count; ++i) {
-        list_begins(graph, i, begins + (size_t)i * queues);
+        maar_plan_list_begins(graph, i, begins + (size_t)i * queues);
     }
     for (uint32_t i = 0; i < graph->count; ++i) {
         if (i % ROWS_PER_LOOK == 0 && graph->count > MAAR_PLAN_SMALL &&
@@ -197,7 +195,7 @@ static VkResult build_order(struct maar_host_stack* stack, struct maar_plan_grap
         if ((resources[i].flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0) {
             continue;
         }
-        list_ends(graph, i, ends);
+        maar_plan_list_ends(graph, i, ends);
         for (uint32_t k = 0; k < graph->count; ++k) {
             if (k != i && (resources[k].flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) == 0 &&
                 begins_after(begins + (size_t)k * queues, ends, queues)) {
