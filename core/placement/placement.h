@@ -45,8 +45,8 @@ struct maar_placement_range {
     VkDeviceSize offset;
     VkDeviceSize size; /* as requested */
     uint32_t node;     /* names the range in later calls */
-    /* distinguishes the range from earlier ranges of the same node; changes with every free, and
-     * repeats after 2^18 changes */
+    /* distinguishes the range from earlier ranges of the same node; changes with every free; the
+     * node is retired before it would repeat */
     uint32_t generation;
 };
 

@@ -138,7 +138,7 @@ static inline uint32_t placement_take_fresh_slot(struct maar_placement* placemen
     if (slot >= placement->touched_slots) {
         placement->touched_slots = slot + 1;
         node->where = 0;
-        node->extent = 0;
+        node->extent = 1; /* the first generation */
     } else {
         placement_next_generation(placement, node);
         node->where &= PLACEMENT_ERA_MASK;

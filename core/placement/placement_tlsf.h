@@ -128,7 +128,9 @@ static inline bool placement_tlsf_allocate_fast(struct maar_placement* placement
     uint32_t bin = placement_tlsf_bin(extent);
     uint32_t slot = placement->bins[bin];
     struct placement_node* node = &nodes[slot];
-    if (node->extent < extent) {
+    /* Equal extents mean a generation of 0, as every retired node has it, and any other node once
+     * in 32,768 uses. */
+    if (node->extent <= extent) {
         bin = placement_bin_next(placement, bin + 1);
         if (bin == UINT32_MAX) {
             return false;
@@ -138,9 +140,7 @@ static inline bool placement_tlsf_allocate_fast(struct maar_placement* placement
     }
     uint64_t rest = node->extent - extent;
     if (rest < (uint64_t)1 << PLACEMENT_SIZE_SHIFT) {
-        if (placement_is_retired(node->where)) {
-            return false;
-        }
+        MAAR_DEBUG_ASSERT(!placement_is_retired(node->where));
         placement_bin_pop(placement, bin, node);
         nodes[node->prev].next = slot;
         nodes[node->next].prev = slot;
