@@ -128,12 +128,14 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
         return;
     }
     struct maar_pool* own = maar_pool_of(allocator, pool);
+    if (maar_object_claim(allocator, __func__, "pool", MAAR_TO_BITS(pool)) != VK_SUCCESS) {
+        return;
+    }
     end_pool_pending(own);
     maar_pool_release_stitched(own);
     if (own->stitches) {
         allocator->paging.end_pool(allocator, own);
     }
     maar_pool_empty(own);
-    (void)maar_object_close(allocator, MAAR_TO_BITS(own->handle));
     maar_pool_retire(own);
 }
