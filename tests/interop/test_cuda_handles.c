@@ -295,6 +295,44 @@ static void mirror_handles_are_checked_by_every_call(void** state)
     expect_checked_handles(&mirrors);
 }
 
+/* Each call that takes an allocation refuses this one under the identifier. */
+static void expect_allocation_refused(struct handle_bench* bench, MaarAllocation allocation,
+                                      MaarMessageId id)
+{
+    struct rig* rig = &bench->desk.rig;
+    const VkImageCreateInfo image_info = rig_image_info(32, 32);
+    const MaarCudaRange range = MAAR_FROM_BITS(MaarCudaRange, make_range(&bench->own));
+    MaarCudaMemory memory = {.sType = MAAR_STRUCTURE_TYPE_CUDA_MEMORY};
+    MaarCudaImage image = VK_NULL_HANDLE;
+    assert_int_equal(maarGetCudaMemory(bench->own.cuda, allocation, &memory),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, id, "allocation");
+    assert_int_equal(maarCreateCudaImage(bench->own.cuda, allocation, &image_info, &image),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, id, "allocation");
+    assert_int_equal(maarAppendToCudaRange(bench->own.cuda, range, allocation),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, id, "allocation");
+    maarDestroyCudaRange(bench->own.cuda, range);
+}
+
+static void allocation_handles_are_checked_by_every_call(void** state)
+{
+    struct handle_bench bench;
+    (void)state;
+    open_bench(&bench, false);
+    struct rig* rig = &bench.desk.rig;
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const MaarAllocation stale = rig_allocate(rig, 4096, &how);
+    maarFreeMemory(rig->allocator, stale);
+    expect_allocation_refused(&bench, VK_NULL_HANDLE, MAAR_MESSAGE_ID_NULL_HANDLE);
+    expect_allocation_refused(&bench, stale, MAAR_MESSAGE_ID_STALE_HANDLE);
+    expect_allocation_refused(&bench, bench.stranger.memory, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    expect_allocation_refused(&bench, MAAR_FROM_BITS(MaarAllocation, UINT64_MAX),
+                              MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    close_bench(&bench);
+}
+
 /* An owner with a living object is kept, and so is the object under its handle. */
 static void handle_stays_valid_when_its_owner_is_kept(void** state)
 {
@@ -316,6 +354,7 @@ int main(void)
         cmocka_unit_test(image_handles_are_checked_by_every_call),
         cmocka_unit_test(range_handles_are_checked_by_every_call),
         cmocka_unit_test(mirror_handles_are_checked_by_every_call),
+        cmocka_unit_test(allocation_handles_are_checked_by_every_call),
         cmocka_unit_test(handle_stays_valid_when_its_owner_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -404,6 +404,39 @@ static void timeline_handles_are_checked_by_every_call(void** state)
     hip_desk_close(&desk);
 }
 
+static void allocation_handles_are_checked(void** state)
+{
+    struct hip_desk desk;
+    (void)state;
+    hip_desk_start(&desk, 0);
+    MaarHipMemory memory = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
+    MaarAllocator stranger = VK_NULL_HANDLE;
+    MaarAllocation foreign = VK_NULL_HANDLE;
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const MaarMemoryRequest request = rig_request(4096, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    const MaarAllocation stale = rig_allocate(desk.rig, 4096, &how);
+    maarFreeMemory(desk.rig->allocator, stale);
+    assert_int_equal(maarCreateAllocator(&desk.rig->create_info, &stranger), VK_SUCCESS);
+    assert_int_equal(maarAllocateMemory(stranger, &request, &how, &foreign), VK_SUCCESS);
+    const struct {
+        MaarAllocation allocation;
+        MaarMessageId id;
+    } wrong[] = {
+        {VK_NULL_HANDLE, MAAR_MESSAGE_ID_NULL_HANDLE},
+        {stale, MAAR_MESSAGE_ID_STALE_HANDLE},
+        {foreign, MAAR_MESSAGE_ID_FOREIGN_HANDLE},
+        {MAAR_FROM_BITS(MaarAllocation, UINT64_MAX), MAAR_MESSAGE_ID_FOREIGN_HANDLE},
+    };
+    for (uint32_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        assert_int_equal(maarGetHipMemory(desk.hip, wrong[i].allocation, &memory),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message_naming(desk.rig, wrong[i].id, "allocation");
+    }
+    maarFreeMemory(stranger, foreign);
+    maarDestroyAllocator(stranger);
+    hip_desk_close(&desk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -417,6 +450,7 @@ int main(void)
         rig_unit_test(hip_hands_over_and_back_through_the_host),
         rig_unit_test(hip_signal_that_fails_may_be_tried_again),
         rig_unit_test(timeline_handles_are_checked_by_every_call),
+        rig_unit_test(allocation_handles_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,6 +166,28 @@ static void growth_of_the_table_keeps_handles(void** state)
     rig_close(rig);
 }
 
+static void handle_of_each_kind_is_stale_after_2_to_20_uses_of_its_slot(void** state)
+{
+    enum { RECYCLED = 1 << 20 };
+    (void)state;
+    rig = rig_begin(NULL);
+    for (int number = 1; number < MAAR_OBJECT_KINDS; ++number) {
+        const enum maar_object_kind kind = (enum maar_object_kind)number;
+        const uint64_t first = open_object(kind);
+        (void)maar_object_close(rig->allocator, first);
+        for (uint32_t i = 0; i < RECYCLED; ++i) {
+            const uint64_t next = open_object(kind);
+            assert_true(next != first && (uint32_t)next == (uint32_t)first);
+            (void)maar_object_close(rig->allocator, next);
+        }
+        const uint64_t last = open_object(kind);
+        expect_no_object(kind, first, MAAR_MESSAGE_ID_STALE_HANDLE);
+        assert_ptr_equal(maar_object_of(rig->allocator, kind, last), &objects[kind]);
+        (void)maar_object_close(rig->allocator, last);
+    }
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +197,7 @@ int main(void)
         rig_unit_test(null_and_forged_handles_name_nothing),
         rig_unit_test(another_allocators_handle_is_foreign),
         rig_unit_test(growth_of_the_table_keeps_handles),
+        rig_unit_test(handle_of_each_kind_is_stale_after_2_to_20_uses_of_its_slot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
