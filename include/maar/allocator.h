@@ -8,6 +8,12 @@
  * the call returns VK_ERROR_VALIDATION_FAILED_EXT. A null allocator, and a create info of an
  * allocator with a wrong sType, have no callback: only the result reports the misuse.
  *
+ * A handle of 64 bits on every platform (an allocation, a pool, a slice, and so on) is checked by
+ * each call. The call refuses the handle of an object that was destroyed, however often its place
+ * has been used since, and the handle of an object of another allocator. MaarAllocator,
+ * MaarRangeAllocator, MaarPlan, MaarPlanCache, MaarCuda, MaarHip and MaarExternalHandle are
+ * pointers: after their destruction, no call may be given them.
+ *
  * Once an invariant was found broken (the message names the invariant), every call returns
  * VK_ERROR_UNKNOWN, and the program can only destroy the allocator. Calls that allocate device
  * memory also return VK_ERROR_UNKNOWN when the driver does: RADV returns it when the kernel has no
