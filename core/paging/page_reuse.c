@@ -30,7 +30,7 @@ static bool may_reuse(const struct maar_held_walk* walk, uint64_t entry)
 static uint64_t* next_held(struct maar_held_walk* walk)
 {
     while (walk->table != NULL) {
-        if (walk->leaf == NULL) {
+        if (walk->leaf == NULL || walk->table->sealed) {
             walk->table = walk->table->next_dirty;
             walk->leaf = walk->table != NULL ? walk->table->first_dirty : NULL;
             walk->at = 0;

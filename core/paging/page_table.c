@@ -176,7 +176,7 @@ void maar_page_mark_dirty(struct maar_page_table* table, uint64_t page, uint64_t
         leaf->next_dirty = table->first_dirty;
         table->first_dirty = leaf;
     }
-    if (!table->dirty && !table->sealed) {
+    if (!table->dirty && (!table->sealed || table->unbinding)) {
         table->dirty = true;
         table->previous_dirty = paging->last_dirty;
         table->next_dirty = NULL;
@@ -260,22 +260,43 @@ void maar_page_table_sort(struct maar_page_table* table)
 
 /* ---- the end ---- */
 
+/* Drops the change of an entry of a table that ends, unless the page that the device has here was
+ * moved to another entry (page_reuse.h). Before the device binds it there, it must unbind it here:
+ * the object still exists then. Returns whether the change stays. */
+static bool seal_entry(struct maar_page_table* table, uint64_t* entry)
+{
+    const bool is_moved_away = (*entry & MAAR_ENTRY_DIRTY) != 0 &&
+                               (*entry & (MAAR_ENTRY_BOUND | MAAR_ENTRY_HELD)) == MAAR_ENTRY_BOUND;
+    if (!is_moved_away) {
+        maar_page_mark_clean(table, entry);
+    } else if (maar_entry_has_page(*entry)) {
+        /* It has got another page since. */
+        --table->committed;
+        *entry |= MAAR_ENTRY_HELD;
+        maar_page_hold(maar_entry_block(table, *entry), maar_entry_page(*entry), true);
+    }
+    return is_moved_away;
+}
+
 uint64_t maar_page_table_seal(struct maar_page_table* table)
 {
     struct maar_paging* paging = table->paging;
     maar_lock_rank_expect_none();
     maar_mutex_lock(&paging->lock);
     table->sealed = true;
-    maar_page_table_unlist(table);
     while (table->submitting) {
         maar_condition_wait(&paging->changed, &paging->lock);
     }
     for (struct maar_page_leaf* leaf = table->first_dirty; leaf != NULL; leaf = leaf->next_dirty) {
         for (uint32_t i = 0; i < maar_leaf_size(table, leaf->number); ++i) {
-            maar_page_mark_clean(table, &leaf->entries[i]);
+            table->unbinding |= seal_entry(table, &leaf->entries[i]);
         }
     }
-    const uint64_t value = table->last_value;
+    /* The next submission takes the changes that stay, and first of all signals this value. */
+    const uint64_t value = table->unbinding ? paging->recorded_value : table->last_value;
+    if (!table->unbinding) {
+        maar_page_table_unlist(table);
+    }
     maar_mutex_unlock(&paging->lock);
     return value;
 }

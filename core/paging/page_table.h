@@ -56,9 +56,10 @@ VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call,
  * does not stitch or its type does not serve. */
 VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_table_info* info,
                                 struct maar_page_table** table);
-/* Drops the recorded changes of the table and prevents new ones. Returns the value of the paging
- * timeline that its last submission signals, or 0 if no submission named the table. No lock may be
- * held: waits for a submission that reads the table. */
+/* Drops the recorded changes of the table and prevents new ones. Pages that were moved away are
+ * still unbound by the next submission. Returns the value of the paging timeline that the last
+ * submission of the table signals, which may be that next one, or 0 if no submission named or will
+ * name the table. No lock may be held: waits for a submission that reads the table. */
 uint64_t maar_page_table_seal(struct maar_page_table* table);
 /* Gives the table's pages back and frees it. Its resource must be destroyed. The table may be NULL.
  * A retire action may call this function. No lock may be held: waits for a submission that reads

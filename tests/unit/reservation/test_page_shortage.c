@@ -200,6 +200,46 @@ static void pages_taken_over_survive_failures(void** state)
 
 /* A plain request in a full heap gets the bytes of page blocks that are empty, also where it could
  * go to another memory type. */
+/* The object still exists when the submission binds its page elsewhere, so the submission must
+ * unbind the page first, also when the submission fails once. */
+static void pages_of_an_ended_reservation_are_unbound_before_they_move(void** state)
+{
+    const MaarPoint later = {.value = 1};
+    (void)state;
+    begin_limited(16 * MIB);
+    MaarReservation from = reserve_with(16 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    MaarReservation to = reserve_with(16 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    MaarReservation other = reserve_with(16 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    assert_int_equal(fixture_commit(rig, from, 0, 12 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, other, 0, 4 * MIB), VK_SUCCESS);
+    (void)fixture_submit(rig);
+    /* The first half of what `from` gives back moves to `to`. In its place `from` gets what `other`
+     * gives back. */
+    assert_int_equal(fixture_decommit(rig, from, 0, 4 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, to, 0, 4 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_decommit(rig, other, 0, 4 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, from, 0, 2 * MIB), VK_SUCCESS);
+    rig_check(rig);
+    assert_int_equal(maarDestroyReservationAfter(rig->allocator, from, 1, &later), VK_SUCCESS);
+    rig_check(rig);
+    rig_set_fault(rig, "vkQueueBindSparse", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    MaarPoint point;
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, &point), VK_ERROR_OUT_OF_HOST_MEMORY);
+    rig_forget_messages(rig);
+    rig_check(rig);
+    (void)fixture_submit(rig); /* the driver would see that two buffers have one page */
+    rig_check(rig);
+    assert_int_equal(fixture_info(rig, to).committedSize, 4 * MIB);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    assert_int_equal(fixture_statistics(rig).committedBytes, 4 * MIB);
+    assert_int_equal(fixture_statistics(rig).heldBytes, 0);
+    maarDestroyReservation(rig->allocator, to);
+    maarDestroyReservation(rig->allocator, other);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    assert_int_equal(fixture_statistics(rig).committedBytes, 0);
+}
+
 static void empty_page_blocks_serve_plain_requests(void** state)
 {
     (void)state;
@@ -225,7 +265,8 @@ static void empty_page_blocks_serve_plain_requests(void** state)
     }
 }
 
-/* Pages that wander among three reservations, which want more than there is. */
+/* Pages that wander among three reservations, which want more than there is. Now and then one of
+ * them ends, at once or later, and another one takes its place. */
 static void pages_wander_in_a_full_heap(void** state)
 {
     (void)state;
@@ -238,16 +279,33 @@ static void pages_wander_in_a_full_heap(void** state)
         all[i] = reserve_with(PAGES * PAGE, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
     }
     for (uint32_t i = 0; i < STEPS; ++i) {
-        const MaarReservation it = all[rig_below(&random, COUNT)];
+        const uint32_t which = rig_below(&random, COUNT);
+        const MaarReservation it = all[which];
+        const MaarPoint end = {.value = i + 1};
         const uint32_t first = rig_below(&random, PAGES);
         const VkDeviceSize size = (1 + rig_below(&random, PAGES - first)) * PAGE;
-        switch (rig_below(&random, 5)) {
+        switch (rig_below(&random, 18)) {
         case 0:
+            (void)maarDestroyReservationAfter(rig->allocator, it, rig_below(&random, 2), &end);
+            all[which] = reserve_with(PAGES * PAGE, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+            break;
         case 1:
-            done += fixture_commit(rig, it, first * PAGE, size) == VK_SUCCESS ? 1 : 0;
+            assert_int_equal(maarAdvanceHostTimeline(rig->allocator, i + 1), VK_SUCCESS);
             break;
         case 2:
         case 3:
+        case 4:
+        case 5:
+        case 6:
+        case 7:
+            done += fixture_commit(rig, it, first * PAGE, size) == VK_SUCCESS ? 1 : 0;
+            break;
+        case 8:
+        case 9:
+        case 10:
+        case 11:
+        case 12:
+        case 13:
             assert_int_equal(fixture_decommit(rig, it, first * PAGE, size), VK_SUCCESS);
             break;
         default:
@@ -260,8 +318,10 @@ static void pages_wander_in_a_full_heap(void** state)
         rig_forget_messages(rig);
         rig_check(rig);
     }
-    assert_true(done > STEPS / 10);
+    assert_true(done > STEPS / 20);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, STEPS), VK_SUCCESS);
     (void)fixture_submit(rig);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
     VkDeviceSize committed = 0;
     for (uint32_t i = 0; i < COUNT; ++i) {
         committed += fixture_info(rig, all[i]).committedSize;
@@ -281,6 +341,7 @@ int main(void)
         rig_unit_test(pages_of_another_type_are_counted_and_reported),
         rig_unit_test(pages_given_back_serve_at_once_in_a_full_heap),
         rig_unit_test(pages_taken_over_survive_failures),
+        rig_unit_test(pages_of_an_ended_reservation_are_unbound_before_they_move),
         rig_unit_test(empty_page_blocks_serve_plain_requests),
         rig_unit_test(pages_wander_in_a_full_heap),
     };
