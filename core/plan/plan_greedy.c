@@ -6,6 +6,7 @@
 #include "core/plan/plan_greedy.h"
 
 #include "core/plan/plan_quick.h"
+#include "core/plan/plan_skyline.h"
 #include "core/plan/problem/plan_rank.h"
 
 #include <string.h>
@@ -90,6 +91,7 @@ struct greedy {
     int64_t* floors; /* per clique and kind: the end of the highest item, units */
     /* Large problems: the quick placements, and trees in the place of `floors`. */
     struct maar_plan_quick* quick;
+    struct maar_plan_skyline* skyline; /* of large problems of one kind */
     bool may_stop; /* an order may end early, since there is a placement already */
 };
 
@@ -425,6 +427,11 @@ static VkResult place_quickly(struct greedy* greedy, struct maar_host_stack* sta
     if (problem->conflict == NULL && problem->clique_count > MAAR_PLAN_FEW_CLIQUES) {
         greedy->quick = quick;
     }
+    if (problem->conflict == NULL && !problem->mixed && fixed_count == 0 &&
+        !maar_plan_interrupted(greedy->budget)) {
+        greedy->skyline = maar_plan_open_skyline(problem, stack);
+        greedy->budget->cut_short |= greedy->skyline == NULL;
+    }
     return VK_SUCCESS;
 }
 
@@ -433,6 +440,10 @@ static bool place_by(struct greedy* greedy, const struct greedy_order* by)
     sort_items(greedy, by);
     if (by->way != WAY_SKYLINE) {
         return fit_in_order(greedy, by->way == WAY_TIGHTEST);
+    }
+    if (greedy->skyline != NULL) {
+        return maar_plan_place_skyline(greedy->skyline, greedy->order, greedy->rank, greedy->budget,
+                                       greedy->offsets);
     }
     return greedy->problem->conflict == NULL ? place_skyline(greedy)
                                              : place_skyline_pairwise(greedy);

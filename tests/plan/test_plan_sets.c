@@ -3,6 +3,7 @@
  * gaps, and sorting by digits.
  */
 #include "core/plan/plan_gaps.h"
+#include "core/plan/plan_skyline.h"
 #include "core/plan/problem/plan_floors.h"
 #include "core/plan/problem/plan_rank.h"
 #include "core/plan/problem/plan_rank_set.h"
@@ -210,6 +211,85 @@ static void keys_are_sorted_and_equal_ones_stay(void** state)
     }
 }
 
+/* ---- skylines ---- */
+
+enum { SKYLINE_ITEMS = 120, SKYLINE_SECTIONS = 60 };
+
+/* What a skyline is: of all items that are left, the one that can lie lowest comes next, and of
+ * several such items the one of the least rank. */
+static void place_by_definition(const struct maar_plan_problem* problem, const uint32_t* order,
+                                int64_t* offsets)
+{
+    int64_t tops[SKYLINE_SECTIONS] = {0};
+    bool placed[SKYLINE_ITEMS] = {false};
+    for (uint32_t left = problem->count; left > 0; --left) {
+        uint32_t best = UINT32_MAX;
+        int64_t lowest = INT64_MAX;
+        for (uint32_t k = 0; k < problem->count; ++k) {
+            const uint32_t item = order[k];
+            int64_t top = 0;
+            for (uint32_t s = problem->first[item]; s <= problem->last[item]; ++s) {
+                top = tops[s] > top ? tops[s] : top;
+            }
+            if (!placed[item] && top < lowest) {
+                lowest = top;
+                best = item;
+            }
+        }
+        placed[best] = true;
+        offsets[best] = lowest;
+        for (uint32_t s = problem->first[best]; s <= problem->last[best]; ++s) {
+            tops[s] = lowest + problem->size[best];
+        }
+    }
+}
+
+static void skyline_agrees_with_its_definition(void** state)
+{
+    (void)state;
+    struct rig_random random = {rig_seed(11)};
+    for (uint32_t round = 0; round < 300; ++round) {
+        uint32_t first[SKYLINE_ITEMS];
+        uint32_t last[SKYLINE_ITEMS];
+        uint32_t order[SKYLINE_ITEMS];
+        uint32_t rank[SKYLINE_ITEMS];
+        int64_t size[SKYLINE_ITEMS];
+        int64_t align[SKYLINE_ITEMS];
+        int64_t offsets[SKYLINE_ITEMS];
+        int64_t expected[SKYLINE_ITEMS];
+        struct maar_plan_budget budget = {.nodes_left = 1, .deadline_ns = UINT64_MAX};
+        const struct maar_plan_problem problem = {
+            .count = 1 + rig_below(&random, SKYLINE_ITEMS),
+            .clique_count = 1 + rig_below(&random, SKYLINE_SECTIONS),
+            .first = first,
+            .last = last,
+            .size = size,
+            .align = align,
+        };
+        for (uint32_t i = 0; i < problem.count; ++i) {
+            const uint32_t swap = rig_below(&random, i + 1);
+            first[i] = rig_below(&random, problem.clique_count);
+            last[i] = first[i] + rig_below(&random, problem.clique_count - first[i]);
+            size[i] = 1 + rig_below(&random, 20);
+            align[i] = 1;
+            order[i] = order[swap];
+            order[swap] = i;
+        }
+        for (uint32_t k = 0; k < problem.count; ++k) {
+            rank[order[k]] = k;
+        }
+        struct maar_host_stack stack = {0};
+        struct maar_plan_skyline* skyline = maar_plan_open_skyline(&problem, &stack);
+        assert_non_null(skyline);
+        assert_true(maar_plan_place_skyline(skyline, order, rank, &budget, offsets));
+        place_by_definition(&problem, order, expected);
+        for (uint32_t i = 0; i < problem.count; ++i) {
+            assert_true(offsets[i] == expected[i]);
+        }
+        maar_stack_reset(&stack);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +298,7 @@ int main(void)
         cmocka_unit_test(gaps_give_the_lowest_place),
         cmocka_unit_test(gaps_say_when_they_are_too_many),
         cmocka_unit_test(keys_are_sorted_and_equal_ones_stay),
+        cmocka_unit_test(skyline_agrees_with_its_definition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
