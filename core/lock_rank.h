@@ -11,15 +11,16 @@
 enum maar_lock_rank {
     /* lists of an allocator: pools, free object handles, recycled headers */
     MAAR_LOCK_POOL_LIST = 1,
-    MAAR_LOCK_SLICES = 2, /* the slices of one arena; also the set of slice arenas */
-    MAAR_LOCK_POOL = 3,   /* a pool's settings, and which arenas it has */
-    MAAR_LOCK_ARENA = 4,  /* blocks, placements and slots of one arena */
-    MAAR_LOCK_SLOTS = 5,  /* free runs of the handle table */
-    MAAR_LOCK_RETIRE = 6, /* the queue of pending frees */
-    MAAR_LOCK_PLANS = 7,  /* the plans of a cache */
-    MAAR_LOCK_PAGING = 8, /* page pools, page tables and recorded binds */
-    MAAR_LOCK_SHARE = 9,  /* attachments of blocks, and lists of interop */
-    MAAR_LOCK_MAP = 10    /* a block's mapping; may be held across vkMapMemory */
+    MAAR_LOCK_SLICES = 2,  /* the slices of one arena; also the set of slice arenas */
+    MAAR_LOCK_POOL = 3,    /* a pool's settings, and which arenas it has */
+    MAAR_LOCK_ARENA = 4,   /* blocks, placements and slots of one arena */
+    MAAR_LOCK_SLOTS = 5,   /* free runs of the handle table */
+    MAAR_LOCK_LEAVING = 6, /* blocks on their way to the driver */
+    MAAR_LOCK_RETIRE = 7,  /* the queue of pending frees */
+    MAAR_LOCK_PLANS = 8,   /* the plans of a cache */
+    MAAR_LOCK_PAGING = 9,  /* page pools, page tables and recorded binds */
+    MAAR_LOCK_SHARE = 10,  /* attachments of blocks, and lists of interop */
+    MAAR_LOCK_MAP = 11     /* a block's mapping; may be held across vkMapMemory */
 };
 
 #if defined(MAAR_HEAVY_CHECKS)

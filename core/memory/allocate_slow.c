@@ -18,6 +18,9 @@
 #include "core/memory/slot_home.h"
 #include "core/time/retire_collect.h"
 
+/* How often a request is tried within budgets while other threads free something. */
+enum { MOST_ATTEMPTS = 8 };
+
 /* The state of one request in the slow path. */
 struct job {
     MaarAllocator allocator;
@@ -29,6 +32,7 @@ struct job {
     VkExternalMemoryHandleTypeFlags export_types; /* 0 if the caller gave a pool */
     struct maar_budget_use budgets;
     struct maar_type_choice choice;
+    bool contended; /* other threads have allocated during the attempt */
 };
 
 /* Returns the least common multiple of two alignments, or 0 if it is out of bounds. If alignment is
@@ -100,8 +104,9 @@ static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_
 
 /* Places into existing blocks, then into ranges that are no longer pending, then into a new block.
  * The first attempt passes over arenas that other threads have locked: threads that wait for each
- * other's arenas would meet there again and again. Later attempts wait for these arenas. */
-static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
+ * other's arenas would meet there again and again. Later attempts wait for these arenas, so a pool
+ * does not grow because another thread reads its statistics. */
+static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
     const struct maar_place_request* place = &job->place;
     struct maar_retire* retire = &job->allocator->retire;
@@ -110,7 +115,7 @@ static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct 
     if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
         return result;
     }
-    if (maar_retire_reclaim(retire, seen)) {
+    if (maar_retire_reclaim(retire, seen) || maar_arena_set_is_divided(&pool->arenas)) {
         result = place_now(pool, place, true, made);
     }
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
@@ -122,6 +127,30 @@ static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct 
     } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_arena_set_is_divided(&pool->arenas)) {
         result = place_now(pool, place, true, made);
     }
+    return result;
+}
+
+/* Returns the number of allocations ever made in a pool. */
+static uint64_t count_made(const struct maar_pool* pool)
+{
+    uint64_t count = 0;
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        maar_mutex_lock(&arena->lock);
+        count += arena->made_count;
+        maar_mutex_unlock(&arena->lock);
+    }
+    return count;
+}
+
+/* Places, and notes whether other threads have placed something meanwhile. A search goes from arena
+ * to arena. Other threads may take room ahead of the search and free as much behind it, so the
+ * search misses room that was there all the time. */
+static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
+{
+    const uint64_t before = count_made(pool);
+    const VkResult result = place_or_grow(job, pool, made);
+    job->contended |= is_shortage(result) && count_made(pool) != before;
     return result;
 }
 
@@ -217,9 +246,36 @@ static bool has_empty_blocks(MaarAllocator allocator, uint32_t heaps)
     return any;
 }
 
-/* Frees ranges whose points have passed. Releases all empty page blocks, and the empty blocks in
- * the heaps of the candidate types. Returns whether any bytes were freed or released. */
-static bool release_empty(const struct job* job)
+/* How often frees have returned bytes, and how often blocks have been released. */
+struct returns {
+    uint64_t bytes;
+    uint64_t blocks;
+};
+
+static struct returns count_returns(const struct MaarAllocator_T* allocator)
+{
+    return (struct returns){
+        .bytes = maar_atomic64_load(&allocator->retire.returned_count),
+        .blocks = maar_atomic64_load(&allocator->leaving.ended_count),
+    };
+}
+
+/* Frees ranges whose points have passed, and waits for what other threads are freeing: the bytes of
+ * objects that they destroy, and blocks that they release. These bytes are free by the program's
+ * count, although the driver does not know it yet. Returns whether anything was freed since
+ * `seen`. */
+static bool wait_for_returns(MaarAllocator allocator, const struct returns* seen)
+{
+    const bool reclaimed = maar_retire_reclaim(&allocator->retire, seen->bytes);
+    maar_retire_wait_for_batches(&allocator->retire);
+    maar_leaving_wait(&allocator->leaving);
+    const struct returns now = count_returns(allocator);
+    return reclaimed || now.bytes != seen->bytes || now.blocks != seen->blocks;
+}
+
+/* Releases all empty page blocks, and the empty blocks in the heaps of the candidate types. Returns
+ * the released bytes. */
+static VkDeviceSize release_empty(const struct job* job)
 {
     MaarAllocator allocator = job->allocator;
     uint32_t heaps = 0;
@@ -228,8 +284,6 @@ static bool release_empty(const struct job* job)
     for (uint32_t i = 0; i < allocator->device.facts.memory.memoryTypeCount; ++i) {
         heaps |= (types & (1u << i)) != 0 ? 1u << maar_type_heap(allocator, i) : 0;
     }
-    const uint64_t seen = maar_atomic64_load(&allocator->retire.returned_count);
-    const bool reclaimed = maar_retire_reclaim(&allocator->retire, seen);
     released += maar_trim_paging(allocator, NULL);
     if (has_empty_blocks(allocator, heaps)) {
         for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
@@ -239,23 +293,30 @@ static bool release_empty(const struct job* job)
             }
         }
     }
-    return reclaimed || released > 0;
+    return released;
 }
 
-/* Tries within budgets. After a shortage, releases empty blocks and tries again. If a budget was
- * the reason and the request may exceed it, tries a last time without budgets. */
+/* Tries within budgets. After a shortage, frees and releases what it can and tries again. Other
+ * threads may take what came free, so there are several attempts. If a budget was the reason and
+ * the request may exceed it, tries a last time without budgets. */
 static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallback)
 {
     MaarAllocationCreateFlags flags = job->info->flags;
     job->budgets = (struct maar_budget_use){.may_exceed = false};
-    VkResult result = try_types(job, made, fallback);
-    if (!is_shortage(result) || (flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
-        return result;
-    }
-    if (release_empty(job)) {
+    const bool may_grow = (flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
+    VkResult result = VK_SUCCESS;
+    bool again = true;
+    for (uint32_t attempt = 0; again && attempt < MOST_ATTEMPTS; ++attempt) {
+        const struct returns seen = count_returns(job->allocator);
+        job->contended = false;
         result = try_types(job, made, fallback);
+        again = is_shortage(result);
+        if (again) {
+            again = wait_for_returns(job->allocator, &seen) || job->contended;
+            again |= may_grow && release_empty(job) > 0;
+        }
     }
-    if (is_shortage(result) && job->budgets.refused &&
+    if (may_grow && is_shortage(result) && job->budgets.refused &&
         (flags & MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT) == 0) {
         job->budgets.may_exceed = true;
         result = try_types(job, made, fallback);

@@ -246,12 +246,17 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
                           synchronized)) {
         goto free_object_slots;
     }
+    if (!maar_leaving_init(&made->leaving, synchronized)) {
+        goto destroy_retire;
+    }
     made->kinds_apart =
         made->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY && made->device.facts.granularity > 1;
     report_dropped(made);
     *pAllocator = made;
     return VK_SUCCESS;
 
+destroy_retire:
+    maar_retire_destroy(&made->retire);
 free_object_slots:
     maar_slots_destroy(&made->object_slots);
 free_slots:
@@ -318,6 +323,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
             "out of its object stays open and keeps its memory alive",
             (unsigned)handles);
     }
+    maar_leaving_destroy(&allocator->leaving);
     maar_retire_destroy(&allocator->retire);
     maar_recycled_free(allocator);
     maar_slots_destroy(&allocator->object_slots);

@@ -18,6 +18,7 @@
 #include "core/host_memory.h"
 #include "core/memory/arena_set.h"
 #include "core/memory/budget.h"
+#include "core/memory/leaving.h"
 #include "core/memory/slot_table.h"
 #include "core/memory/type_choice.h"
 #include "core/report.h"
@@ -80,6 +81,7 @@ struct MaarAllocator_T {
 
     struct maar_slot_table slots;
     struct maar_retire retire;
+    struct maar_leaving leaving;
     struct maar_slot_table object_slots; /* see object_handle.h */
     struct maar_mutex list_lock;         /* guards the next five members */
     struct maar_slot_list free_object_slots;

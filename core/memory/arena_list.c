@@ -271,6 +271,7 @@ bool maar_arena_try_unlist(struct maar_arena* arena, struct maar_block* block, b
     }
     (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
     unlist(arena, block, counted);
+    maar_leaving_enter(&pool->allocator->leaving, block);
     return true;
 }
 
@@ -345,5 +346,6 @@ void maar_arena_unlink_dedicated(struct maar_arena* arena, struct maar_block* bl
     } else {
         --arena->dedicated_count;
         arena->dedicated_bytes -= block->size;
+        maar_leaving_enter(&arena->pool->allocator->leaving, block);
     }
 }
