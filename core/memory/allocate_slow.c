@@ -18,8 +18,8 @@
 #include "core/memory/slot_home.h"
 #include "core/time/retire_collect.h"
 
-/* How often a request is tried within budgets while other threads free something. */
-enum { MOST_ATTEMPTS = 8 };
+/* How often a request is tried within budgets while other threads allocate and free. */
+enum { MOST_ATTEMPTS = 16 };
 
 /* The state of one request in the slow path. */
 struct job {
@@ -32,7 +32,8 @@ struct job {
     VkExternalMemoryHandleTypeFlags export_types; /* 0 if the caller gave a pool */
     struct maar_budget_use budgets;
     struct maar_type_choice choice;
-    bool contended; /* other threads have allocated during the attempt */
+    uint32_t attempt;
+    bool contended; /* other threads were allocating during the attempt */
 };
 
 /* Returns the least common multiple of two alignments, or 0 if it is out of bounds. If alignment is
@@ -143,14 +144,21 @@ static uint64_t count_made(const struct maar_pool* pool)
     return count;
 }
 
-/* Places, and notes whether other threads have placed something meanwhile. A search goes from arena
- * to arena. Other threads may take room ahead of the search and free as much behind it, so the
- * search misses room that was there all the time. */
+/* Places, and notes whether other threads have placed something meanwhile or are still making a
+ * block. A search goes from arena to arena. Other threads may take room ahead of the search and
+ * free as much behind it, so the search misses room that was there all the time. And a block that
+ * is being made may take the last bytes of a heap, but not all of that block may be needed. */
 static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
-    const uint64_t before = count_made(pool);
+    /* To count takes the locks of all arenas, so only a request counts that has failed before. */
+    const bool counts = job->attempt > 0;
+    const uint64_t before = counts ? count_made(pool) : 0;
     const VkResult result = place_or_grow(job, pool, made);
-    job->contended |= is_shortage(result) && count_made(pool) != before;
+    if (is_shortage(result)) {
+        job->contended |= maar_atomic32_load(&pool->creating_count) != 0;
+        job->contended |=
+            counts ? count_made(pool) != before : maar_arena_set_is_divided(&pool->arenas);
+    }
     return result;
 }
 
@@ -306,7 +314,7 @@ static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallba
     const bool may_grow = (flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     VkResult result = VK_SUCCESS;
     bool again = true;
-    for (uint32_t attempt = 0; again && attempt < MOST_ATTEMPTS; ++attempt) {
+    for (job->attempt = 0; again && job->attempt < MOST_ATTEMPTS; ++job->attempt) {
         const struct returns seen = count_returns(job->allocator);
         job->contended = false;
         result = try_types(job, made, fallback);

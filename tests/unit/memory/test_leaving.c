@@ -11,6 +11,9 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "core/memory/allocator_state.h"
+#include "core/memory/object_handle.h"
+#include "core/memory/pool.h"
 #include "core/port_time.h"
 
 static const VkDeviceSize slot_size = 65536;
@@ -26,6 +29,7 @@ struct scene {
     _Atomic uint32_t observed;
     bool calls_back; /* the callback for device memory allocates, which it must not do */
     VkResult inner;
+    struct maar_pool* pool;
 };
 
 static void linger(struct scene* scene)
@@ -204,12 +208,45 @@ static void request_for_what_is_there_waits_for_a_buffer_too(void** state)
     wait_for_a_buffer(MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT);
 }
 
+static void* hold_arena(void* data)
+{
+    struct scene* scene = data;
+    struct maar_pool* pool = scene->pool;
+    maar_mutex_lock(&pool->first_arena->lock);
+    linger(scene);
+    maar_mutex_unlock(&pool->first_arena->lock);
+    return NULL;
+}
+
+static void pool_with_room_does_not_grow_while_another_reads_it(void** state)
+{
+    (void)state;
+    static struct scene scene;
+    open_scene(&scene, 0);
+    MaarAllocator allocator = scene.rig->allocator;
+    const MaarPoolCreateInfo info = {.memoryTypeIndex = host_type, .blockSize = 2 * slot_size};
+    MaarPool pool = rig_create_pool(scene.rig, &info);
+    const MaarAllocationCreateInfo how = how_to(pool);
+    MaarAllocation memory[2] = {rig_allocate(scene.rig, slot_size, &how), VK_NULL_HANDLE};
+    scene.pool = maar_pool_of(allocator, pool);
+    assert_int_equal(pthread_create(&scene.thread, NULL, hold_arena, &scene), 0);
+    while (!atomic_load(&scene.lingering)) {
+        (void)sched_yield();
+    }
+    memory[1] = rig_allocate(scene.rig, slot_size, &how);
+    join(&scene);
+    assert_int_equal(rig_statistics(scene.rig, pool).blockCount, 1);
+    maarFreeMemories(allocator, 2, memory);
+    maarDestroyPool(allocator, pool);
+}
+
 /* It would wait for itself. */
 static void callback_that_calls_all_the_same_is_survived(void** state)
 {
     (void)state;
     static struct scene scene;
-    const MaarAllocationCreateInfo how = how_to(VK_NULL_HANDLE);
+    MaarAllocationCreateInfo how = how_to(VK_NULL_HANDLE);
+    how.dedicated = MAAR_DEDICATED_ALWAYS; /* its block goes with its item */
     open_scene(&scene, 1);
     const MaarPoint point = {VK_NULL_HANDLE, 1};
     MaarAllocation memory = rig_allocate(scene.rig, slot_size, &how);
@@ -228,6 +265,7 @@ int main(void)
         rig_unit_test(request_waits_for_a_dedicated_block_that_another_frees),
         rig_unit_test(request_waits_for_a_buffer_that_another_destroys),
         rig_unit_test(request_for_what_is_there_waits_for_a_buffer_too),
+        rig_unit_test(pool_with_room_does_not_grow_while_another_reads_it),
         rig_unit_test(callback_that_calls_all_the_same_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
