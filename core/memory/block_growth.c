@@ -360,7 +360,7 @@ VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_req
         if (!maar_driver_had_no_memory(result) || size == least) {
             return result;
         }
-        size /= 2;
+        size = size / 2 / MAAR_BLOCK_ROUNDING * MAAR_BLOCK_ROUNDING;
         if (size < least || halving >= BLOCK_HALVINGS) {
             size = least;
         }

@@ -212,6 +212,8 @@ static void* hold_arena(void* data)
 {
     struct scene* scene = data;
     struct maar_pool* pool = scene->pool;
+    /* The first thread that is numbered uses the first arena; the other one gets its own. */
+    assert_int_equal(maar_thread_arena(&scene->rig->allocator->threads), 0);
     maar_mutex_lock(&pool->first_arena->lock);
     linger(scene);
     maar_mutex_unlock(&pool->first_arena->lock);
