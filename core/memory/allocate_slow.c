@@ -18,7 +18,7 @@
 #include "core/memory/slot_home.h"
 #include "core/time/retire_collect.h"
 
-/* How often a request is tried within budgets while other threads allocate and free. */
+/* How often a request is tried within budgets while other threads free something or make blocks. */
 enum { MOST_ATTEMPTS = 16 };
 
 /* The state of one request in the slow path. */
@@ -32,8 +32,7 @@ struct job {
     VkExternalMemoryHandleTypeFlags export_types; /* 0 if the caller gave a pool */
     struct maar_budget_use budgets;
     struct maar_type_choice choice;
-    uint32_t attempt;
-    bool contended; /* other threads were allocating during the attempt */
+    bool others_grow; /* other threads were making blocks when an attempt ended */
 };
 
 /* Returns the least common multiple of two alignments, or 0 if it is out of bounds. If alignment is
@@ -131,34 +130,13 @@ static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct ma
     return result;
 }
 
-/* Returns the number of allocations ever made in a pool. */
-static uint64_t count_made(const struct maar_pool* pool)
-{
-    uint64_t count = 0;
-    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
-         arena = maar_pool_next_arena(pool, arena->number + 1)) {
-        maar_mutex_lock(&arena->lock);
-        count += arena->made_count;
-        maar_mutex_unlock(&arena->lock);
-    }
-    return count;
-}
-
-/* Places, and notes whether other threads have placed something meanwhile or are still making a
- * block. A search goes from arena to arena. Other threads may take room ahead of the search and
- * free as much behind it, so the search misses room that was there all the time. And a block that
- * is being made may take the last bytes of a heap, but not all of that block may be needed. */
+/* Places, and after a shortage notes whether another thread is still making a block. That block may
+ * take the last bytes of a heap and yet have room for this request. wait_for_others waits for as
+ * many blocks to end, and these may be blocks that began later. */
 static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
-    /* To count takes the locks of all arenas, so only a request counts that has failed before. */
-    const bool counts = job->attempt > 0;
-    const uint64_t before = counts ? count_made(pool) : 0;
     const VkResult result = place_or_grow(job, pool, made);
-    if (is_shortage(result)) {
-        job->contended |= maar_atomic32_load(&pool->creating_count) != 0;
-        job->contended |=
-            counts ? count_made(pool) != before : maar_arena_set_is_divided(&pool->arenas);
-    }
+    job->others_grow |= is_shortage(result) && maar_atomic32_load(&pool->creating_count) != 0;
     return result;
 }
 
@@ -314,13 +292,13 @@ static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallba
     const bool may_grow = (flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     VkResult result = VK_SUCCESS;
     bool again = true;
-    for (job->attempt = 0; again && job->attempt < MOST_ATTEMPTS; ++job->attempt) {
+    for (uint32_t attempt = 0; again && attempt < MOST_ATTEMPTS; ++attempt) {
         const struct returns seen = count_returns(job->allocator);
-        job->contended = false;
+        job->others_grow = false;
         result = try_types(job, made, fallback);
         again = is_shortage(result);
         if (again) {
-            again = wait_for_returns(job->allocator, &seen) || job->contended;
+            again = wait_for_returns(job->allocator, &seen) || job->others_grow;
             again |= may_grow && release_empty(job) > 0;
         }
     }
