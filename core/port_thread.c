@@ -8,15 +8,11 @@
 #include <time.h>
 #endif
 
-#if defined(MAAR_DEBUG_CHECKS)
-
 uint64_t maar_thread_tag(void)
 {
     static _Thread_local const char here = 0;
     return (uint64_t)(uintptr_t)&here;
 }
-
-#endif
 
 #if defined(_WIN32)
 

@@ -45,10 +45,8 @@ struct maar_mutex {
 #endif
 };
 
-#if defined(MAAR_DEBUG_CHECKS)
 /* Returns a number that no other thread has as long as this thread runs. Never returns 0. */
 uint64_t maar_thread_tag(void);
-#endif
 
 /* Stops the program in debug builds unless this thread holds the mutex. A disabled mutex counts as
  * held. */

@@ -16,7 +16,15 @@
 #include "core/memory/pool_list.h"
 #include "core/memory/range_free.h"
 #include "core/memory/slot_home.h"
+#include "core/port_time.h"
 #include "core/time/retire_collect.h"
+
+/* How often a request is tried within budgets while other threads free something or make blocks. */
+enum { MOST_ATTEMPTS = 16 };
+
+/* How long a request waits in all for other threads that are in the driver or in a callback. Their
+ * foreign code may wait for a lock of the program that this thread holds. */
+enum { MOST_WAIT_NS = 1000000000 };
 
 /* The state of one request in the slow path. */
 struct job {
@@ -29,6 +37,7 @@ struct job {
     VkExternalMemoryHandleTypeFlags export_types; /* 0 if the caller gave a pool */
     struct maar_budget_use budgets;
     struct maar_type_choice choice;
+    bool others_grow; /* other threads were making blocks when an attempt ended */
 };
 
 /* Returns the least common multiple of two alignments, or 0 if it is out of bounds. If alignment is
@@ -100,8 +109,9 @@ static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_
 
 /* Places into existing blocks, then into ranges that are no longer pending, then into a new block.
  * The first attempt passes over arenas that other threads have locked: threads that wait for each
- * other's arenas would meet there again and again. Later attempts wait for these arenas. */
-static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
+ * other's arenas would meet there again and again. Later attempts wait for these arenas, so a pool
+ * does not grow because another thread reads its statistics. */
+static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
     const struct maar_place_request* place = &job->place;
     struct maar_retire* retire = &job->allocator->retire;
@@ -110,7 +120,7 @@ static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct 
     if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
         return result;
     }
-    if (maar_retire_reclaim(retire, seen)) {
+    if (maar_retire_reclaim(retire, seen) || maar_arena_set_is_divided(&pool->arenas)) {
         result = place_now(pool, place, true, made);
     }
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
@@ -122,6 +132,16 @@ static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct 
     } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_arena_set_is_divided(&pool->arenas)) {
         result = place_now(pool, place, true, made);
     }
+    return result;
+}
+
+/* Places, and after a shortage notes whether another thread is still making a block. That block may
+ * take the last bytes of a heap and yet have room for this request. wait_for_others waits for as
+ * many blocks to end, and these may be blocks that began later. */
+static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
+{
+    const VkResult result = place_or_grow(job, pool, made);
+    job->others_grow |= is_shortage(result) && maar_atomic32_load(&pool->creating_count) != 0;
     return result;
 }
 
@@ -217,9 +237,37 @@ static bool has_empty_blocks(MaarAllocator allocator, uint32_t heaps)
     return any;
 }
 
-/* Frees ranges whose points have passed. Releases all empty page blocks, and the empty blocks in
- * the heaps of the candidate types. Returns whether any bytes were freed or released. */
-static bool release_empty(const struct job* job)
+/* How often frees have returned bytes, and how often blocks have been released. */
+struct returns {
+    uint64_t bytes;
+    uint64_t blocks;
+};
+
+static struct returns count_returns(const struct MaarAllocator_T* allocator)
+{
+    return (struct returns){
+        .bytes = maar_atomic64_load(&allocator->retire.returned_count),
+        .blocks = maar_atomic64_load(&allocator->leaving.ended_count),
+    };
+}
+
+/* Frees ranges whose points have passed, and waits for what other threads are freeing: the bytes of
+ * objects that they destroy, and blocks that they release. These bytes are free by the program's
+ * count, although the driver does not know it yet. Ends at the deadline at the latest. Returns
+ * whether anything was freed since `seen`. */
+static bool wait_for_returns(MaarAllocator allocator, const struct returns* seen,
+                             uint64_t deadline_ns)
+{
+    const bool reclaimed = maar_retire_reclaim(&allocator->retire, seen->bytes);
+    maar_retire_wait_for_batches(&allocator->retire, deadline_ns);
+    maar_leaving_wait(&allocator->leaving, deadline_ns);
+    const struct returns now = count_returns(allocator);
+    return reclaimed || now.bytes != seen->bytes || now.blocks != seen->blocks;
+}
+
+/* Releases all empty page blocks, and the empty blocks in the heaps of the candidate types. Returns
+ * the released bytes. */
+static VkDeviceSize release_empty(const struct job* job)
 {
     MaarAllocator allocator = job->allocator;
     uint32_t heaps = 0;
@@ -228,8 +276,6 @@ static bool release_empty(const struct job* job)
     for (uint32_t i = 0; i < allocator->device.facts.memory.memoryTypeCount; ++i) {
         heaps |= (types & (1u << i)) != 0 ? 1u << maar_type_heap(allocator, i) : 0;
     }
-    const uint64_t seen = maar_atomic64_load(&allocator->retire.returned_count);
-    const bool reclaimed = maar_retire_reclaim(&allocator->retire, seen);
     released += maar_trim_paging(allocator, NULL);
     if (has_empty_blocks(allocator, heaps)) {
         for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
@@ -239,23 +285,32 @@ static bool release_empty(const struct job* job)
             }
         }
     }
-    return reclaimed || released > 0;
+    return released;
 }
 
-/* Tries within budgets. After a shortage, releases empty blocks and tries again. If a budget was
- * the reason and the request may exceed it, tries a last time without budgets. */
+/* Tries within budgets. After a shortage, frees and releases what it can and tries again. Other
+ * threads may take what came free, so there are several attempts. If a budget was the reason and
+ * the request may exceed it, tries a last time without budgets. */
 static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallback)
 {
     MaarAllocationCreateFlags flags = job->info->flags;
     job->budgets = (struct maar_budget_use){.may_exceed = false};
-    VkResult result = try_types(job, made, fallback);
-    if (!is_shortage(result) || (flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
-        return result;
-    }
-    if (release_empty(job)) {
+    const bool may_grow = (flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
+    VkResult result = VK_SUCCESS;
+    uint64_t deadline = 0;
+    bool again = true;
+    for (uint32_t attempt = 0; again && attempt < MOST_ATTEMPTS; ++attempt) {
+        const struct returns seen = count_returns(job->allocator);
+        job->others_grow = false;
         result = try_types(job, made, fallback);
+        again = is_shortage(result);
+        if (again) {
+            deadline = deadline != 0 ? deadline : maar_deadline_ns(MOST_WAIT_NS);
+            again = wait_for_returns(job->allocator, &seen, deadline) || job->others_grow;
+            again |= may_grow && release_empty(job) > 0;
+        }
     }
-    if (is_shortage(result) && job->budgets.refused &&
+    if (may_grow && is_shortage(result) && job->budgets.refused &&
         (flags & MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT) == 0) {
         job->budgets.may_exceed = true;
         result = try_types(job, made, fallback);

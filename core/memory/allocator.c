@@ -249,12 +249,17 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
                           synchronized)) {
         goto free_block_ids;
     }
+    if (!maar_leaving_init(&made->leaving, synchronized)) {
+        goto destroy_retire;
+    }
     made->kinds_apart =
         made->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY && made->device.facts.granularity > 1;
     report_dropped(made);
     *pAllocator = made;
     return VK_SUCCESS;
 
+destroy_retire:
+    maar_retire_destroy(&made->retire);
 free_block_ids:
     maar_block_ids_destroy(&made->block_ids, made->callbacks);
 free_object_slots:
@@ -323,6 +328,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
             "out of its object stays open and keeps its memory alive",
             (unsigned)handles);
     }
+    maar_leaving_destroy(&allocator->leaving);
     maar_retire_destroy(&allocator->retire);
     maar_recycled_free(allocator);
     maar_block_ids_destroy(&allocator->block_ids, allocator->callbacks);

@@ -19,6 +19,7 @@
 #include "core/memory/arena_set.h"
 #include "core/memory/block_ids.h"
 #include "core/memory/budget.h"
+#include "core/memory/leaving.h"
 #include "core/memory/slot_table.h"
 #include "core/memory/type_choice.h"
 #include "core/report.h"
@@ -82,6 +83,7 @@ struct MaarAllocator_T {
     struct maar_slot_table slots;
     struct maar_retire retire;
     struct maar_block_ids block_ids;
+    struct maar_leaving leaving;
     struct maar_slot_table object_slots; /* see object_handle.h */
     struct maar_mutex list_lock;         /* guards the next five members */
     struct maar_slot_list free_object_slots;

@@ -36,10 +36,13 @@ struct maar_block {
     VkDeviceSize size;
     uint64_t id;
     struct maar_block* next_of_id; /* see block_ids.h */
-    struct maar_block* next;       /* in the arena's list of dedicated blocks or of stand-ins */
+    /* in the arena's list of dedicated blocks or of stand-ins, or among the leaving blocks */
+    struct maar_block* next;
     struct maar_block* previous;
     uint32_t dedicated_slot;
     uint32_t idle_place;         /* in the arena's heap of idle blocks, plus one; 0: not in it */
+    uint64_t leaving_number;     /* in the list of blocks on their way out; 0: not in it */
+    uint64_t leaving_thread;     /* the tag of the thread that releases it */
     bool named;                  /* made with VkMemoryDedicatedAllocateInfo, for one object only */
     maar_atomic32 paged;         /* whether the block is cut into pages */
     maar_atomic64 paged_live;    /* of a block that is cut into pages: bytes of pages in use */

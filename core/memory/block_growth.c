@@ -248,6 +248,12 @@ enum maar_pool_outcome maar_pool_grow(struct maar_pool* pool,
                                       VkDeviceSize cap, bool* over_cap, struct maar_made* made)
 {
     struct maar_arena* arena = NULL;
+    /* A block that cannot be is not announced, so threads that fail at a limit do not wake those
+     * that wait for a block. */
+    if (over_cap != NULL &&
+        !maar_device_memory_has_room(pool->allocator, pool->type_index, size, cap, over_cap)) {
+        return maar_made_fail(made, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    }
     enum maar_pool_outcome outcome = announce_block(pool, request, made, &arena);
     if (outcome != MAAR_POOL_CHANGED) {
         return outcome;
@@ -354,7 +360,7 @@ VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_req
         if (!maar_driver_had_no_memory(result) || size == least) {
             return result;
         }
-        size /= 2;
+        size = size / 2 / MAAR_BLOCK_ROUNDING * MAAR_BLOCK_ROUNDING;
         if (size < least || halving >= BLOCK_HALVINGS) {
             size = least;
         }

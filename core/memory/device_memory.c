@@ -49,6 +49,18 @@ static VkResult reserve(MaarAllocator allocator, const struct maar_device_memory
     return VK_SUCCESS;
 }
 
+bool maar_device_memory_has_room(MaarAllocator allocator, uint32_t type_index, VkDeviceSize size,
+                                 VkDeviceSize cap, bool* over_cap)
+{
+    const struct maar_heap_account* account =
+        &allocator->heaps[maar_type_heap(allocator, type_index)];
+    const VkDeviceSize limit = account->limit != 0 ? account->limit : UINT64_MAX;
+    const VkDeviceSize most = cap < limit ? cap : limit;
+    const bool admits = size <= most && maar_atomic64_load(&account->block_bytes) <= most - size;
+    *over_cap |= !admits && cap < limit;
+    return admits;
+}
+
 static void unreserve(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
 {
     (void)maar_atomic64_sub(&allocator->heaps[heap].block_bytes, size);

@@ -26,6 +26,10 @@ struct maar_device_memory_info {
                                                      already, and no heap limit applies */
 };
 
+/* Whether a heap has room for `size` bytes more, within its limit and within `cap`. Sets *over_cap
+ * if the cap stands in the way. Another thread may change this at any time. */
+bool maar_device_memory_has_room(MaarAllocator allocator, uint32_t type_index, VkDeviceSize size,
+                                 VkDeviceSize cap, bool* over_cap);
 /* Checks the limits, counts the new memory and calls vkAllocateMemory once. If the call fails, only
  * the call stays counted. */
 VkResult maar_device_memory_allocate(MaarAllocator allocator,

@@ -51,7 +51,7 @@ struct maar_page_table {
     uint64_t value_before; /* last_value before the submission under way */
     bool dirty;            /* in the list of tables with changes */
     bool sealed;
-    bool unbinding; /* sealed, and the next submission unbinds pages that were moved away */
+    bool unbinding;  /* sealed, and the next submission unbinds pages that were moved away */
     bool submitting; /* named by the submission under way */
     bool may_alias;
     uint8_t target; /* enum maar_page_target */

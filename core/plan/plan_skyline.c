@@ -158,7 +158,7 @@ static void fill_trees(struct maar_plan_skyline* skyline, uint32_t size, const u
 }
 
 /* Returns the least rank of the first `count` leaves of a tree. */
-static uint32_t least_of(const uint32_t* tree, uint32_t width, uint32_t count)
+static uint32_t least_leaf(const uint32_t* tree, uint32_t width, uint32_t count)
 {
     uint32_t least = NO_RANK;
     if (count == width) {
@@ -201,7 +201,7 @@ static uint32_t find_least(const struct maar_plan_skyline* skyline, uint32_t fir
         if (tree[1] < least) {
             const uint32_t filled = count - at < width ? count - at : width;
             const uint32_t fitting = count_up_to(skyline->last[size] + at, filled, last);
-            const uint32_t found = least_of(tree, width, fitting);
+            const uint32_t found = least_leaf(tree, width, fitting);
             least = found < least ? found : least;
         }
         at += width;

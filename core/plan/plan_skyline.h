@@ -1,7 +1,7 @@
 /*
  * Skylines of many items: each item lies as low as it can, on top of what is placed already, and of
- * the items that can lie lowest the one of the least rank comes next. Takes O(n log^2 n) for n items
- * whose lives are intervals, of one kind, without fixed offsets. See docs/design/planner.md.
+ * the items that can lie lowest the one of the least rank comes next. Takes O(n log^2 n) for n
+ * items whose lives are intervals, of one kind, without fixed offsets. See docs/design/planner.md.
  */
 #ifndef MAAR_CORE_PLAN_PLAN_SKYLINE_H
 #define MAAR_CORE_PLAN_PLAN_SKYLINE_H

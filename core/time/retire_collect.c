@@ -59,6 +59,7 @@ static void list_batch(struct maar_retire* retire, struct maar_retire_batch* bat
 {
     maar_assert_held(&retire->lock);
     batch->number = retire->batch_count++;
+    batch->thread = maar_thread_tag();
     batch->next = retire->batches;
     if (batch->next != NULL) {
         batch->next->previous = batch;

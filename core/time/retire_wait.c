@@ -154,6 +154,35 @@ void maar_retire_wait_for_bytes(struct maar_retire* retire)
     maar_mutex_unlock(&retire->lock);
 }
 
+/* Whether another thread holds a batch that is older than `number`, and this thread holds none. */
+static bool has_older_batch(const struct maar_retire* retire, uint64_t number)
+{
+    const uint64_t thread = maar_thread_tag();
+    bool found = false;
+    maar_assert_held(&retire->lock);
+    for (const struct maar_retire_batch* batch = retire->batches; batch != NULL;
+         batch = batch->next) {
+        if (batch->thread == thread) {
+            return false;
+        }
+        found |= batch->number < number;
+    }
+    return found;
+}
+
+void maar_retire_wait_for_batches(struct maar_retire* retire, uint64_t deadline_ns)
+{
+    maar_mutex_lock(&retire->lock);
+    const uint64_t number = retire->batch_count;
+    while (has_older_batch(retire, number)) {
+        const uint64_t left = maar_time_left_ns(deadline_ns);
+        if (left == 0 || !maar_condition_wait_for(&retire->finished, &retire->lock, left)) {
+            break;
+        }
+    }
+    maar_mutex_unlock(&retire->lock);
+}
+
 bool maar_retire_reclaim(struct maar_retire* retire, uint64_t seen)
 {
     if (!maar_retire_is_empty(retire)) {

@@ -75,8 +75,10 @@ static int open_simulated(struct sample_device* device, const char* name)
     }
     device->profile = calloc(1, sizeof(*device->profile));
     struct support_error error = {{0}};
-    if (device->profile == NULL ||
-        !support_profile_load(known ? path : name, device->profile, &error)) {
+    if (!sample_has_memory(device->profile)) {
+        return SAMPLE_EXIT_FAILED;
+    }
+    if (!support_profile_load(known ? path : name, device->profile, &error)) {
         sample_complain("%s%s: %s", SIMULATED, name, error.text);
         return SAMPLE_EXIT_USAGE;
     }
@@ -250,7 +252,7 @@ VkSharingMode sample_device_sharing(const struct sample_device* device, uint32_t
 static int create_device(struct sample_device* device, const struct sample_device_options* options)
 {
     MaarDeviceRecommendation* const advice = calloc(1, sizeof(*advice));
-    if (advice == NULL) {
+    if (!sample_has_memory(advice)) {
         return SAMPLE_EXIT_FAILED;
     }
     device->advice = advice;

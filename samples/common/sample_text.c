@@ -18,6 +18,14 @@ void sample_complain(const char* format, ...)
     fprintf(stderr, "\n");
 }
 
+bool sample_has_memory(const void* memory)
+{
+    if (memory == NULL) {
+        sample_complain("out of memory");
+    }
+    return memory != NULL;
+}
+
 int sample_end(int code)
 {
     if (fflush(stdout) == 0 && ferror(stdout) == 0) {

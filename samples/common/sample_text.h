@@ -24,6 +24,8 @@ extern const char sample_name[];
 __attribute__((format(printf, 1, 2)))
 #endif
 void sample_complain(const char* format, ...);
+/* Returns whether memory was allocated, and complains if not. */
+bool sample_has_memory(const void* memory);
 
 /* Returns the exit code of the program: `code`, or another one if the output cannot be written. */
 int sample_end(int code);

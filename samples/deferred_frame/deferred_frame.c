@@ -72,7 +72,7 @@ static bool render_way(struct program* program, bool aliasing, uint8_t* pixels)
     done = done && (!reported || report_plan(program));
     if (done && reported && program->options.check) {
         walk = frame_walk_start(&program->device, target, &program->assets);
-        done = walk != NULL;
+        done = sample_has_memory(walk);
     }
     if (done) {
         const struct frame_recording recording = {.device = &program->device,
@@ -126,7 +126,8 @@ static bool render(struct program* program)
     const size_t size = (size_t)4 * program->options.width * program->options.height;
     uint8_t* const pixels = malloc(size);
     uint8_t* const others = malloc(size);
-    bool done = pixels != NULL && others != NULL && render_ways(program, pixels, others);
+    bool done = sample_has_memory(pixels) && sample_has_memory(others) &&
+                render_ways(program, pixels, others);
     free(pixels);
     free(others);
     frame_pipelines_destroy(&program->pipelines, &program->device);
@@ -209,8 +210,7 @@ static int run(struct program* program)
 int main(int argc, char** argv)
 {
     struct program* const program = calloc(1, sizeof(*program));
-    if (program == NULL) {
-        sample_complain("out of memory");
+    if (!sample_has_memory(program)) {
         return SAMPLE_EXIT_FAILED;
     }
     int code = SAMPLE_EXIT_USAGE;

@@ -144,8 +144,9 @@ static bool create_noise(struct frame_assets* assets, struct sample_device* devi
     const uint32_t size = frame_noise_bytes();
     uint8_t* const texels = malloc(size);
     struct frame_buffer staging = {VK_NULL_HANDLE, VK_NULL_HANDLE};
-    bool done = texels != NULL && create_buffer(device, size, VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
-                                                MAAR_MEMORY_USAGE_UPLOAD, &staging);
+    bool done =
+        sample_has_memory(texels) && create_buffer(device, size, VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
+                                                   MAAR_MEMORY_USAGE_UPLOAD, &staging);
     if (done) {
         frame_noise_fill(texels);
         done = sample_succeeded(
@@ -166,7 +167,7 @@ static bool create_constants(struct frame_assets* assets, struct sample_device* 
     assets->constants_stride -= assets->constants_stride % alignment;
     const VkDeviceSize size = assets->constants_stride * options->frames;
     char* const all = calloc(1, size);
-    bool done = all != NULL;
+    bool done = sample_has_memory(all);
     for (uint32_t i = 0; done && i < options->frames; ++i) {
         struct frame_constants constants;
         frame_scene_constants(scene, i, options->width, options->height, &constants);

@@ -183,7 +183,7 @@ bool frame_render(const struct frame_recording* recording, uint8_t* pixels)
     rendering.values =
         calloc((size_t)recording->options->frames * recording->target->graph.step_count,
                sizeof(*rendering.values));
-    bool done = rendering.values != NULL;
+    bool done = sample_has_memory(rendering.values);
     for (uint32_t i = 0; done && i < device->queue_count; ++i) {
         done = create_queue(device, i, &rendering.queues[i]);
     }

@@ -135,7 +135,7 @@ static bool run_ways(const struct sample_device* device, const struct grow_optio
     struct grow_figures* const figures = calloc(2, sizeof(*figures));
     const struct grow_figures* const ways[2] = {figures, figures + 1};
     uint32_t count = 0;
-    bool done = figures != NULL;
+    bool done = sample_has_memory(figures);
     if (done && !options->json) {
         printf("growing_array: %s\n\n", device->properties.deviceName);
     }

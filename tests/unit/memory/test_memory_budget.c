@@ -388,6 +388,28 @@ static void heap_limit_makes_blocks_smaller(void** state)
     maarFreeMemory(rig->allocator, a);
 }
 
+/* The first block of 24 pieces would have 3 of them. Half of that is rounded to one. */
+static void halved_blocks_leave_nothing_of_a_limit(void** state)
+{
+    (void)state;
+    const VkDeviceSize piece = 64 * KIB;
+    const VkDeviceSize limits[3] = {2 * piece, 0, 0};
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    rig->create_info.preferredBlockSize = 24 * piece;
+    rig->create_info.heapSizeLimitCount = 3;
+    rig->create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(rig);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.memoryTypeBits = 1;
+    how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
+    MaarAllocation made[2];
+    made[0] = rig_allocate(rig, piece, &how);
+    assert_int_equal(rig_info(rig, made[0]).blockSize, piece);
+    made[1] = rig_allocate(rig, piece, &how);
+    maarFreeMemories(rig->allocator, 2, made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +432,7 @@ int main(void)
         rig_unit_test(budget_knows_what_is_held_whatever_the_driver_says),
         rig_unit_test(heap_limit_failures_cost_no_objects),
         rig_unit_test(heap_limit_makes_blocks_smaller),
+        rig_unit_test(halved_blocks_leave_nothing_of_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
