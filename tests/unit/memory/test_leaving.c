@@ -25,6 +25,7 @@ struct scene {
     pthread_t thread;
     VkResult (*free_something)(MaarAllocator allocator);
     const char* lingers_in; /* a function of the driver */
+    pthread_mutex_t* lock;  /* of the program, which the foreign code takes; may be NULL */
     _Atomic bool lingering;
     _Atomic uint32_t observed;
     bool calls_back; /* the callback for device memory allocates, which it must not do */
@@ -44,9 +45,16 @@ static void linger(struct scene* scene)
 static void linger_in_driver(void* data, const char* function)
 {
     struct scene* scene = data;
-    if (scene->lingers_in != NULL && strcmp(function, scene->lingers_in) == 0) {
-        linger(scene);
+    if (scene->lingers_in == NULL || strcmp(function, scene->lingers_in) != 0) {
+        return;
     }
+    if (scene->lock == NULL) {
+        linger(scene);
+        return;
+    }
+    atomic_store(&scene->lingering, true);
+    (void)pthread_mutex_lock(scene->lock);
+    (void)pthread_mutex_unlock(scene->lock);
 }
 
 static VkBool32 VKAPI_PTR observe(void* data, const MaarOutOfMemoryInfo* info)
@@ -167,6 +175,28 @@ static void request_waits_for_a_dedicated_block_that_another_frees(void** state)
     maarFreeMemory(scene.rig->allocator, again);
 }
 
+/* The thread that releases the block waits for a lock that this one holds while it allocates. */
+static void request_ends_although_the_driver_waits_for_its_lock(void** state)
+{
+    (void)state;
+    static struct scene scene;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    const MaarAllocationCreateInfo how = how_to(VK_NULL_HANDLE);
+    MaarAllocation again = VK_NULL_HANDLE;
+    open_scene(&scene, 1);
+    maarFreeMemory(scene.rig->allocator, rig_allocate(scene.rig, slot_size, &how));
+    scene.lingers_in = "vkFreeMemory";
+    scene.lock = &lock;
+    assert_int_equal(pthread_mutex_lock(&lock), 0);
+    start_freeing(&scene, trim);
+    assert_int_equal(rig_try(scene.rig, slot_size, &how, &again), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(pthread_mutex_unlock(&lock), 0);
+    assert_true(atomic_exchange(&scene.observed, 0) > 0);
+    join(&scene);
+    rig_forget_messages(scene.rig);
+    maarFreeMemory(scene.rig->allocator, rig_allocate(scene.rig, slot_size, &how));
+}
+
 /* flags: of the second request. */
 static void wait_for_a_buffer(MaarAllocationCreateFlags flags)
 {
@@ -265,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         rig_unit_test(request_waits_for_a_block_that_another_releases),
         rig_unit_test(request_waits_for_a_dedicated_block_that_another_frees),
+        rig_unit_test(request_ends_although_the_driver_waits_for_its_lock),
         rig_unit_test(request_waits_for_a_buffer_that_another_destroys),
         rig_unit_test(request_for_what_is_there_waits_for_a_buffer_too),
         rig_unit_test(pool_with_room_does_not_grow_while_another_reads_it),
