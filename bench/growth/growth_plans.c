@@ -209,11 +209,12 @@ static void do_get_wrap_edges(struct growth* growth, uint32_t index)
 
 enum { FEW = 16 };
 
-static MaarPlan create_small(struct growth* growth, uint32_t size)
+/* Inputs with other numbers are other inputs, but planning takes the same steps. */
+static MaarPlan create_small(struct growth* growth, uint32_t number)
 {
     struct plans* plans = growth->state;
     MaarPlan plan = NULL;
-    plans->resources[0].size = 1 + size;
+    plans->info.nodeLimit = UINT32_MAX + (uint64_t)number;
     GROWTH_EXPECT(maarCreatePlan(&plans->info, &plan));
     return plan;
 }
