@@ -38,8 +38,9 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 class Statement:
     """One row that the tables must have."""
 
-    def __init__(self, header, owner, words, code=None, shared=False):
+    def __init__(self, header, owner, words, code=None, shared=False, sentence=False):
         self.header, self.owner, self.words, self.code = header, owner, words, code
+        self.sentence = sentence
         self.key = f"{words} | {code}" if shared else words
 
     @property
@@ -146,7 +147,7 @@ def statements_of(root):
     for header, owner, result, prose in blocks:
         for sentence in re.split(r"(?<=[.!?]) +(?=[A-Z])|\n", prose):
             if re.search(r"\bnever\b", sentence, re.I):
-                found.append(Statement(header, owner, sentence.strip()))
+                found.append(Statement(header, owner, sentence.strip(), sentence=True))
         if result:
             found += of_return(header, owner, returns[owner], returns)
     return found
@@ -189,7 +190,10 @@ class Tests:
         self.chunks = {name: chunks_of(text) for name, text in self.texts.items() if not name.endswith(".py")}
         self.includes = {name: {Path(file).name for file in re.findall(r'#include "([^"]+)"', text)}
                          for name, text in self.texts.items()}
-        self.reached, self.neighbours = {}, {}
+        self.reached, self.neighbours, self.listed = {}, {}, {}
+        for name, chunks in self.chunks.items():
+            self.listed.setdefault(self.paths[name].parent, set()).update(
+                word for body in chunks.values() if "CMUnitTest" in body for word in WORD.findall(body))
 
     def files_around(self, name):
         """The file, the headers that it includes, and the sources that share a header with it."""
@@ -232,15 +236,15 @@ class Tests:
         return texts
 
     def cases(self):
+        """(file, name) of each case that some group of its folder lists."""
         for file, text in self.texts.items():
             if file.endswith(".py"):
                 for name in re.findall(r"def (test_\w+)\(", text):
                     yield file, name
                 continue
-            listed = "\n".join(re.findall(r"_unit_test\w*\(([^)]*)\)", text))
-            for name in self.chunks[file]:
-                if re.search(rf"\b{name}\(\s*void\s*\*\*", self.chunks[file][name]) \
-                        and re.search(rf"\b{name}\b", listed):
+            for name, chunk in self.chunks[file].items():
+                if re.search(rf"\b{name}\(\s*void\s*\*\*", chunk) \
+                        and name in self.listed[self.paths[file].parent]:
                     yield file, name
 
 
@@ -256,3 +260,125 @@ def holds(texts, name, code):
             if code is None or re.search(rf"\b{code}\b", row):
                 return True
     return False
+
+
+# ---- the tables ----
+
+
+class Row:
+    def __init__(self, table, owner, key, value):
+        self.table, self.owner, self.key = table, owner, key
+        value = value if isinstance(value, dict) else {"tests": value}
+        self.tests, self.by = value.get("tests", []), value.get("by")
+        self.reason = value.get("reason", "")
+        self.odd = sorted(set(value) - {"tests", "by", "reason"})
+
+
+def rows_of(root):
+    rows = {}
+    for path in sorted((root / TABLES).glob("*.toml")):
+        for owner, entries in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            for key, value in entries.items():
+                rows[path.stem + ".h", owner, key] = Row(path.name, owner, key, value)
+    return rows
+
+
+def faults_of_row(statement, row, tests, cases, functions):
+    """What is wrong with a row that has a statement."""
+    where = f"{row.table}: {row.owner}: \"{row.key}\""
+    if row.odd:
+        yield f"{where}: unknown words: {', '.join(row.odd)}"
+    if bool(row.reason) == bool(row.tests):
+        yield f"{where}: a row has tests, or else a reason"
+    if row.by is not None and (statement.owner in functions or row.by not in functions):
+        yield f"{where}: `by` names a public function, where the statement is about no function"
+    name = row.by or statement.name
+    for test in row.tests:
+        file, _, case = test.partition(":")
+        if (file, case) not in cases:
+            yield f"{where}: no such test: {test}"
+        elif not holds(tests.reach(file, case), name, statement.code):
+            beside = f" with {statement.code}" if statement.code else ""
+            yield f"{where}: {test} does not hold {name}{beside}"
+
+
+def judge(root, statements, rows):
+    """Every fault, in words."""
+    tests = Tests(root)
+    cases = set(tests.cases())
+    functions = {statement.owner for statement in statements if statement.owner.startswith("maar")}
+    functions |= {found for path in (root / HEADERS).glob("*.h")
+                  for found in re.findall(r"\bmaar[A-Z]\w+(?=\()", path.read_text(encoding="utf-8"))}
+    functions -= {path.name for path in (root / HEADERS).glob("*.h")}
+    wanted = {}
+    for statement in statements:
+        wanted[statement.header, statement.owner, statement.key] = statement
+    for place, statement in wanted.items():
+        if place not in rows:
+            yield f"{statement.header}: {statement.owner}: no row for \"{statement.key}\""
+        else:
+            yield from faults_of_row(statement, rows[place], tests, cases, functions)
+    for (header, owner, key), row in rows.items():
+        if (header, owner, key) not in wanted:
+            yield f"{row.table}: {owner}: the header does not state \"{key}\""
+
+
+# ---- the page ----
+
+HEAD = """# Statements: the tests of each
+
+Which test fails if a statement of the public headers is broken? A statement is a result that a `@return` names,
+or a sentence with the word "never". Rewritten by
+
+    python3 tools/check_statements.py . --write
+
+from [tests/statements](../../../tests/statements); `style.statements` checks the page and the rows. A row with
+"as" stands for a code of another function that the `@return` refers to.
+"""
+
+
+def cell(text):
+    return text.replace("|", "\\|").replace("*", "\\*")
+
+
+def page_of(statements, rows):
+    headers = {}
+    for statement in statements:
+        headers.setdefault(statement.header, []).append(statement)
+    lines = [HEAD, "| header | results | never | tests named | only a reason |", "| --- | --- | --- | --- | --- |"]
+    total = [0, 0, set(), 0]
+    for header, own in headers.items():
+        found = [rows.get((header, statement.owner, statement.key)) for statement in own]
+        never = sum(1 for statement in own if statement.sentence)
+        tests = {test for row in found if row for test in row.tests}
+        reasons = sum(1 for row in found if row and row.reason)
+        lines.append(f"| {header} | {len(own) - never} | {never} | {len(tests)} | {reasons} |")
+        total = [total[0] + len(own) - never, total[1] + never, total[2] | tests, total[3] + reasons]
+    lines.append(f"| all | {total[0]} | {total[1]} | {len(total[2])} | {total[3]} |")
+    for header, own in headers.items():
+        lines += ["", f"## {header}", "", "| of | statement | tests |", "| --- | --- | --- |"]
+        for statement in own:
+            row = rows.get((header, statement.owner, statement.key))
+            told = "" if row is None else row.reason or ", ".join(row.tests)
+            lines.append(f"| `{statement.owner}` | {cell(statement.key)} | {told} |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    root = Path(sys.argv[1])
+    statements, rows = statements_of(root), rows_of(root)
+    page = root / PAGE
+    if "--write" in sys.argv[2:]:
+        page.write_text(page_of(statements, rows), encoding="utf-8")
+        return 0
+    found = list(judge(root, statements, rows))
+    if not page.is_file() or page.read_text(encoding="utf-8") != page_of(statements, rows):
+        found.append(f"{PAGE} is out of date: run check_statements.py with --write")
+    for fault in found:
+        print(fault)
+    print(f"{len(statements)} statements, {len(rows)} rows, {len(found)} faults")
+    return 1 if found or not statements else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
