@@ -301,9 +301,8 @@ MAAR_API VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Maar
  * @param pPoint     the point; its semaphore must live until an update has found that the point has
  *                   passed, or, if the cache is destroyed first, as MaarPoint says. NULL: the
  * command buffer will not be submitted, and its uploads will be recorded again.
- * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT for a semaphore without the timelineSemaphore
- *         feature; VK_ERROR_TOO_MANY_OBJECTS for uploads on more than MAAR_MAX_POINTS timelines at
- *         a time; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_TOO_MANY_OBJECTS for uploads on more than MAAR_MAX_POINTS timelines
+ *         at a time; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `cache` externally
  * @since 0.1.0
  */
