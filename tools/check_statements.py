@@ -196,19 +196,23 @@ class Tests:
                 word for body in chunks.values() if "CMUnitTest" in body for word in WORD.findall(body))
 
     def files_around(self, name):
-        """The file, the headers that it includes, and the sources that share a header with it."""
+        """The file, the headers that it includes, and the sources beside them that include one too; what
+        sources of the file's own folder include counts as well."""
         if name in self.neighbours:
             return self.neighbours[name]
-        headers, waiting = [], [name]
+        headers, sources, waiting = [], [], [name]
         while waiting:
             for file in sorted(self.includes[waiting.pop()]):
                 if file in self.chunks and file not in headers:
                     headers.append(file)
                     waiting.append(file)
-        folders = {self.paths[file].parent for file in headers}
-        sources = [file for file in self.chunks
-                   if file.endswith(".c") and not file.startswith("test_")
-                   and self.paths[file].parent in folders and self.includes[file] & set(headers)]
+            folders = {self.paths[file].parent for file in headers}
+            for file in self.chunks:
+                if file.endswith(".c") and not file.startswith("test_") and file not in sources \
+                        and self.paths[file].parent in folders and self.includes[file] & set(headers):
+                    sources.append(file)
+                    if self.paths[file].parent == self.paths[name].parent:
+                        waiting.append(file)
         self.neighbours[name] = [name, *headers, *sources]
         return self.neighbours[name]
 
@@ -306,10 +310,8 @@ def judge(root, statements, rows):
     """Every fault, in words."""
     tests = Tests(root)
     cases = set(tests.cases())
-    functions = {statement.owner for statement in statements if statement.owner.startswith("maar")}
-    functions |= {found for path in (root / HEADERS).glob("*.h")
-                  for found in re.findall(r"\bmaar[A-Z]\w+(?=\()", path.read_text(encoding="utf-8"))}
-    functions -= {path.name for path in (root / HEADERS).glob("*.h")}
+    functions = {found for path in (root / HEADERS).glob("*.h")
+                 for found in re.findall(r"\bmaar[A-Z]\w+(?=\()", path.read_text(encoding="utf-8"))}
     wanted = {}
     for statement in statements:
         wanted[statement.header, statement.owner, statement.key] = statement
