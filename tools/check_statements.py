@@ -162,20 +162,20 @@ def chunks_of(source):
     chunks = {}
     for match in re.finditer(r"^#\s*define (\w+)(?:\\\n|.)*", source, re.M):
         chunks[match.group(1)] = match.group(0)
-    source = re.sub(r"^#(?:\\\n|.)*", "", source, flags=re.M)
+    source = re.sub(r"^#(?:\\\n|.)*|__attribute__\(\(.*?\)\)", "", source, flags=re.M)
     depth, start = 0, 0
     for match in re.finditer(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|[{};]', source):
         sign = match.group(0)
         depth += (sign == "{") - (sign == "}")
-        after = source[match.end():match.end() + 40].lstrip()
-        ended = sign == ";" or (sign == "}" and not after.startswith((";", "=", ",")))
-        if depth == 0 and ended and not (sign == "}" and re.match(r"\w+\s*[;\[=]", after)
-                                         and not re.match(r"(?:static|enum|struct|void|const)\b", after)):
+        # Behind the brace of a type, a name or a semicolon ends the declaration.
+        goes_on = re.match(r"\s*(?:[;=,]|(?!(?:static|enum|struct|void|const)\b)\w+\s*[;\[=])",
+                           source[match.end():match.end() + 60])
+        if depth == 0 and (sign == ";" or (sign == "}" and not goes_on)):
             text = source[start:match.end()].strip()
             head = re.split(r"[={]", text, maxsplit=1)[0]
             name = re.search(r"(\w+)\s*\(", head) or re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*;?$", head.strip())
             if name and "{" in text:
-                chunks.setdefault(name.group(1), text)
+                chunks[name.group(1)] = chunks.get(name.group(1), "") + text + "\n"
             start = match.end()
     return chunks
 
