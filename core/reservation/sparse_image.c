@@ -501,13 +501,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroySparseImageAfter(MaarAllocator allocat
 {
     struct maar_sparse_image* it = NULL;
     VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS) {
+        result = maar_retire_check_points(&allocator->retire, __func__, pointCount, pPoints);
+    }
     if (result != VK_SUCCESS || image == VK_NULL_HANDLE) {
         return result;
     }
     result = check_free(allocator, __func__, image, &it);
-    if (result == VK_SUCCESS) {
-        result = maar_retire_check_points(&allocator->retire, __func__, pointCount, pPoints);
-    }
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -100,7 +100,8 @@ typedef struct MaarDeviceRecommendation {
  * @param pRecommendation         sType and pNext set by the caller; the rest is filled
  * @return VK_SUCCESS; VK_ERROR_INITIALIZATION_FAILED when the entry points of Vulkan 1.1 cannot be
  *         found; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT for a null argument,
- *         only one of the two callbacks, or a wrong sType; the results of the driver's enumerations
+ *         only one of the two callbacks, or a wrong sType; what
+ *         vkEnumerateDeviceExtensionProperties returns
  * @threadsafety internally synchronized
  * @since 0.1.0
  */

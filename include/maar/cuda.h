@@ -417,7 +417,7 @@ typedef struct MaarCudaHandoffInfo {
  * @param cuda      not null; the owner
  * @param timeline  not null
  * @param pInfo     the handoff
- * @return as maarSubmitHandoff and maarCudaWait
+ * @return as maarCudaWait; what vkQueueSubmit returns
  * @threadsafety internally synchronized; the stream as CUDA requires
  * @since 0.1.0
  */
@@ -433,7 +433,7 @@ MAAR_API VkResult VKAPI_CALL maarReleaseToCuda(MaarCuda cuda, MaarCudaTimeline t
  * @param cuda      not null; the owner
  * @param timeline  not null
  * @param pInfo     the handoff
- * @return as maarCudaSignal and maarSubmitHandoff
+ * @return as maarCudaSignal; what vkQueueSubmit returns
  * @threadsafety internally synchronized; the stream as CUDA requires
  * @since 0.1.0
  */

@@ -84,7 +84,10 @@ typedef struct MaarHipMemory {
  * @param allocator    not null
  * @param pCreateInfo  NULL for the defaults
  * @param pHip         receives the object
- * @return as maarCreateCuda
+ * @return VK_SUCCESS; VK_ERROR_INITIALIZATION_FAILED when there is no HIP runtime or it does not
+ *         start (the message gives its reason); VK_ERROR_INCOMPATIBLE_DRIVER when the runtime is
+ *         too old, or none of its devices is the allocator's (the message names both sides);
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime destroy it with maarDestroyHip before the allocator
  * @since 0.1.0
@@ -176,7 +179,9 @@ MAAR_API VkResult VKAPI_CALL maarGetHipTimelineSemaphore(MaarHip hip, MaarHipTim
  * @param timeline  not null
  * @param value     the value that Vulkan signals
  * @param stream    the stream whose later commands come after the signal
- * @return as maarCudaWait
+ * @return VK_SUCCESS; VK_ERROR_DEVICE_LOST; VK_ERROR_OUT_OF_HOST_MEMORY;
+ *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_UNKNOWN for an error of HIP's (the message names
+ *         it); VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `stream` as HIP requires
  * @since 0.1.0
  */
@@ -190,7 +195,9 @@ MAAR_API VkResult VKAPI_CALL maarHipWait(MaarHip hip, MaarHipTimeline timeline, 
  * @param timeline  not null
  * @param value     above all values that streams have signalled before
  * @param stream    the stream that signals
- * @return as maarCudaSignal
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_UNKNOWN
+ *         for an error of HIP's (the message names it); what vkSignalSemaphore returned for an
+ *         earlier signal; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `stream` as HIP requires
  * @since 0.1.0
  */
@@ -222,7 +229,7 @@ typedef struct MaarHipHandoffInfo {
  * @param hip       not null; the owner
  * @param timeline  not null
  * @param pInfo     the handoff
- * @return as maarSubmitHandoff and maarHipWait
+ * @return as maarHipWait; what vkQueueSubmit returns
  * @threadsafety internally synchronized; the stream as HIP requires
  * @since 0.1.0
  */
@@ -236,7 +243,7 @@ MAAR_API VkResult VKAPI_CALL maarReleaseToHip(MaarHip hip, MaarHipTimeline timel
  * @param hip       not null; the owner
  * @param timeline  not null
  * @param pInfo     the handoff
- * @return as maarHipSignal and maarSubmitHandoff
+ * @return as maarHipSignal; what vkQueueSubmit returns
  * @threadsafety internally synchronized; the stream as HIP requires
  * @since 0.1.0
  */

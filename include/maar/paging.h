@@ -190,7 +190,9 @@ MAAR_API VkResult VKAPI_CALL maarSubmitBinds(MaarAllocator allocator, uint32_t p
  * @param pointCount  0 to MAAR_MAX_POINTS
  * @param pPoints     the points; those of the host timeline must have passed
  * @return VK_SUCCESS; VK_ERROR_TOO_MANY_OBJECTS when these points and those that were added before
- *         belong to more than MAAR_MAX_POINTS timelines: none is added then; as maarSubmitBinds
+ *         belong to more than MAAR_MAX_POINTS timelines: none is added then;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT
+ *         where paging does not work at all; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0
  */
@@ -368,7 +370,8 @@ MAAR_API void VKAPI_CALL maarDestroyReservation(MaarAllocator allocator,
  * @param reservation  may be VK_NULL_HANDLE
  * @param pointCount   0 to MAAR_MAX_POINTS
  * @param pPoints      the points
- * @return as maarFreeMemoryAfter; on failure the object stays alive
+ * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT for a semaphore without the timelineSemaphore
+ *         feature; VK_ERROR_VALIDATION_FAILED_EXT; on failure the object stays alive
  * @threadsafety internally synchronized; `reservation` externally
  * @since 0.1.0
  */
@@ -534,7 +537,8 @@ MAAR_API void VKAPI_CALL maarDestroyArray(MaarAllocator allocator, MaarArray arr
  * @param array       may be VK_NULL_HANDLE
  * @param pointCount  0 to MAAR_MAX_POINTS
  * @param pPoints     the points
- * @return as maarFreeMemoryAfter; on failure the object stays alive
+ * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT for a semaphore without the timelineSemaphore
+ *         feature; VK_ERROR_VALIDATION_FAILED_EXT; on failure the object stays alive
  * @threadsafety internally synchronized; `array` externally
  * @since 0.1.0
  */

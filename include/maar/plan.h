@@ -148,7 +148,7 @@ typedef struct MaarPlanCreateInfo {
     /** Most bytes of host memory that the plan may hold at a time, its result included; 0: 1 GiB.
      * Where a search would need more, the plan takes the best greedy order. */
     size_t hostMemoryLimit;
-    /** May end the call early: see PFN_maarPlanCancel; NULL: never. */
+    /** May end the call early: see PFN_maarPlanCancel. NULL for none. */
     PFN_maarPlanCancel pfnCancel;
     /** Given to pfnCancel. */
     void* pCancelUserData;

@@ -307,9 +307,8 @@ typedef struct MaarExportedMemory {
  * @param handleType  one bit of MaarExportInfo::handleTypes
  * @param pMemory     sType and pNext set by the caller; the rest is filled, on failure with zeros
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_TOO_MANY_OBJECTS when the process has
- *         no descriptor left; VK_ERROR_FEATURE_NOT_PRESENT when the extension is not enabled;
- *         VK_ERROR_UNKNOWN when the driver gives no handle; VK_ERROR_VALIDATION_FAILED_EXT, also
- *         for memory that was not made to be exported
+ *         no descriptor left; VK_ERROR_UNKNOWN when the driver gives no handle;
+ *         VK_ERROR_VALIDATION_FAILED_EXT, also for memory that was not made to be exported
  * @threadsafety internally synchronized; `allocation` externally
  * @lifetime destroy MaarExportedMemory::handle; the memory lives as long as any importer holds it,
  *           also when the allocation is freed first

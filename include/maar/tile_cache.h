@@ -228,7 +228,7 @@ MAAR_API VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
 /**
  * Destroys a tile cache. Never blocks: its staging memory is freed once the uploads that
  * maarEndTileUploads has ended have been executed. The image and its pages stay as they are.
- * Uploads that were recorded and not ended must have been executed, or never be submitted.
+ * Uploads that were recorded and not ended must have been executed, or must not be submitted later.
  *
  * @param allocator  not null
  * @param cache      may be VK_NULL_HANDLE
@@ -301,9 +301,8 @@ MAAR_API VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Maar
  * @param pPoint     the point; its semaphore must live until an update has found that the point has
  *                   passed, or, if the cache is destroyed first, as MaarPoint says. NULL: the
  * command buffer will not be submitted, and its uploads will be recorded again.
- * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT for a semaphore without the timelineSemaphore
- *         feature; VK_ERROR_TOO_MANY_OBJECTS for uploads on more than MAAR_MAX_POINTS timelines at
- *         a time; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_TOO_MANY_OBJECTS for uploads on more than MAAR_MAX_POINTS timelines
+ *         at a time; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `cache` externally
  * @since 0.1.0
  */

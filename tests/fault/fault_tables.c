@@ -48,6 +48,7 @@ static struct fault_outcome inject(const struct fault_step* step, struct tally* 
 {
     at_point = point;
     struct fault_outcome outcome = fault_inject(step, &point);
+    fault_note_answer(step->function, outcome.result, NULL);
     ++tally->injections;
     tally->failures += outcome.result != VK_SUCCESS ? 1 : 0;
     return outcome;
@@ -82,11 +83,15 @@ static void fail_driver(const struct fault_step* step, const struct fault_course
         uint32_t count = fault_codes_of(course->functions[i], codes);
         for (uint32_t j = 0; j < count && j < most_codes(); ++j) {
             struct fault_point point = {.kind = FAULT_DRIVER_ONCE, .nth = i + 1, .code = codes[j]};
-            assert_int_equal(inject(step, tally, point).struck, 1);
+            struct fault_outcome outcome = inject(step, tally, point);
+            assert_int_equal(outcome.struck, 1);
+            if (outcome.result == point.code) {
+                fault_note_answer(step->function, outcome.result, course->functions[i]);
+            }
             point.kind = FAULT_DRIVER_EVER;
             assert_true(inject(step, tally, point).struck >= 1);
             point.kind = FAULT_DRIVER_PAIR;
-            struct fault_outcome outcome = {.struck = 2};
+            outcome.struck = 2;
             for (point.second = 1; outcome.struck == 2; ++point.second) {
                 outcome = inject(step, tally, point);
             }
@@ -166,6 +171,14 @@ int fault_report_where(void** state)
                     at_point.function != NULL ? at_point.function : "", at_point.peer_code);
     }
     return 0;
+}
+
+void fault_expect_listed(const struct fault_answer* list, size_t count)
+{
+    if (most_codes() < FAULT_MOST_CODES) {
+        skip();
+    }
+    fault_expect_answers(list, count);
 }
 
 /* ---- the table ---- */

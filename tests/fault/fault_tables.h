@@ -7,11 +7,14 @@
 #ifndef MAAR_TESTS_FAULT_FAULT_TABLES_H
 #define MAAR_TESTS_FAULT_FAULT_TABLES_H
 
+#include "tests/fault/fault_answers.h"
 #include "tests/fault/fault_inject.h"
 
 /* Every point of every step fails: of host memory, of the driver, and of descriptors where a step
  * takes those. */
 void fault_run_tables(const struct fault_table* const* tables, size_t count);
+/* Each of these was answered; skips the case where only some codes are tried. */
+void fault_expect_listed(const struct fault_answer* list, size_t count);
 /* The teardown of a case that runs tables: says where it failed, if it did. */
 int fault_report_where(void** state);
 /* Prints what came of it, a line for each function; fails where a step lacks a reason for calling

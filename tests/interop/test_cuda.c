@@ -521,6 +521,27 @@ static void release_without_its_wait_says_so_and_can_be_made_up_for(void** state
     cuda_desk_close(&desk);
 }
 
+static void handoff_out_of_turn_is_not_ready(void** state)
+{
+    struct cuda_desk desk;
+    (void)state;
+    cuda_desk_start(&desk, NULL);
+    MaarCudaTimeline timeline = make_timeline(&desk, MAAR_HANDOFF_MODE_BINARY);
+    MaarCudaHandoffInfo handoff = {
+        .sType = MAAR_STRUCTURE_TYPE_CUDA_HANDOFF_INFO,
+        .value = 1,
+    };
+    assert_int_equal(maarReleaseToCuda(desk.cuda, timeline, &handoff), VK_SUCCESS);
+    handoff.value = 2;
+    assert_int_equal(maarReleaseToCuda(desk.cuda, timeline, &handoff), VK_NOT_READY);
+    assert_int_equal(maarAcquireFromCuda(desk.cuda, timeline, &handoff), VK_SUCCESS);
+    handoff.value = 3;
+    assert_int_equal(maarAcquireFromCuda(desk.cuda, timeline, &handoff), VK_NOT_READY);
+    finish_stream(&desk);
+    maarDestroyCudaTimeline(desk.cuda, timeline);
+    cuda_desk_close(&desk);
+}
+
 static void signal_that_was_carried_in_vain_is_reported(void** state)
 {
     struct cuda_desk desk;
@@ -561,6 +582,7 @@ int main(void)
         cmocka_unit_test(acquire_without_its_signal_submits_nothing),
         cmocka_unit_test(acquire_without_its_submission_says_so_and_can_be_made_up_for),
         cmocka_unit_test(release_without_its_wait_says_so_and_can_be_made_up_for),
+        cmocka_unit_test(handoff_out_of_turn_is_not_ready),
         cmocka_unit_test(signal_that_was_carried_in_vain_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -255,6 +255,12 @@ static void image_that_fails_leaves_nothing(void** state)
         assert_int_equal(desk.fake->live(FAKE_KIND_MEMORY), 0);
         assert_int_equal(cuda_desk_cuda_info(&desk).importedBlockCount, 0);
     }
+    desk.cuda->images = false; /* no driver is known that maps none */
+    assert_int_equal(maarCreateCudaImage(desk.cuda, memory, &info, &in_cuda),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
+    rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED);
+    assert_int_equal(cuda_desk_cuda_info(&desk).images, VK_FALSE);
+    desk.cuda->images = true;
     VkImageCreateInfo wrong = info;
     wrong.format = VK_FORMAT_R8G8B8_UNORM;
     assert_int_equal(maarCreateCudaImage(desk.cuda, memory, &wrong, &in_cuda),

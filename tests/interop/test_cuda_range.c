@@ -150,13 +150,21 @@ static void range_needs_virtual_memory(void** state)
 {
     struct cuda_desk desk;
     MaarCudaRange range = VK_NULL_HANDLE;
-    const MaarCudaCreateInfo info = cuda_desk_info();
+    MaarCudaCreateInfo info = cuda_desk_info();
     (void)state;
+    info.flags |= MAAR_CUDA_CREATE_CUDA_MEMORY_BIT;
     cuda_desk_open(&desk, NULL);
     desk.fake->set_attribute(0, MAAR_CUDA_ATTRIBUTE_VIRTUAL_MEMORY, 0);
     assert_int_equal(maarCreateCuda(desk.rig.allocator, &info, &desk.cuda), VK_SUCCESS);
     assert_int_equal(cuda_desk_cuda_info(&desk).virtualMemory, VK_FALSE);
     assert_int_equal(maarCreateCudaRange(desk.cuda, BLOCK, &range), VK_ERROR_FEATURE_NOT_PRESENT);
+    rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(4096);
+    assert_int_equal(
+        maarAllocateCudaMemory(desk.cuda, &buffer_info, MAAR_MEMORY_TYPE_NONE, &buffer, &memory),
+        VK_ERROR_FEATURE_NOT_PRESENT);
     rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED);
     cuda_desk_close(&desk);
 }

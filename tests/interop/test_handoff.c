@@ -286,6 +286,11 @@ static void foreign_peer_needs_its_extension(void** state)
                      VK_ERROR_FEATURE_NOT_PRESENT);
     rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
                               "VK_EXT_queue_family_foreign");
+    assert_int_equal(maarCmdAcquire(desk.rig->allocator, desk.commands, desk.queue.familyIndex,
+                                    MAAR_HANDOFF_PEER_FOREIGN, 1, &resource),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+                              "VK_EXT_queue_family_foreign");
     assert_int_equal(spy.calls, 0);
     close_desk(&desk);
 }

@@ -313,6 +313,37 @@ static void hip_signal_that_fails_may_be_tried_again(void** state)
     hip_desk_close(&desk);
 }
 
+static void hip_signal_that_was_carried_in_vain_is_reported(void** state)
+{
+    struct hip_desk desk;
+    MaarHipTimeline timeline = VK_NULL_HANDLE;
+    (void)state;
+    hip_desk_start(&desk, 0);
+    assert_int_equal(maarCreateHipTimeline(desk.hip, 0, &timeline), VK_SUCCESS);
+    rig_set_fault(desk.rig, "vkSignalSemaphore", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(maarHipSignal(desk.hip, timeline, 1, NULL), VK_SUCCESS);
+    assert_int_equal(desk.runtime.hipStreamSynchronize(NULL), MAAR_HIP_SUCCESS);
+    assert_int_equal(maarHipSignal(desk.hip, timeline, 2, NULL), VK_ERROR_OUT_OF_HOST_MEMORY);
+    rig_expect_message(desk.rig, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE);
+    rig_clear_faults(desk.rig);
+    assert_int_equal(desk.runtime.hipStreamSynchronize(NULL), MAAR_HIP_SUCCESS);
+    maarDestroyHipTimeline(desk.hip, timeline);
+    hip_desk_close(&desk);
+}
+
+static void hip_timeline_needs_a_runtime_that_calls_back(void** state)
+{
+    struct hip_desk desk;
+    MaarHipTimeline timeline = VK_NULL_HANDLE;
+    (void)state;
+    hip_desk_start(&desk, 0);
+    desk.hip->peer.calls_host = false;
+    assert_int_equal(maarCreateHipTimeline(desk.hip, 0, &timeline), VK_ERROR_FEATURE_NOT_PRESENT);
+    rig_expect_message(desk.rig, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED);
+    assert_null(timeline);
+    hip_desk_close(&desk);
+}
+
 /* ---- handles ---- */
 
 enum { HIP_TIMELINE_CALLS = 5 };
@@ -449,6 +480,8 @@ int main(void)
         rig_unit_test(hip_device_of_the_caller_is_put_back),
         rig_unit_test(hip_hands_over_and_back_through_the_host),
         rig_unit_test(hip_signal_that_fails_may_be_tried_again),
+        rig_unit_test(hip_signal_that_was_carried_in_vain_is_reported),
+        rig_unit_test(hip_timeline_needs_a_runtime_that_calls_back),
         rig_unit_test(timeline_handles_are_checked_by_every_call),
         rig_unit_test(allocation_handles_are_checked),
     };

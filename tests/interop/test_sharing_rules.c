@@ -356,6 +356,45 @@ static void timeline_is_seen_from_both_sides(void** state)
     assert_int_equal(rig_count_fds(), before);
 }
 
+static void device_that_shares_nothing_says_so(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.sharing = NULL};
+    rig = rig_begin(&setup);
+    const VkBufferCreateInfo info = rig_buffer_info(4096);
+    const MaarSharingQuery query = {
+        .sType = MAAR_STRUCTURE_TYPE_SHARING_QUERY,
+        .handleType = OPAQUE,
+        .pBufferInfo = &info,
+    };
+    MaarSharingSupport support = {.sType = MAAR_STRUCTURE_TYPE_SHARING_SUPPORT};
+    assert_int_equal(maarGetSharingSupport(rig->allocator, &query, &support), VK_SUCCESS);
+    assert_false(support.exportable || support.importable);
+    const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    MaarExternalHandle handle = VK_NULL_HANDLE;
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    assert_int_equal(maarWrapFd(rig->allocator, null, &handle), VK_SUCCESS);
+    const MaarImportInfo import = {
+        .sType = MAAR_STRUCTURE_TYPE_IMPORT_INFO,
+        .handle = handle,
+        .handleType = OPAQUE,
+        .blockSize = 4096,
+        .memoryTypeIndex = 0,
+    };
+    assert_int_equal(maarImportMemory(rig->allocator, &import, &allocation),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
+    rig_forget_messages(rig);
+    maarDestroyExternalHandle(rig->allocator, handle);
+    VkSemaphore timeline = rig_create_timeline(rig, 0);
+    MaarDescriptor descriptor = {.sType = MAAR_STRUCTURE_TYPE_DESCRIPTOR};
+    assert_int_equal(
+        maarDescribeTimeline(rig->allocator, timeline, TIMELINE_FD, &descriptor, &handle),
+        VK_ERROR_FEATURE_NOT_PRESENT);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_NOT_EXPORTABLE);
+    vkDestroySemaphore(rig->device, timeline, NULL);
+    rig_close(rig);
+}
+
 static void semaphores_that_cannot_be_shared_are_refused(void** state)
 {
     (void)state;
@@ -392,6 +431,7 @@ int main(void)
         rig_unit_test(imports_pass_heap_limits),
         rig_unit_test(memory_of_two_handle_types_is_exported_as_both),
         rig_unit_test(timeline_is_seen_from_both_sides),
+        rig_unit_test(device_that_shares_nothing_says_so),
         rig_unit_test(semaphores_that_cannot_be_shared_are_refused),
         rig_unit_test(each_set_of_handle_types_has_its_own_pool),
     };

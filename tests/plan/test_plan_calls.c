@@ -263,6 +263,10 @@ static void plan_lists_come_in_two_calls(void** state)
     assert_int_equal(maarGetPlanPlacements(plan, &count, placements), VK_SUCCESS);
     assert_int_equal(count, COUNT);
     assert_int_equal(placements[COUNT].classIndex, 0xAAAAAAAA);
+    MaarPlanClass class;
+    count = 0;
+    assert_int_equal(maarGetPlanClasses(plan, &count, &class), VK_INCOMPLETE);
+    assert_int_equal(count, 0);
     maarDestroyPlan(plan);
 }
 

@@ -339,6 +339,7 @@ MaarStatistics rig_statistics(struct rig* rig, MaarPool pool)
     assert_true(statistics.allocationBytes + statistics.pendingBytes + statistics.paddingBytes +
                     statistics.freeBytes ==
                 statistics.blockBytes);
+    assert_true(statistics.peakAllocationBytes <= statistics.peakBlockBytes);
     return statistics;
 }
 

@@ -431,11 +431,15 @@ static void failing_timeline_changes_nothing(void** state)
     const MaarTileCacheInfo before = tile_cache(rig, cache);
     const MaarTileCacheUpdate update = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE};
     uint32_t room = MOST;
-    rig_set_fault(rig, "vkGetSemaphoreCounterValue", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
-    assert_int_not_equal(maarUpdateTileCache(rig->allocator, cache, &update, &room, uploads),
-                         VK_SUCCESS);
-    assert_int_equal(room, 0);
-    rig_clear_faults(rig);
+    static const VkResult codes[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY};
+    for (uint32_t i = 0; i < 2; ++i) {
+        room = MOST;
+        rig_set_fault(rig, "vkGetSemaphoreCounterValue", 1, 1, codes[i]);
+        assert_int_equal(maarUpdateTileCache(rig->allocator, cache, &update, &room, uploads),
+                         codes[i]);
+        assert_int_equal(room, 0);
+        rig_clear_faults(rig);
+    }
     const MaarTileCacheInfo after = tile_cache(rig, cache);
     assert_memory_equal(&before, &after, sizeof before);
     rig_signal(rig, timeline, 1);
@@ -509,6 +513,114 @@ static void failing_updates_keep_the_cache_whole(void** state)
     }
     assert_true(tile_cache(rig, cache).shortageCount > 0);
     rig_forget_messages(rig);
+    stop();
+}
+
+static void lost_device_is_reported_by_an_update(void** state)
+{
+    (void)state;
+    start(NULL, NULL);
+    VkSemaphore timeline = rig_create_timeline(rig, 0);
+    const MaarPoint point = {timeline, 1};
+    const uint32_t count = update_some(0, NULL, MOST);
+    assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, count, uploads),
+                     VK_SUCCESS);
+    assert_int_equal(maarEndTileUploads(rig->allocator, cache, &point), VK_SUCCESS);
+    const MaarTileCacheUpdate update = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE};
+    uint32_t room = MOST;
+    rig_set_fault(rig, "vkGetSemaphoreCounterValue", 1, 1, VK_ERROR_DEVICE_LOST);
+    assert_int_equal(maarUpdateTileCache(rig->allocator, cache, &update, &room, uploads),
+                     VK_ERROR_DEVICE_LOST);
+    assert_int_equal(room, 0);
+    maarDestroyTileCache(rig->allocator, cache);
+    maarDestroySparseImage(rig->allocator, image);
+    vkDestroyCommandPool(rig->device, pool, NULL);
+    vkDestroySemaphore(rig->device, timeline, NULL);
+    rig_close(rig);
+}
+
+static void failing_flush_records_nothing(void** state)
+{
+    static const VkResult codes[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY};
+    static const struct tile_device device = {.noncoherent = true};
+    (void)state;
+    start(&device, NULL);
+    const uint32_t count = update_some(0, NULL, MOST);
+    const uint64_t copies = rig_calls(rig, "vkCmdCopyBufferToImage");
+    for (uint32_t i = 0; i < 2; ++i) {
+        rig_set_fault(rig, "vkFlushMappedMemoryRanges", 1, 1, codes[i]);
+        assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, count, uploads),
+                         codes[i]);
+        rig_clear_faults(rig);
+    }
+    assert_true(rig_calls(rig, "vkCmdCopyBufferToImage") == copies);
+    record(count, 1);
+    stop();
+}
+
+static void uploads_end_on_few_timelines(void** state)
+{
+    VkSemaphore timelines[MAAR_MAX_POINTS + 1];
+    (void)state;
+    start(NULL, NULL);
+    for (uint32_t i = 0; i <= MAAR_MAX_POINTS; ++i) {
+        const MaarPoint point = {timelines[i] = rig_create_timeline(rig, 0), 1};
+        const uint32_t wanted = MAAR_PACK_TILE_REQUEST(0u, 0u, i % 8, i / 8);
+        assert_true(update_some(1, &wanted, 1) == 1);
+        assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, 1, uploads),
+                         VK_SUCCESS);
+        assert_int_equal(maarEndTileUploads(rig->allocator, cache, &point),
+                         i < MAAR_MAX_POINTS ? VK_SUCCESS : VK_ERROR_TOO_MANY_OBJECTS);
+    }
+    rig_expect_message(rig, MAAR_MESSAGE_ID_TOO_MANY_TIMELINES);
+    assert_int_equal(maarEndTileUploads(rig->allocator, cache, NULL), VK_SUCCESS);
+    for (uint32_t i = 0; i <= MAAR_MAX_POINTS; ++i) {
+        rig_signal(rig, timelines[i], 1);
+    }
+    assert_int_equal(update_some(0, NULL, 0), 0);
+    for (uint32_t i = 0; i <= MAAR_MAX_POINTS; ++i) {
+        vkDestroySemaphore(rig->device, timelines[i], NULL);
+    }
+    stop();
+}
+
+/* Uploads are under way on a timeline that does not move. */
+static void nothing_waits_for_the_device(void** state)
+{
+    (void)state;
+    start(NULL, NULL);
+    VkSemaphore timeline = rig_create_timeline(rig, 0);
+    const MaarPoint point = {timeline, 1};
+    uint32_t count = update_some(0, NULL, MOST);
+    assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, count, uploads),
+                     VK_SUCCESS);
+    assert_int_equal(maarEndTileUploads(rig->allocator, cache, &point), VK_SUCCESS);
+    const uint64_t waits = rig_calls(rig, "vkWaitSemaphores") + rig_calls(rig, "vkQueueWaitIdle");
+    const MaarTileCacheUpdate update = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE};
+    count = MOST;
+    assert_int_equal(maarUpdateTileCache(rig->allocator, cache, &update, &count, uploads),
+                     VK_SUCCESS);
+    maarDestroyTileCache(rig->allocator, cache);
+    cache = VK_NULL_HANDLE;
+    assert_true(rig_calls(rig, "vkWaitSemaphores") + rig_calls(rig, "vkQueueWaitIdle") == waits);
+    assert_true(rig_statistics(rig, VK_NULL_HANDLE).pendingCount > 0); /* its staging memory */
+    rig_signal(rig, timeline, 1);
+    assert_int_equal(maarCollect(rig->allocator, NULL), VK_SUCCESS);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 0);
+    vkDestroySemaphore(rig->device, timeline, NULL);
+    stop();
+}
+
+static void levels_in_too_little_room_are_incomplete(void** state)
+{
+    uint8_t levels[3] = {99, 99, 99};
+    uint32_t count = 2;
+    (void)state;
+    start(NULL, NULL);
+    assert_int_equal(maarGetTileCacheLevels(rig->allocator, cache, 0, &count, levels),
+                     VK_INCOMPLETE);
+    assert_int_equal(count, 2);
+    assert_int_equal(levels[2], 99);
     stop();
 }
 
@@ -590,6 +702,11 @@ int main(void)
         rig_unit_test(failing_timeline_changes_nothing),
         rig_unit_test(failing_creation_leaves_nothing_behind),
         rig_unit_test(failing_updates_keep_the_cache_whole),
+        rig_unit_test(lost_device_is_reported_by_an_update),
+        rig_unit_test(failing_flush_records_nothing),
+        rig_unit_test(uploads_end_on_few_timelines),
+        rig_unit_test(nothing_waits_for_the_device),
+        rig_unit_test(levels_in_too_little_room_are_incomplete),
         rig_unit_test(misuse_is_reported),
         rig_unit_test(destroying_a_cache_twice_is_reported),
         rig_unit_test(forgotten_cache_is_reported),

@@ -317,6 +317,19 @@ static void wrong_number_of_handles_is_refused(void** state)
     rig_expect_silence(&rig);
 }
 
+/* The version follows the first eight bytes; no checksum of another version is known. */
+static void message_of_another_version_is_refused(void** state)
+{
+    (void)state;
+    uint8_t bytes[MAAR_DESCRIPTOR_SIZE];
+    write_bytes(bytes);
+    ++bytes[8];
+    send_raw(bytes, sizeof bytes, 1);
+    expect_rejection(VK_ERROR_FORMAT_NOT_SUPPORTED, SOON_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
+                     NULL);
+    expect_message_passes();
+}
+
 /* More than there is room for beside the bytes: the system closes those that are left. */
 static void flood_of_handles_is_closed(void** state)
 {
@@ -712,6 +725,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(slow_message_is_waited_for, start, stop),
         cmocka_unit_test_setup_teardown(two_messages_stay_apart, start, stop),
         cmocka_unit_test_setup_teardown(wrong_number_of_handles_is_refused, start, stop),
+        cmocka_unit_test_setup_teardown(message_of_another_version_is_refused, start, stop),
         cmocka_unit_test_setup_teardown(flood_of_handles_is_closed, start, stop),
         cmocka_unit_test_setup_teardown(silence_ends_with_the_time, start, stop),
         cmocka_unit_test_setup_teardown(message_cut_by_the_time_is_refused, start, stop),

@@ -164,6 +164,51 @@ static void large_buffer_is_made_of_pages(void** state)
 }
 
 /* The pages in use are live, and not the blocks that they are of. */
+/* Pages stay where they were bound, whatever comes and goes beside them. */
+static void pages_of_an_object_stay(void** state)
+{
+    enum { OTHERS = 8, MOST_RUNS = 64 };
+    struct stitch_rig s;
+    struct object others[OTHERS];
+    MaarPageRun before[MOST_RUNS];
+    MaarPageRun after[MOST_RUNS];
+    uint32_t count = MOST_RUNS;
+    (void)state;
+    start(&s);
+    for (uint32_t i = 0; i < OTHERS; ++i) {
+        others[i] = make_buffer(&s, 2 * MIB);
+    }
+    submit(&s);
+    for (uint32_t i = 0; i < OTHERS; i += 2) {
+        end_buffer(&s, &others[i]);
+    }
+    submit(&s);
+    struct object kept = make_buffer(&s, 6 * MIB);
+    submit(&s);
+    assert_int_equal(
+        maarEnumerateAllocationPages(s.rig->allocator, kept.allocation, &count, before),
+        VK_SUCCESS);
+    for (uint32_t i = 1; i < OTHERS; i += 2) {
+        end_buffer(&s, &others[i]);
+    }
+    submit(&s);
+    assert_int_equal(maarTrim(s.rig->allocator, s.pool, NULL), VK_SUCCESS);
+    struct object late = make_buffer(&s, 9 * MIB);
+    submit(&s);
+    uint32_t now = MOST_RUNS;
+    assert_int_equal(maarEnumerateAllocationPages(s.rig->allocator, kept.allocation, &now, after),
+                     VK_SUCCESS);
+    assert_int_equal(now, count);
+    for (uint32_t i = 0; i < count; ++i) {
+        assert_true(after[i].memory == before[i].memory && after[i].offset == before[i].offset);
+        assert_true(after[i].memoryOffset == before[i].memoryOffset);
+    }
+    end_buffer(&s, &late);
+    end_buffer(&s, &kept);
+    submit(&s);
+    finish(&s);
+}
+
 static void peak_is_of_pages_in_use(void** state)
 {
     (void)state;
@@ -754,6 +799,7 @@ int main(void)
         rig_unit_test(failing_calls_change_nothing),
         rig_unit_test(object_without_address_space_is_placed),
         rig_unit_test(object_without_address_space_fails_if_it_must_not_be_placed),
+        rig_unit_test(pages_of_an_object_stay),
         rig_unit_test(peak_is_of_pages_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "core/placement/placement_space.h"
 #include "maar/range.h"
 
 struct messages {
@@ -470,6 +471,33 @@ static void host_failure_anywhere_leaks_and_changes_nothing(void** state)
     }
 }
 
+static void freeing_takes_no_host_memory(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        struct host host = {0};
+        const VkAllocationCallbacks callbacks = host_callbacks(&host);
+        const MaarRangeAllocatorCreateInfo info = {
+            .sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO,
+            .strategy = strategies[i],
+            .size = 1 << 20,
+            .pAllocationCallbacks = &callbacks,
+        };
+        MaarRangeAllocator allocator = VK_NULL_HANDLE;
+        MaarRange ranges[500];
+        assert_int_equal(maarCreateRangeAllocator(&info, &allocator), VK_SUCCESS);
+        for (uint32_t j = 0; j < 500; ++j) {
+            assert_int_equal(allocate(allocator, 64, &ranges[j]), VK_SUCCESS);
+        }
+        const uint32_t calls = host.calls;
+        for (uint32_t j = 0; j < 500; ++j) {
+            assert_int_equal(maarFreeRange(allocator, ranges[(j * 7) % 500]), VK_SUCCESS);
+        }
+        assert_int_equal(host.calls, calls);
+        maarDestroyRangeAllocator(allocator);
+    }
+}
+
 static void warm_allocator_takes_no_host_memory(void** state)
 {
     (void)state;
@@ -575,6 +603,69 @@ static void node_used_a_million_times_repeats_no_handle(void** state)
     }
 }
 
+static void broken_invariant_is_named(void** state)
+{
+    (void)state;
+    MaarRangeAllocator allocator = create(MAAR_PLACEMENT_STRATEGY_TLSF, 4096, NULL);
+    struct maar_placement* placement = NULL;
+    memcpy(&placement, (const void*)allocator, sizeof placement); /* its first field */
+    assert_null(maarCheckRangeAllocator(allocator));
+    placement->used_size += 16;
+    const char* const broken = maarCheckRangeAllocator(allocator);
+    assert_non_null(broken);
+    assert_true(strlen(broken) > 10);
+    placement->used_size -= 16;
+    assert_null(maarCheckRangeAllocator(allocator));
+    maarDestroyRangeAllocator(allocator);
+}
+
+/* No memory has this size; offsets are numbers. */
+static void managed_space_is_never_touched(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        MaarRangeAllocator allocator = create(strategies[i], MAAR_RANGE_MAX_SIZE, NULL);
+        MaarRange ranges[2];
+        for (uint32_t j = 0; j < 2; ++j) {
+            assert_int_equal(allocate(allocator, MAAR_RANGE_MAX_SIZE / 4, &ranges[j]), VK_SUCCESS);
+        }
+        assert_int_equal(maarFreeRange(allocator, ranges[0]), VK_SUCCESS);
+        assert_null(maarCheckRangeAllocator(allocator));
+        maarDestroyRangeAllocator(allocator);
+    }
+}
+
+/* A node that was used too often is retired by a reset, which makes room for others in time. */
+static void reset_without_host_memory_changes_nothing(void** state)
+{
+    (void)state;
+    struct host host = {0};
+    const VkAllocationCallbacks callbacks = host_callbacks(&host);
+    const MaarRangeAllocatorCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO,
+        .size = 4096,
+        .pAllocationCallbacks = &callbacks,
+    };
+    MaarRangeAllocator allocator = VK_NULL_HANDLE;
+    MaarRangeStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_RANGE_STATISTICS};
+    MaarRange range = VK_NULL_HANDLE;
+    VkResult result = VK_SUCCESS;
+    assert_int_equal(maarCreateRangeAllocator(&info, &allocator), VK_SUCCESS);
+    for (uint32_t i = 0; i < REUSES && result == VK_SUCCESS; ++i) {
+        assert_int_equal(allocate(allocator, 64, &range), VK_SUCCESS);
+        host.fail_at = host.calls + 1;
+        result = maarResetRangeAllocator(allocator);
+        host.fail_at = 0;
+    }
+    assert_int_equal(result, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(maarGetRangeStatistics(allocator, &statistics), VK_SUCCESS);
+    assert_int_equal(statistics.rangeCount, 1);
+    assert_null(maarCheckRangeAllocator(allocator));
+    assert_int_equal(maarResetRangeAllocator(allocator), VK_SUCCESS);
+    maarDestroyRangeAllocator(allocator);
+    assert_int_equal(host.live, 0);
+}
+
 /* The same by resets, which free all ranges at once. Nodes that are given up cost more of them. */
 static void resets_repeat_no_handle(void** state)
 {
@@ -622,6 +713,10 @@ int main(void)
         cmocka_unit_test(resize_out_of_limits_is_refused),
         cmocka_unit_test(walk_agrees_with_statistics),
         cmocka_unit_test(host_failure_anywhere_leaks_and_changes_nothing),
+        cmocka_unit_test(broken_invariant_is_named),
+        cmocka_unit_test(managed_space_is_never_touched),
+        cmocka_unit_test(reset_without_host_memory_changes_nothing),
+        cmocka_unit_test(freeing_takes_no_host_memory),
         cmocka_unit_test(warm_allocator_takes_no_host_memory),
         cmocka_unit_test(node_used_a_million_times_repeats_no_handle),
         cmocka_unit_test(resets_repeat_no_handle),

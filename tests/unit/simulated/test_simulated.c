@@ -272,6 +272,7 @@ static void alias_counts_as_the_function(void** state)
     f->vkGetBufferMemoryRequirements2(f->device, &info, &out);
     assert_int_equal(maarSimulatedGetCallCount(f->physical, "vkGetBufferMemoryRequirements2KHR"),
                      1);
+    assert_int_equal(maarSimulatedGetCallCount(f->physical, "vkNoSuchFunction"), 0);
     f->vkDestroyBuffer(f->device, buffer, NULL);
     assert_ptr_equal(maarSimulatedGetPhysicalDevice(f->device), f->physical);
 }

@@ -187,6 +187,7 @@ static void a_host_signal_lets_submissions_begin(void** state)
     const struct held* h = *state;
     const struct simulated_fixture* f = &h->f;
     submit_fill(h, 0, PAGE, (struct points){5, 6}, VK_NULL_HANDLE);
+    assert_int_equal(maarSimulatedExecuteSubmissions(f->physical, 2), 0);
     release(h);
     assert_int_equal(value_of(h), 0);
     const VkSemaphoreSignalInfo signal = {

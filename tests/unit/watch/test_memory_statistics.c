@@ -178,6 +178,22 @@ static void blocks_are_listed_in_order(void** state)
     maarDestroyPool(rig->allocator, pool);
 }
 
+static void block_that_was_released_is_no_misuse(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    MaarAllocation gone = rig_allocate(rig, MIB, &how);
+    const uint64_t block = rig_info(rig, gone).blockId;
+    uint32_t count = 0;
+    maarFreeMemory(rig->allocator, gone);
+    assert_int_equal(maarEnumerateBlockRanges(rig->allocator, block, &count, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_silence(rig);
+    rig_close(rig);
+}
+
 static void ranges_cover_the_block(void** state)
 {
     (void)state;
@@ -292,6 +308,7 @@ int main(void)
         rig_unit_test(peaks_stay_until_they_are_reset),
         rig_unit_test(details_describe_the_holes),
         rig_unit_test(blocks_are_listed_in_order),
+        rig_unit_test(block_that_was_released_is_no_misuse),
         rig_unit_test(ranges_cover_the_block),
         rig_unit_test(misuse_is_reported),
         rig_unit_test(pool_of_another_allocator_is_refused),
