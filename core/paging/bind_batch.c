@@ -71,8 +71,7 @@ static VkResult reserve_batch(struct maar_paging* paging)
 enum run_choice {
     RUN_ALL,
     RUN_UNBOUND, /* those that are unbound */
-    RUN_REBOUND, /* those that get another page, and have a page on the device */
-    RUN_BOUND    /* those that get a page */
+    RUN_REBOUND  /* those that get another page, and have a page on the device */
 };
 
 /* A walk over runs of changed pages. One element of a submission stands for each run. */
@@ -114,8 +113,6 @@ static bool is_chosen(enum run_choice choice, uint64_t entry)
         return entry_unbinds(entry);
     case RUN_REBOUND:
         return !entry_unbinds(entry) && (entry & MAAR_ENTRY_BOUND) != 0;
-    case RUN_BOUND:
-        return !entry_unbinds(entry);
     default:
         return true;
     }

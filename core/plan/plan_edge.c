@@ -103,11 +103,9 @@ struct walk {
     bool failed; /* host memory was short */
 };
 
+/* Whether an item of a partial order comes before another. */
 static bool precedes(const struct maar_plan_problem* problem, uint32_t a, uint32_t b)
 {
-    if (problem->conflict == NULL) {
-        return problem->last[a] < problem->first[b];
-    }
     const struct maar_plan_graph* graph = problem->graph;
     return maar_plan_has(graph->before + problem->resource[a] * graph->before_words,
                          problem->resource[b]);

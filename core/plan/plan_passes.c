@@ -158,7 +158,7 @@ static VkResult find_chain(struct maar_host_stack* stack, const struct pass_edge
     chain->after = maar_stack_grab_zeroed(stack, pass_count, sizeof *chain->after);
     chain->before = maar_stack_grab(stack, pass_count, sizeof *chain->before);
     /* The length of the longest path from each pass on, and the next pass of that path. */
-    uint32_t* length = maar_stack_grab(stack, pass_count, sizeof *length);
+    uint32_t* length = maar_stack_grab_zeroed(stack, pass_count, sizeof *length);
     uint32_t* next = maar_stack_grab(stack, pass_count, sizeof *next);
     if (chain->after == NULL || chain->before == NULL || length == NULL || next == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;

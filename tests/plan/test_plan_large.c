@@ -139,6 +139,10 @@ static void drop_scene(struct scene* scene)
 /* Whether every use of a resource comes before every use of another one. */
 static bool comes_before(const struct scene* scene, uint32_t a, uint32_t b)
 {
+    const MaarPlanResourceFlags flags = scene->resources[a].flags | scene->resources[b].flags;
+    if ((flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0) {
+        return false;
+    }
     if (scene->shape != MANY_QUEUES) {
         return scene->resources[a].lastPass < scene->resources[b].firstPass;
     }
@@ -357,6 +361,36 @@ static VkBool32 VKAPI_PTR count_asked(void* user_data)
     return VK_FALSE;
 }
 
+static void plan_with_resources_that_share_with_none_is_right(void** state)
+{
+    (void)state;
+    for (uint32_t shape = 0; shape < SHAPES; ++shape) {
+        struct scene* scene = make_scene((enum shape)shape, COUNT);
+        for (uint32_t i = 0; i < COUNT; i += 7) {
+            scene->resources[i].flags = MAAR_PLAN_RESOURCE_NO_ALIASING_BIT;
+        }
+        scene->info.timeLimit_ns = 20000000;
+        make_and_check(scene);
+        drop_scene(scene);
+    }
+}
+
+/* Small enough for the cliques of a partial order, and too many for an exact search. */
+static void plan_of_a_partial_order_is_right(void** state)
+{
+    (void)state;
+    static const uint64_t granularities[] = {1, 65536};
+    for (uint32_t i = 0; i < 2; ++i) {
+        struct scene* scene = make_scene(MANY_QUEUES, 700);
+        scene->info.flags = MAAR_PLAN_CREATE_GREEDY_BIT;
+        scene->info.granularity = granularities[i];
+        make_and_check(scene);
+        assert_int_equal(scene->figures.stop, MAAR_PLAN_STOP_DONE);
+        assert_in_range(scene->figures.lowerBound, 1, scene->figures.peakSize);
+        drop_scene(scene);
+    }
+}
+
 /* Ten orders compare each of 3,000 resources with the others. */
 static void plan_asks_while_it_compares(void** state)
 {
@@ -416,16 +450,15 @@ static void plan_around_fixed_and_previous_offsets(void** state)
     }
 }
 
-static void plan_with_clashing_fixed_offsets_is_refused(void** state)
+static void refuse_clashing_offsets(enum shape shape, uint32_t count, MaarPlanResourceFlags also)
 {
-    (void)state;
-    struct scene* scene = make_scene(SHORT_LIVES, COUNT);
+    struct scene* scene = make_scene(shape, count);
     MaarPlan plan = VK_NULL_HANDLE;
     scene->info.timeLimit_ns = 1;
     assert_int_equal(maarCreatePlan(&scene->info, &plan), VK_SUCCESS);
     check_plan(scene, plan);
     maarDestroyPlan(plan);
-    for (uint32_t i = 0; i < COUNT; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         scene->resources[i].flags = MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT;
         scene->resources[i].fixedOffset = scene->placements[i].offset;
     }
@@ -435,9 +468,19 @@ static void plan_with_clashing_fixed_offsets_is_refused(void** state)
         ++other;
     }
     scene->resources[other].fixedOffset = scene->placements[0].offset;
+    scene->resources[other].flags |= also;
     assert_int_equal(maarCreatePlan(&scene->info, &plan), VK_ERROR_VALIDATION_FAILED_EXT);
     assert_true(plan == VK_NULL_HANDLE);
     drop_scene(scene);
+}
+
+static void plan_with_clashing_fixed_offsets_is_refused(void** state)
+{
+    (void)state;
+    refuse_clashing_offsets(SHORT_LIVES, COUNT, 0);
+    refuse_clashing_offsets(MANY_QUEUES, 3000, 0);
+    refuse_clashing_offsets(MANY_QUEUES, COUNT, 0);
+    refuse_clashing_offsets(MANY_QUEUES, COUNT, MAAR_PLAN_RESOURCE_NO_ALIASING_BIT);
 }
 
 int main(void)
@@ -445,6 +488,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plan_is_right_at_every_time_limit),
         cmocka_unit_test(plan_is_right_when_cancelled_anywhere),
+        cmocka_unit_test(plan_with_resources_that_share_with_none_is_right),
+        cmocka_unit_test(plan_of_a_partial_order_is_right),
         cmocka_unit_test(plan_asks_while_it_compares),
         cmocka_unit_test(plan_around_fixed_and_previous_offsets),
         cmocka_unit_test(plan_with_clashing_fixed_offsets_is_refused),

@@ -92,6 +92,31 @@ static void retention_holds_in_either_order(void** state)
     assert_int_equal(kept_of_two(LARGE_BLOCK, false), LARGE_BLOCK);
 }
 
+/* An empty block stays where it is found while a pool lists more blocks than it had room for. */
+static void empty_block_serves_after_many_more(void** state)
+{
+    (void)state;
+    enum { LARGE = 40 };
+    const MaarAllocationCreateInfo how = plain(0, MAAR_DEDICATED_NEVER);
+    struct rig* const rig = rig_new();
+    start_with(rig, 16 * MIB, UINT64_MAX);
+    MaarAllocation small = take(rig, 0, 1000, &how);
+    const uint64_t block = rig_info(rig, small).blockId;
+    maarFreeMemory(rig->allocator, small);
+    MaarAllocation large[LARGE];
+    for (uint32_t i = 0; i < LARGE; ++i) {
+        large[i] = take(rig, 0, 12 * MIB, &how);
+        assert_true(rig_info(rig, large[i]).blockId != block);
+    }
+    rig_check(rig);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockCount, LARGE + 1);
+    assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockCount, LARGE);
+    maarFreeMemories(rig->allocator, LARGE, large);
+    rig_check(rig);
+    rig_close(rig);
+}
+
 static void nothing_empty_is_kept_over_budget(void** state)
 {
     (void)state;
@@ -302,6 +327,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(retention_holds_in_either_order),
+        rig_unit_test(empty_block_serves_after_many_more),
         rig_unit_test(nothing_empty_is_kept_over_budget),
         rig_unit_test(one_block_is_kept_within_budget_again),
         rig_unit_test(empty_blocks_of_others_make_room),

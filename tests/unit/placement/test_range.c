@@ -635,6 +635,31 @@ static void managed_space_is_never_touched(void** state)
     }
 }
 
+/* A range that is freed last joins both neighbours, also when its node was used too often. */
+static void nodes_wear_out_between_free_neighbours(void** state)
+{
+    (void)state;
+    for (uint32_t strategy = 0; strategy < 3; ++strategy) {
+        MaarRangeAllocator allocator =
+            create((MaarPlacementStrategy)strategy, (VkDeviceSize)256, NULL);
+        for (uint32_t i = 0; i < REUSES / 3; ++i) {
+            MaarRange ranges[4];
+            for (uint32_t k = 0; k < 4; ++k) {
+                assert_int_equal(allocate(allocator, 64, &ranges[k]), VK_SUCCESS);
+            }
+            assert_int_equal(maarFreeRange(allocator, ranges[i % 2]), VK_SUCCESS);
+            assert_int_equal(maarFreeRange(allocator, ranges[2 + i % 2]), VK_SUCCESS);
+            assert_int_equal(maarFreeRange(allocator, ranges[1 - i % 2]), VK_SUCCESS);
+            assert_int_equal(maarFreeRange(allocator, ranges[3 - i % 2]), VK_SUCCESS);
+            if (i % 50000 == 0) {
+                assert_null(maarCheckRangeAllocator(allocator));
+            }
+        }
+        assert_null(maarCheckRangeAllocator(allocator));
+        maarDestroyRangeAllocator(allocator);
+    }
+}
+
 /* A node that was used too often is retired by a reset, which makes room for others in time. */
 static void reset_without_host_memory_changes_nothing(void** state)
 {
@@ -715,6 +740,7 @@ int main(void)
         cmocka_unit_test(host_failure_anywhere_leaks_and_changes_nothing),
         cmocka_unit_test(broken_invariant_is_named),
         cmocka_unit_test(managed_space_is_never_touched),
+        cmocka_unit_test(nodes_wear_out_between_free_neighbours),
         cmocka_unit_test(reset_without_host_memory_changes_nothing),
         cmocka_unit_test(freeing_takes_no_host_memory),
         cmocka_unit_test(warm_allocator_takes_no_host_memory),
