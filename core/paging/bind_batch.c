@@ -185,7 +185,8 @@ static void count_recorded(struct maar_paging* paging)
     maar_assert_held(&paging->lock);
     batch->bind_count = 0;
     batch->table_count = 0;
-    batch->moves = false;
+    batch->unsettled = paging->unsettled;
+    batch->moves = batch->unsettled != 0 && paging->first_dirty != NULL;
     for (struct maar_page_table* table = paging->first_dirty; table != NULL;
          table = table->next_dirty) {
         maar_page_table_sort(table);
@@ -458,6 +459,7 @@ void maar_bind_batch_end(struct maar_paging* paging, bool succeeded)
         paging->pages_unbound += batch->taken.pages_unbound;
         paging->bind_count += (uint64_t)batch->taken.plain + batch->taken.tiles;
         ++paging->submission_count;
+        paging->unsettled -= batch->unsettled;
     } else {
         take_value_back(paging);
     }

@@ -49,6 +49,7 @@ struct maar_bind_batch {
     /* The changes move pages. So the submission has two steps: the first one unbinds and has the
      * elements before `step`, and the second one binds. */
     bool moves;
+    uint32_t unsettled; /* what this submission takes of maar_paging::unsettled */
     struct maar_bind_counts step;
     struct maar_bind_counts taken;
 };

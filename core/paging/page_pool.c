@@ -387,6 +387,9 @@ static struct maar_page_block* pick_empty(struct maar_paging* paging, const stru
     const uint64_t done = maar_atomic64_load(&paging->completed);
     const bool all_done = done == maar_atomic64_load(&paging->submitted) &&
                           paging->first_dirty == NULL && !paging->submitting;
+    if (paging->unsettled != 0 && !all_done) {
+        return NULL;
+    }
     for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
         if (owner != NULL && pool->owner != owner) {
             continue;

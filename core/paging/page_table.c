@@ -265,11 +265,13 @@ void maar_page_table_sort(struct maar_page_table* table)
  * the object still exists then. Returns whether the change stays. */
 static bool seal_entry(struct maar_page_table* table, uint64_t* entry)
 {
+    /* A page that is held here is the page that the device has here, unless it was moved here. */
+    const uint64_t held = *entry & (MAAR_ENTRY_HELD | MAAR_ENTRY_MOVED);
     const bool is_moved_away = (*entry & MAAR_ENTRY_DIRTY) != 0 &&
-                               (*entry & (MAAR_ENTRY_BOUND | MAAR_ENTRY_HELD)) == MAAR_ENTRY_BOUND;
+                               (*entry & MAAR_ENTRY_BOUND) != 0 && held != MAAR_ENTRY_HELD;
     if (!is_moved_away) {
         maar_page_mark_clean(table, entry);
-    } else if (maar_entry_has_page(*entry)) {
+    } else if (maar_entry_has_page(*entry) && (*entry & MAAR_ENTRY_HELD) == 0) {
         /* It has got another page since. */
         --table->committed;
         *entry |= MAAR_ENTRY_HELD;
@@ -301,6 +303,17 @@ uint64_t maar_page_table_seal(struct maar_page_table* table)
     return value;
 }
 
+/* Notes that a page is dropped which the device may still have in another place. Its unbinding
+ * there is recorded, and comes before all that the next submission binds. */
+static void note_unsettled(struct maar_paging* paging, struct maar_page_block* block)
+{
+    ++paging->unsettled;
+    if (block->last_value < paging->recorded_value) {
+        block->value_before = block->last_value;
+        block->last_value = paging->recorded_value;
+    }
+}
+
 /* Drops the pages of a leaf, run after run. */
 static void end_leaf(struct maar_page_table* table, struct maar_page_leaf* leaf)
 {
@@ -313,6 +326,7 @@ static void end_leaf(struct maar_page_table* table, struct maar_page_leaf* leaf)
             continue;
         }
         const bool live = (entry & MAAR_ENTRY_HELD) == 0;
+        bool moved = (entry & MAAR_ENTRY_MOVED) != 0;
         uint32_t count = 1;
         while (i + count < size) {
             uint64_t next = leaf->entries[i + count];
@@ -321,7 +335,11 @@ static void end_leaf(struct maar_page_table* table, struct maar_page_leaf* leaf)
                 break;
             }
             maar_page_mark_clean(table, &leaf->entries[i + count]);
+            moved = moved || (next & MAAR_ENTRY_MOVED) != 0;
             ++count;
+        }
+        if (moved) {
+            note_unsettled(table->paging, maar_entry_block(table, entry));
         }
         maar_page_drop(maar_entry_block(table, entry), maar_entry_page(entry), count, live);
         i += count;

@@ -49,6 +49,7 @@ struct maar_paging {
     uint32_t delay_count;
     uint64_t recorded_value; /* of the next submission */
     uint64_t recorded_pages;
+    uint32_t unsettled; /* pages dropped since the last submission that the device may still have */
     uint64_t counts[MAAR_PAGED_COUNTS];
     uint64_t pages_bound;
     uint64_t pages_unbound;

@@ -198,8 +198,6 @@ static void pages_taken_over_survive_failures(void** state)
     maarDestroyReservation(rig->allocator, to);
 }
 
-/* A plain request in a full heap gets the bytes of page blocks that are empty, also where it could
- * go to another memory type. */
 /* The object still exists when the submission binds its page elsewhere, so the submission must
  * unbind the page first, also when the submission fails once. */
 static void pages_of_an_ended_reservation_are_unbound_before_they_move(void** state)
@@ -240,6 +238,77 @@ static void pages_of_an_ended_reservation_are_unbound_before_they_move(void** st
     assert_int_equal(fixture_statistics(rig).committedBytes, 0);
 }
 
+/* The place gets a page after its own has moved away, and gives that page back too. What the device
+ * has there is the first one. */
+static void pages_that_moved_twice_are_unbound_where_the_device_has_them(void** state)
+{
+    const MaarPoint later = {.value = 1};
+    (void)state;
+    begin_limited(4 * MIB);
+    MaarReservation from = reserve_with(4 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    MaarReservation to = reserve_with(4 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    MaarReservation other = reserve_with(4 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    assert_int_equal(fixture_commit(rig, from, 0, 2 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, other, 0, 2 * MIB), VK_SUCCESS);
+    (void)fixture_submit(rig);
+    assert_int_equal(fixture_decommit(rig, from, 0, 2 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, to, 0, 2 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_decommit(rig, other, 0, 2 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, from, 0, 2 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_decommit(rig, from, 0, 2 * MIB), VK_SUCCESS);
+    rig_check(rig);
+    assert_int_equal(maarDestroyReservationAfter(rig->allocator, from, 1, &later), VK_SUCCESS);
+    (void)fixture_submit(rig); /* the driver would see that two buffers have one page */
+    rig_check(rig);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    assert_int_equal(fixture_statistics(rig).committedBytes, 2 * MIB);
+    assert_int_equal(fixture_statistics(rig).heldBytes, 0);
+    maarDestroyReservation(rig->allocator, to);
+    maarDestroyReservation(rig->allocator, other);
+}
+
+/* A reservation ends that has taken over pages, before they were unbound in the first one. They go
+ * on to a third one. */
+static void pages_go_on_when_their_second_owner_ends(void** state)
+{
+    (void)state;
+    begin_limited(5 * MIB);
+    MaarReservation from = reserve_with(8 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    assert_int_equal(fixture_commit(rig, from, 0, 4 * MIB), VK_SUCCESS);
+    MaarPoint before = fixture_submit(rig);
+    for (uint32_t fails = 0; fails < 2; ++fails) {
+        MaarReservation to = reserve_with(4 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+        MaarReservation last = reserve_with(8 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+        /* Its changes come first in a submission. */
+        assert_int_equal(fixture_commit(rig, last, 7 * MIB, MIB), VK_SUCCESS);
+        assert_int_equal(fixture_decommit(rig, from, 0, 4 * MIB), VK_SUCCESS);
+        assert_int_equal(fixture_commit(rig, to, 0, 4 * MIB), VK_SUCCESS);
+        maarDestroyReservation(rig->allocator, to);
+        assert_int_equal(fixture_commit(rig, last, 0, 4 * MIB), VK_SUCCESS);
+        rig_check(rig);
+        if (fails != 0) {
+            rig_set_fault(rig, "vkQueueBindSparse", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+            assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL),
+                             VK_ERROR_OUT_OF_HOST_MEMORY);
+            rig_forget_messages(rig);
+        }
+        /* The submission unbinds, and then binds. */
+        assert_int_equal(fixture_submit(rig).value, before.value + 2);
+        rig_check(rig);
+        maarDestroyReservation(rig->allocator, from);
+        from = last;
+        assert_int_equal(fixture_decommit(rig, from, 7 * MIB, MIB), VK_SUCCESS);
+        before = fixture_submit(rig);
+        assert_int_equal(fixture_statistics(rig).heldBytes, 0);
+    }
+    maarDestroyReservation(rig->allocator, from);
+    assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    assert_int_equal(fixture_statistics(rig).blockBytes, 0);
+}
+
+/* A plain request in a full heap gets the bytes of page blocks that are empty, also where it could
+ * go to another memory type. */
 static void empty_page_blocks_serve_plain_requests(void** state)
 {
     (void)state;
@@ -342,6 +411,8 @@ int main(void)
         rig_unit_test(pages_given_back_serve_at_once_in_a_full_heap),
         rig_unit_test(pages_taken_over_survive_failures),
         rig_unit_test(pages_of_an_ended_reservation_are_unbound_before_they_move),
+        rig_unit_test(pages_that_moved_twice_are_unbound_where_the_device_has_them),
+        rig_unit_test(pages_go_on_when_their_second_owner_ends),
         rig_unit_test(empty_page_blocks_serve_plain_requests),
         rig_unit_test(pages_wander_in_a_full_heap),
     };
