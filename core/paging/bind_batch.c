@@ -163,14 +163,14 @@ static uint32_t count_runs(struct maar_page_table* table, enum run_choice choice
     return count;
 }
 
-/* Whether a change of a table is a page that the device still has elsewhere. */
-static bool has_moved(const struct maar_page_table* table)
+/* Whether a table has a changed entry with these flags. */
+static bool has_change(const struct maar_page_table* table, uint64_t flags)
 {
-    const uint64_t both = MAAR_ENTRY_DIRTY | MAAR_ENTRY_MOVED;
+    const uint64_t all = MAAR_ENTRY_DIRTY | flags;
     for (const struct maar_page_leaf* leaf = table->first_dirty; leaf != NULL;
          leaf = leaf->next_dirty) {
         for (uint32_t i = 0; i < maar_leaf_size(table, leaf->number); ++i) {
-            if ((leaf->entries[i] & both) == both) {
+            if ((leaf->entries[i] & all) == all) {
                 return true;
             }
         }
@@ -186,11 +186,13 @@ static void count_recorded(struct maar_paging* paging)
     batch->bind_count = 0;
     batch->table_count = 0;
     batch->unsettled = paging->unsettled;
-    batch->moves = batch->unsettled != 0 && paging->first_dirty != NULL;
+    batch->moves = false;
     for (struct maar_page_table* table = paging->first_dirty; table != NULL;
          table = table->next_dirty) {
         maar_page_table_sort(table);
-        batch->moves = batch->moves || has_moved(table);
+        /* A page was moved, or it was dropped after it had been, and any change may have it now. */
+        batch->moves =
+            batch->moves || has_change(table, batch->unsettled != 0 ? 0 : MAAR_ENTRY_MOVED);
     }
     for (struct maar_page_table* table = paging->first_dirty; table != NULL;
          table = table->next_dirty) {

@@ -307,6 +307,34 @@ static void pages_go_on_when_their_second_owner_ends(void** state)
     assert_int_equal(fixture_statistics(rig).blockBytes, 0);
 }
 
+/* No value of the timeline is skipped: everybody who waits for a submission would wait for ever. */
+static void values_follow_one_another_when_nothing_is_left_to_bind(void** state)
+{
+    const MaarPoint later = {.value = 1};
+    (void)state;
+    begin_limited(4 * MIB);
+    MaarReservation from = reserve_with(4 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    MaarReservation to = reserve_with(4 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    assert_int_equal(fixture_commit(rig, from, 0, 4 * MIB), VK_SUCCESS);
+    (void)fixture_submit(rig);
+    assert_int_equal(fixture_decommit(rig, from, 0, 4 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, to, 0, 4 * MIB), VK_SUCCESS);
+    assert_int_equal(maarDestroyReservationAfter(rig->allocator, to, 1, &later), VK_SUCCESS);
+    const MaarPoint before = fixture_submit(rig);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    /* Recorded and taken back. */
+    assert_int_equal(fixture_commit(rig, from, 0, MIB), VK_SUCCESS);
+    assert_int_equal(fixture_decommit(rig, from, 0, MIB), VK_SUCCESS);
+    (void)fixture_submit(rig);
+    assert_int_equal(fixture_commit(rig, from, 0, MIB), VK_SUCCESS);
+    const MaarPoint point = fixture_submit(rig);
+    assert_in_range(point.value, before.value + 1, before.value + 2);
+    maarDestroyReservation(rig->allocator, from);
+    assert_int_equal(maarWaitPending(rig->allocator, (uint64_t)5000000000), VK_SUCCESS);
+    assert_int_equal(fixture_statistics(rig).committedBytes, 0);
+}
+
 /* A plain request in a full heap gets the bytes of page blocks that are empty, also where it could
  * go to another memory type. */
 static void empty_page_blocks_serve_plain_requests(void** state)
@@ -413,6 +441,7 @@ int main(void)
         rig_unit_test(pages_of_an_ended_reservation_are_unbound_before_they_move),
         rig_unit_test(pages_that_moved_twice_are_unbound_where_the_device_has_them),
         rig_unit_test(pages_go_on_when_their_second_owner_ends),
+        rig_unit_test(values_follow_one_another_when_nothing_is_left_to_bind),
         rig_unit_test(empty_page_blocks_serve_plain_requests),
         rig_unit_test(pages_wander_in_a_full_heap),
     };
