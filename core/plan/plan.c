@@ -113,13 +113,14 @@ static bool is_decided(const struct planning* planning)
 }
 
 /* Returns the class with the fewest items whose peak is not proved to be the least and that was not
- * tried yet, or UINT32_MAX. */
+ * tried yet, or UINT32_MAX. A relaxed class is not searched: the search keeps apart what may share
+ * bytes, so it would prove nothing. */
 static uint32_t next_class(const struct planning* planning, uint64_t tried)
 {
     uint32_t best = UINT32_MAX;
     for (uint32_t c = 0; c < planning->class_count; ++c) {
         const struct maar_plan_problem* problem = &planning->problems[c];
-        if ((tried >> c & 1) == 0 && problem->proved_bound < problem->peak &&
+        if ((tried >> c & 1) == 0 && !problem->relaxed && problem->proved_bound < problem->peak &&
             (best == UINT32_MAX || problem->count < planning->problems[best].count)) {
             best = c;
         }
@@ -135,7 +136,7 @@ static uint32_t next_class(const struct planning* planning, uint64_t tried)
 static MaarPlanStop search_classes(struct planning* planning)
 {
     struct maar_plan_budget* whole = &planning->budget;
-    MaarPlanStop stop = MAAR_PLAN_STOP_DONE;
+    MaarPlanStop stop = MAAR_PLAN_STOP_GREEDY; /* of relaxed classes */
     uint64_t tried = 0;
     uint32_t left = planning->class_count;
     for (; left > 0 && !is_decided(planning); --left) {
@@ -150,11 +151,10 @@ static MaarPlanStop search_classes(struct planning* planning)
         maar_exact_improve(&planning->problems[c], &planning->stack,
                            decides ? planning->info->capacity : UINT64_MAX, &share,
                            planning->offsets[c]);
-        whole->nodes_left -= share.nodes_used - whole->nodes_used;
-        whole->nodes_used = share.nodes_used;
+        maar_plan_budget_rejoin(whole, &share);
         stop = share.stop != MAAR_PLAN_STOP_DONE ? share.stop : stop;
         whole->cut_short |= share.stop == MAAR_PLAN_STOP_HOST_MEMORY;
-        if (stop == MAAR_PLAN_STOP_TIME_LIMIT || stop == MAAR_PLAN_STOP_CANCELLED) {
+        if (whole->halted != MAAR_PLAN_STOP_DONE) {
             break;
         }
     }
@@ -391,6 +391,7 @@ static bool is_repeatable(const struct planning* planning)
 {
     const MaarPlanStop stop = planning->result.stop;
     return !planning->budget.cut_short && planning->budget.stop == MAAR_PLAN_STOP_DONE &&
+           planning->budget.halted == MAAR_PLAN_STOP_DONE &&
            (stop == MAAR_PLAN_STOP_DONE || stop == MAAR_PLAN_STOP_NODE_LIMIT ||
             stop == MAAR_PLAN_STOP_GREEDY);
 }

@@ -436,7 +436,7 @@ static VkResult count_edges(const struct maar_plan_problem* problem, const int64
 
 /* Makes rounds until no edge is left, many rounds bring no improvement, or the steps are used up.
  * Returns false when time ran out before that. */
-static bool move_items(struct mover* mover, const struct maar_plan_budget* budget)
+static bool move_items(struct mover* mover, struct maar_plan_budget* budget)
 {
     struct maar_plan_budget clock = *budget;
     const uint32_t patience = PATIENCE * mover->count;
@@ -448,6 +448,7 @@ static bool move_items(struct mover* mover, const struct maar_plan_budget* budge
         mover->steps += 16;
         idle = mover->cost < before ? 0 : idle + 1;
         if (round % ROUNDS_PER_LOOK == 0 && maar_plan_interrupted(&clock)) {
+            maar_plan_budget_rejoin(budget, &clock);
             return false;
         }
     }

@@ -215,8 +215,7 @@ bool maar_plan_keep(struct maar_plan_problem* problem, const MaarPlanCreateInfo*
         high = works ? high : count - 1;
         count = low + (high - low + 1) / 2;
     }
-    budget->nodes_left = trials.nodes_left;
-    budget->nodes_used = trials.nodes_used;
+    maar_plan_budget_rejoin(budget, &trials);
     for (uint32_t i = 0; i < problem->count; ++i) {
         if (recall_offset(&keeper, i) == offsets[i]) {
             maar_plan_put(held, i);

@@ -184,7 +184,8 @@ typedef enum MaarPlanStop {
     MAAR_PLAN_STOP_CANCELLED = 3,
     /** The limit of host memory, or no more host memory. */
     MAAR_PLAN_STOP_HOST_MEMORY = 4,
-    /** MAAR_PLAN_CREATE_GREEDY_BIT. */
+    /** MAAR_PLAN_CREATE_GREEDY_BIT; or several queues and too many resources or passes for an exact
+     * search. */
     MAAR_PLAN_STOP_GREEDY = 5,
     /** Reserves the enumeration's size. */
     MAAR_PLAN_STOP_MAX_ENUM = 0x7FFFFFFF

@@ -184,6 +184,62 @@ static void plan_cancelled_at_once_takes_one_order(void** state)
     }
 }
 
+struct single_answer {
+    uint32_t asked;
+    uint32_t yes_at; /* this question alone is answered with VK_TRUE */
+};
+
+static VkBool32 VKAPI_PTR cancel_once(void* user_data)
+{
+    struct single_answer* answer = user_data;
+    return ++answer->asked == answer->yes_at ? VK_TRUE : VK_FALSE;
+}
+
+/* Whichever step the caller stops: nobody asks again, no later step begins, and another call does
+ * not get the plan out of a cache. */
+static void plan_cancelled_once_asks_no_more(void** state)
+{
+    (void)state;
+    MaarPlanResource resources[HARD_COUNT];
+    MaarPlanCreateInfo info;
+    MaarPlan first = VK_NULL_HANDLE;
+    uint32_t all = 0;
+    const MaarPlanCacheCreateInfo cache_info = {.sType =
+                                                    MAAR_STRUCTURE_TYPE_PLAN_CACHE_CREATE_INFO};
+    fill_hard(resources, &info);
+    resources[0].memoryTypeBits = 1;
+    resources[1].memoryTypeBits = 2;
+    info.nodeLimit = 200000;
+    assert_int_equal(maarCreatePlan(&info, &first), VK_SUCCESS);
+    info.previous = first;
+    info.pfnCancel = cancel_once;
+    for (uint32_t i = 0; i < HARD_COUNT; i += 3) {
+        resources[i].size += 256; /* some can stay, and others cannot */
+    }
+    for (uint32_t yes_at = 0; yes_at <= all; yes_at += 1 + all / 40) {
+        struct single_answer answer = {.yes_at = yes_at};
+        MaarPlanInfo figures = {.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO};
+        MaarPlan plan = VK_NULL_HANDLE;
+        info.pCancelUserData = &answer;
+        assert_int_equal(maarCreatePlanCache(&cache_info, &info.cache), VK_SUCCESS);
+        assert_int_equal(maarCreatePlan(&info, &plan), VK_SUCCESS);
+        if (yes_at == 0) {
+            all = answer.asked;
+            assert_true(all > 10);
+        } else {
+            assert_int_equal(answer.asked, yes_at);
+            maarDestroyPlan(plan);
+            assert_int_equal(maarCreatePlan(&info, &plan), VK_SUCCESS);
+            assert_int_equal(maarGetPlanInfo(plan, &figures), VK_SUCCESS);
+            assert_true(figures.cached == VK_FALSE);
+        }
+        maarDestroyPlan(plan);
+        maarDestroyPlanCache(info.cache);
+        info.cache = VK_NULL_HANDLE;
+    }
+    maarDestroyPlan(first);
+}
+
 static VkBool32 VKAPI_PTR count_questions(void* user_data)
 {
     *(uint32_t*)user_data += 1;
@@ -534,6 +590,7 @@ int main(void)
         cmocka_unit_test(plan_time_limit_is_kept),
         cmocka_unit_test(plan_cancelled_keeps_the_best),
         cmocka_unit_test(plan_cancelled_at_once_takes_one_order),
+        cmocka_unit_test(plan_cancelled_once_asks_no_more),
         cmocka_unit_test(plan_that_follows_keeps_many),
         cmocka_unit_test(plan_greedy_searches_for_nothing),
         cmocka_unit_test(plan_between_bound_and_peak_is_undecided),

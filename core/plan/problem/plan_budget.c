@@ -7,16 +7,24 @@
 
 bool maar_plan_interrupted(struct maar_plan_budget* budget)
 {
-    if (budget->stop == MAAR_PLAN_STOP_TIME_LIMIT || budget->stop == MAAR_PLAN_STOP_CANCELLED) {
-        return true;
+    if (budget->halted == MAAR_PLAN_STOP_DONE) {
+        if (budget->deadline_ns != UINT64_MAX && maar_now_ns() >= budget->deadline_ns) {
+            budget->halted = MAAR_PLAN_STOP_TIME_LIMIT;
+        } else if (budget->cancel != NULL &&
+                   budget->cancel(budget->cancel_user_data) != VK_FALSE) {
+            budget->halted = MAAR_PLAN_STOP_CANCELLED;
+        }
     }
-    if (budget->deadline_ns != UINT64_MAX && maar_now_ns() >= budget->deadline_ns) {
-        budget->stop = MAAR_PLAN_STOP_TIME_LIMIT;
-        return true;
+    if (budget->halted == MAAR_PLAN_STOP_DONE) {
+        return false;
     }
-    if (budget->cancel != NULL && budget->cancel(budget->cancel_user_data) != VK_FALSE) {
-        budget->stop = MAAR_PLAN_STOP_CANCELLED;
-        return true;
-    }
-    return false;
+    budget->stop = budget->halted;
+    return true;
+}
+
+void maar_plan_budget_rejoin(struct maar_plan_budget* budget, const struct maar_plan_budget* copy)
+{
+    budget->nodes_left -= copy->nodes_used - budget->nodes_used;
+    budget->nodes_used = copy->nodes_used;
+    budget->halted = copy->halted;
 }

@@ -20,6 +20,9 @@ struct maar_plan_budget {
     PFN_maarPlanCancel cancel;
     void* cancel_user_data;
     MaarPlanStop stop; /* MAAR_PLAN_STOP_DONE while nothing has run out */
+    /* Once time is up or the caller has cancelled, the reason: every step ends, and nobody asks
+     * again. MAAR_PLAN_STOP_DONE until then. */
+    MaarPlanStop halted;
     /* A step that only improves the plan was left out or ended early, because time or memory was
      * short or the caller cancelled. The plan is then not repeatable. */
     bool cut_short;
@@ -27,5 +30,8 @@ struct maar_plan_budget {
 
 /* Returns true, and sets `stop` to the reason, when the clock or the caller ends the search. */
 bool maar_plan_interrupted(struct maar_plan_budget* budget);
+/* Takes over what a copy of the budget has spent, and whether everything ends. The copy's `stop` is
+ * left to the caller. */
+void maar_plan_budget_rejoin(struct maar_plan_budget* budget, const struct maar_plan_budget* copy);
 
 #endif
