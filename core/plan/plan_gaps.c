@@ -9,11 +9,12 @@
 
 /* A full chunk is divided in two halves. Chunks that frees have thinned out are not joined, so room
  * is made for chunks of four gaps. */
-enum { GAPS_OF_THIN_CHUNK = 4 };
+enum { GAPS_OF_THIN_CHUNK = 4, LOOKS_PER_ITEM = 256 };
 
 bool maar_plan_gaps_init(struct maar_plan_gaps* gaps, uint32_t items, struct maar_host_stack* stack)
 {
     gaps->room = items / GAPS_OF_THIN_CHUNK + 2;
+    gaps->items = items;
     gaps->chunks = maar_stack_grab(stack, gaps->room, sizeof gaps->chunks[0]);
     struct maar_plan_gap_chunk* chunks = maar_stack_grab(stack, gaps->room, sizeof *chunks);
     if (gaps->chunks == NULL || chunks == NULL) {
@@ -30,6 +31,7 @@ void maar_plan_gaps_reset(struct maar_plan_gaps* gaps)
 {
     struct maar_plan_gap_chunk* first = gaps->chunks[0];
     gaps->count = 1;
+    gaps->looks_left = (uint64_t)gaps->items * LOOKS_PER_ITEM;
     first->count = 1;
     first->most = INT64_MAX;
     first->gaps[0] = (struct maar_plan_gap){0, INT64_MAX};
@@ -135,6 +137,10 @@ int64_t maar_plan_gaps_take(struct maar_plan_gaps* gaps, int64_t size, int64_t a
         const struct maar_plan_gap_chunk* chunk = gaps->chunks[c];
         for (uint32_t i = 0; i < chunk->count && chunk->most >= size; ++i) {
             const struct maar_plan_gap gap = chunk->gaps[i];
+            if (gaps->looks_left-- == 0) {
+                gaps->looks_left = 0;
+                return -1;
+            }
             const int64_t at = (int64_t)maar_align_up((uint64_t)gap.begin, (uint64_t)align);
             if (at <= gap.end && gap.end - at >= size) {
                 return cut_gap(gaps, c, i, at, at + size) ? at : -1;

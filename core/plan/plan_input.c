@@ -98,7 +98,20 @@ static VkResult check_lifetime(const MaarPlanCreateInfo* info, uint32_t index)
     return VK_SUCCESS;
 }
 
-static VkResult check_resource(const MaarPlanCreateInfo* info, uint32_t index, uint64_t* sum)
+/* Returns the granularity if resources of several kinds keep it, or else 1. */
+static uint64_t granule_of(const MaarPlanCreateInfo* info)
+{
+    for (uint32_t i = 1; i < info->resourceCount && info->granularity > 1; ++i) {
+        if (info->pResources[i].kind != info->pResources[0].kind) {
+            return info->granularity;
+        }
+    }
+    return 1;
+}
+
+/* Adds to *sum the bytes that the resource takes at most, with the granules around it. */
+static VkResult check_resource(const MaarPlanCreateInfo* info, uint32_t index, uint64_t granule,
+                               uint64_t* sum)
 {
     const MaarPlanResource* resource = &info->pResources[index];
     const uint64_t alignment = alignment_of(resource);
@@ -120,7 +133,7 @@ static VkResult check_resource(const MaarPlanCreateInfo* info, uint32_t index, u
     if (broken != NULL) {
         return maar_plan_reject(info, "maarCreatePlan: pResources[%u]%s", index, broken);
     }
-    *sum += maar_align_up(resource->size, alignment);
+    *sum += maar_align_up(maar_align_up(resource->size, alignment), granule);
     if (*sum > MAAR_PLAN_MAX_SIZE) {
         return maar_plan_reject(
             info, "maarCreatePlan: the sizes up to pResources[%u] add up to more than 2^60", index);
@@ -190,8 +203,9 @@ VkResult maar_plan_check_input(const MaarPlanCreateInfo* info)
     }
     VkResult result = check_dependencies(info);
     uint64_t sum = 0;
+    const uint64_t granule = granule_of(info);
     for (uint32_t i = 0; result == VK_SUCCESS && i < info->resourceCount; ++i) {
-        result = check_resource(info, i, &sum);
+        result = check_resource(info, i, granule, &sum);
     }
     return result;
 }

@@ -29,8 +29,8 @@ VK_DEFINE_HANDLE(MaarPlanCache)
 #define MAAR_PLAN_MAX_RESOURCES 65536u
 /** Most passes of a plan. */
 #define MAAR_PLAN_MAX_PASSES 65536u
-/** Largest sum of the sizes of a plan's resources, each rounded up to its alignment, bytes: 2^60.
- */
+/** Largest sum of the sizes of a plan's resources, bytes: 2^60. Each counts rounded up to its
+ * alignment and, where kinds differ, to the granularity. */
 #define MAAR_PLAN_MAX_SIZE ((VkDeviceSize)1 << 60)
 /** Most nodes that a search visits when the caller gives no limit. Such a search takes tenths of a
  * second for a frame's resources, and seconds for hundreds of long-lived ones. */

@@ -116,6 +116,10 @@ static void plan_wrong_resources_are_refused(void** state)
     REFUSED(it->size = 0, "size");
     REFUSED(it->size = MAAR_PLAN_MAX_SIZE + 1, "size");
     REFUSED((it->size = MAAR_PLAN_MAX_SIZE / 2, it[1].size = MAAR_PLAN_MAX_SIZE / 2), "size");
+    REFUSED((it->size = MAAR_PLAN_MAX_SIZE / 4 * 3, it->kind = MAAR_RESOURCE_KIND_OPTIMAL,
+             it[1].kind = MAAR_RESOURCE_KIND_LINEAR, it[1].size = MAAR_PLAN_MAX_SIZE / 4 - 4096,
+             frame.info.granularity = (VkDeviceSize)1 << 48),
+            "size");
     REFUSED(it->alignment = ((VkDeviceSize)1 << 48) + 1, "alignment");
     REFUSED(it->kind = (MaarResourceKind)3, "kind");
     REFUSED(it->flags = 0x80, "flags");

@@ -158,6 +158,32 @@ static void gaps_give_the_lowest_place(void** state)
     maar_stack_reset(&stack);
 }
 
+/* Gaps that are large enough for an item, without an aligned place in them: not all of them are
+ * looked at for each of many items. */
+static void gaps_without_an_aligned_place_end_the_search(void** state)
+{
+    (void)state;
+    enum { ITEMS = 4096, GAPS = 2048, LARGE = 151 };
+    struct maar_host_stack stack = {0};
+    struct maar_plan_gaps gaps;
+    uint32_t found = 0;
+    assert_true(maar_plan_gaps_init(&gaps, ITEMS, &stack));
+    for (uint32_t i = 0; i < GAPS; ++i) {
+        assert_int_equal(maar_plan_gaps_take(&gaps, LARGE, 1), 2 * i * LARGE);
+        assert_int_equal(maar_plan_gaps_take(&gaps, LARGE, 1), (2 * i + 1) * LARGE);
+    }
+    for (int64_t i = 0; i < GAPS; ++i) {
+        assert_true(maar_plan_gaps_give(&gaps, (2 * i + 1) * LARGE, (2 * i + 2) * LARGE));
+    }
+    while (found < ITEMS && maar_plan_gaps_take(&gaps, LARGE - 1, (int64_t)1 << 30) >= 0) {
+        ++found;
+    }
+    assert_in_range(found, 200 * ITEMS / GAPS, 256 * ITEMS / GAPS);
+    maar_plan_gaps_reset(&gaps);
+    assert_int_equal(maar_plan_gaps_take(&gaps, 1, 1), 0);
+    maar_stack_reset(&stack);
+}
+
 static void gaps_say_when_they_are_too_many(void** state)
 {
     (void)state;
@@ -296,6 +322,7 @@ int main(void)
         cmocka_unit_test(rank_set_agrees_with_an_array),
         cmocka_unit_test(floors_agree_with_an_array),
         cmocka_unit_test(gaps_give_the_lowest_place),
+        cmocka_unit_test(gaps_without_an_aligned_place_end_the_search),
         cmocka_unit_test(gaps_say_when_they_are_too_many),
         cmocka_unit_test(keys_are_sorted_and_equal_ones_stay),
         cmocka_unit_test(skyline_agrees_with_its_definition),

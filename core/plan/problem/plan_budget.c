@@ -10,8 +10,7 @@ bool maar_plan_interrupted(struct maar_plan_budget* budget)
     if (budget->halted == MAAR_PLAN_STOP_DONE) {
         if (budget->deadline_ns != UINT64_MAX && maar_now_ns() >= budget->deadline_ns) {
             budget->halted = MAAR_PLAN_STOP_TIME_LIMIT;
-        } else if (budget->cancel != NULL &&
-                   budget->cancel(budget->cancel_user_data) != VK_FALSE) {
+        } else if (budget->cancel != NULL && budget->cancel(budget->cancel_user_data) != VK_FALSE) {
             budget->halted = MAAR_PLAN_STOP_CANCELLED;
         }
     }
