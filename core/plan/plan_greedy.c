@@ -239,6 +239,7 @@ static bool place_skyline(struct greedy* greedy)
     const struct maar_plan_problem* problem = greedy->problem;
     const uint64_t most = most_checks(problem);
     uint64_t checks = 0;
+    uint64_t steps = 0;
     reset_floors(greedy);
     memset(greedy->lowest, 0, problem->count * sizeof *greedy->lowest);
     /* All lowest offsets are equal at first, so the order of ranks is a heap. */
@@ -246,7 +247,7 @@ static bool place_skyline(struct greedy* greedy)
     for (uint32_t left = problem->count; left > 0;) {
         const uint32_t item = greedy->heap[0];
         const int64_t at = lowest_now(greedy, item);
-        if (is_stopped(greedy, checks, CHECKS_PER_LOOK)) {
+        if (is_stopped(greedy, ++steps, CHECKS_PER_LOOK)) {
             return false;
         }
         if (at > greedy->lowest[item] && ++checks < most) {
