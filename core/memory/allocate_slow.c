@@ -22,10 +22,6 @@
 /* How often a request is tried within budgets while other threads free something or make blocks. */
 enum { MOST_ATTEMPTS = 16 };
 
-/* How long a request waits in all for other threads that are in the driver or in a callback. Their
- * foreign code may wait for a lock of the program that this thread holds. */
-enum { MOST_WAIT_NS = 1000000000 };
-
 /* The state of one request in the slow path. */
 struct job {
     MaarAllocator allocator;
@@ -88,6 +84,8 @@ static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_
     uint32_t creating = 0;
     uint32_t turn = maar_pool_turn(pool, &creating);
     const uint32_t last = turn + creating;
+    const uint64_t deadline = maar_deadline_ns(MAAR_MOST_WAIT_NS);
+    bool in_time = true;
     if (creating == 0 && !maar_arena_set_is_divided(&pool->arenas)) {
         return shortage;
     }
@@ -99,10 +97,10 @@ static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_
         if (outcome != MAAR_POOL_NO_ROOM) {
             return maar_pool_result(outcome, made);
         }
-        if (is_last) {
+        if (is_last || !in_time) {
             return shortage;
         }
-        maar_pool_wait(pool, turn);
+        in_time = maar_pool_wait(pool, turn, deadline);
         turn = maar_pool_turn(pool, &creating);
     }
 }
@@ -305,7 +303,7 @@ static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallba
         result = try_types(job, made, fallback);
         again = is_shortage(result);
         if (again) {
-            deadline = deadline != 0 ? deadline : maar_deadline_ns(MOST_WAIT_NS);
+            deadline = deadline != 0 ? deadline : maar_deadline_ns(MAAR_MOST_WAIT_NS);
             again = wait_for_returns(job->allocator, &seen, deadline) || job->others_grow;
             again |= may_grow && release_empty(job) > 0;
         }

@@ -7,6 +7,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool_check.h"
+#include "core/port_time.h"
 
 /*
  * The size of the next block. The first block of an arena is an eighth of the preferred size. Each
@@ -162,21 +163,26 @@ uint32_t maar_pool_turn(struct maar_pool* pool, uint32_t* creating)
     return turn;
 }
 
-void maar_pool_wait(struct maar_pool* pool, uint32_t turn)
+bool maar_pool_wait(struct maar_pool* pool, uint32_t turn, uint64_t deadline_ns)
 {
+    bool in_time = true;
     maar_mutex_lock(&pool->arenas.lock);
-    while (maar_atomic32_load(&pool->ended_count) == turn) {
-        maar_condition_wait(&pool->block_ended, &pool->arenas.lock);
+    while (in_time && maar_atomic32_load(&pool->ended_count) == turn) {
+        const uint64_t left = maar_time_left_ns(deadline_ns);
+        in_time =
+            left != 0 && maar_condition_wait_for(&pool->block_ended, &pool->arenas.lock, left);
     }
     maar_mutex_unlock(&pool->arenas.lock);
+    return in_time;
 }
 
 /* Announces a block, so that all threads together never exceed the pool's maximum. First tries to
  * place the request, since another thread may have listed a block since the last attempt. Returns
  * MAAR_POOL_CHANGED if the caller must make the block, and MAAR_POOL_WAIT if a block that another
- * thread is making may have room for this request too. *out receives the arena. */
+ * thread is making may have room for this request too. `alone`: the caller waits no longer. *out
+ * receives the arena. */
 static enum maar_pool_outcome announce_block(struct maar_pool* pool,
-                                             const struct maar_place_request* request,
+                                             const struct maar_place_request* request, bool alone,
                                              struct maar_made* made, struct maar_arena** out)
 {
     struct maar_arena* arena = maar_arena_enter(pool);
@@ -190,7 +196,8 @@ static enum maar_pool_outcome announce_block(struct maar_pool* pool,
         outcome = maar_arena_place(arena, request, made);
     }
     if (outcome == MAAR_POOL_NO_ROOM) {
-        if (arena->creating_count > 0 && is_small) {
+        const bool may_wait = arena->creating_count > 0 && !alone;
+        if (may_wait && is_small) {
             outcome = MAAR_POOL_WAIT;
         } else if (maar_atomic32_add_below(&pool->block_count, 1, pool->max_block_count)) {
             announced = true;
@@ -198,7 +205,7 @@ static enum maar_pool_outcome announce_block(struct maar_pool* pool,
             (void)maar_atomic32_add(&pool->creating_count, 1);
             outcome = maar_arena_reserve_list(arena) == VK_SUCCESS ? MAAR_POOL_CHANGED
                                                                    : MAAR_POOL_NO_HOST_MEMORY;
-        } else if (arena->creating_count > 0) {
+        } else if (may_wait) {
             outcome = MAAR_POOL_WAIT;
         }
     }
@@ -245,7 +252,8 @@ static enum maar_pool_outcome use_new_block(struct maar_arena* arena, struct maa
 
 enum maar_pool_outcome maar_pool_grow(struct maar_pool* pool,
                                       const struct maar_place_request* request, VkDeviceSize size,
-                                      VkDeviceSize cap, bool* over_cap, struct maar_made* made)
+                                      VkDeviceSize cap, bool* over_cap, bool alone,
+                                      struct maar_made* made)
 {
     struct maar_arena* arena = NULL;
     /* A block that cannot be is not announced, so threads that fail at a limit do not wake those
@@ -254,7 +262,7 @@ enum maar_pool_outcome maar_pool_grow(struct maar_pool* pool,
         !maar_device_memory_has_room(pool->allocator, pool->type_index, size, cap, over_cap)) {
         return maar_made_fail(made, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     }
-    enum maar_pool_outcome outcome = announce_block(pool, request, made, &arena);
+    enum maar_pool_outcome outcome = announce_block(pool, request, alone, made, &arena);
     if (outcome != MAAR_POOL_CHANGED) {
         return outcome;
     }
@@ -314,10 +322,13 @@ static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_re
                               struct maar_made* made)
 {
     enum maar_pool_outcome outcome = MAAR_POOL_NO_ROOM;
+    uint64_t deadline = 0;
+    bool alone = false;
     do {
-        outcome = maar_pool_grow(pool, place, size, cap, over_cap, made);
+        outcome = maar_pool_grow(pool, place, size, cap, over_cap, alone, made);
         if (outcome == MAAR_POOL_WAIT) {
-            maar_pool_wait(pool, made->turn);
+            deadline = deadline != 0 ? deadline : maar_deadline_ns(MAAR_MOST_WAIT_NS);
+            alone = !maar_pool_wait(pool, made->turn, deadline);
         } else if (outcome != MAAR_POOL_CHANGED) {
             break;
         }

@@ -22,14 +22,21 @@ VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_req
 
 /* Makes a block of the given size, if the heap's blocks stay within the cap, and places the request
  * in it. request may be NULL: then it only makes the block. Sets *over_cap to true if only the cap
- * prevented the block. May return every value of maar_pool_outcome. */
+ * prevented the block. `alone`: does not wait for blocks that others are making. May return every
+ * value of maar_pool_outcome. */
 enum maar_pool_outcome maar_pool_grow(struct maar_pool* pool,
                                       const struct maar_place_request* request, VkDeviceSize size,
-                                      VkDeviceSize cap, bool* over_cap, struct maar_made* made);
+                                      VkDeviceSize cap, bool* over_cap, bool alone,
+                                      struct maar_made* made);
 /* Returns the number of finished creations: the block was listed, or could not be made. *creating:
  * the number of blocks that are being made. */
 uint32_t maar_pool_turn(struct maar_pool* pool, uint32_t* creating);
-/* Sleeps until the number that maar_pool_turn returns differs from turn. No lock may be held. */
-void maar_pool_wait(struct maar_pool* pool, uint32_t turn);
+/* Sleeps until the number that maar_pool_turn returns differs from turn. Returns false if the
+ * deadline has passed before that. No lock may be held. */
+bool maar_pool_wait(struct maar_pool* pool, uint32_t turn, uint64_t deadline_ns);
+
+/* How long a request waits in all for other threads that are in the driver or in a callback. Their
+ * foreign code may wait for a lock of the program that this thread holds. */
+enum { MAAR_MOST_WAIT_NS = 1000000000 };
 
 #endif

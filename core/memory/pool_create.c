@@ -203,8 +203,8 @@ static VkResult make_first_blocks(struct maar_pool* pool)
     for (uint32_t i = 0; i < pool->min_block_count; ++i) {
         struct maar_budget budget = maar_budget_read(pool->allocator, pool->heap_index);
         struct maar_made made;
-        const VkResult result =
-            maar_pool_result(maar_pool_grow(pool, NULL, size, UINT64_MAX, NULL, &made), &made);
+        const VkResult result = maar_pool_result(
+            maar_pool_grow(pool, NULL, size, UINT64_MAX, NULL, true, &made), &made);
         if (result != VK_SUCCESS) {
             report_no_first_block(pool, size, result);
             return result;

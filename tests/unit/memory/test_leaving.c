@@ -52,7 +52,9 @@ static void linger_in_driver(void* data, const char* function)
         linger(scene);
         return;
     }
-    atomic_store(&scene->lingering, true);
+    if (atomic_exchange(&scene->lingering, true)) {
+        return; /* the other thread is here already */
+    }
     (void)pthread_mutex_lock(scene->lock);
     (void)pthread_mutex_unlock(scene->lock);
 }
@@ -197,6 +199,59 @@ static void request_ends_although_the_driver_waits_for_its_lock(void** state)
     maarFreeMemory(scene.rig->allocator, rig_allocate(scene.rig, slot_size, &how));
 }
 
+static MaarAllocation made[2];
+static _Atomic uint32_t made_count;
+
+static VkResult allocate(MaarAllocator allocator)
+{
+    const MaarAllocationCreateInfo how = how_to(VK_NULL_HANDLE);
+    const MaarMemoryRequest request =
+        rig_request(4096, 256, 1u << host_type, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation memory = VK_NULL_HANDLE;
+    const VkResult result = maarAllocateMemory(allocator, &request, &how, &memory);
+    if (result == VK_SUCCESS) {
+        made[atomic_fetch_add(&made_count, 1)] = memory;
+    }
+    return result;
+}
+
+/* The thread that makes a block waits for a lock that this one holds while it allocates from the
+ * same pool. limit: 1 if the heap has no room for a second block. */
+static void expect_the_end_of_a_request_beside_a_maker(uint32_t limit)
+{
+    static struct scene scene;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    open_scene(&scene, limit);
+    atomic_store(&made_count, 0);
+    scene.lingers_in = "vkAllocateMemory";
+    scene.lock = &lock;
+    assert_int_equal(pthread_mutex_lock(&lock), 0);
+    start_freeing(&scene, allocate);
+    assert_int_equal(allocate(scene.rig->allocator),
+                     limit != 0 ? VK_ERROR_OUT_OF_DEVICE_MEMORY : VK_SUCCESS);
+    assert_int_equal(pthread_mutex_unlock(&lock), 0);
+    assert_true((atomic_exchange(&scene.observed, 0) > 0) == (limit != 0));
+    join(&scene);
+    const MaarStatistics statistics = rig_statistics(scene.rig, VK_NULL_HANDLE);
+    assert_int_equal(statistics.allocationCount, limit != 0 ? 1 : 2);
+    assert_int_equal(statistics.blockCount, limit != 0 ? 1 : 2);
+    rig_forget_messages(scene.rig);
+    rig_check(scene.rig);
+    maarFreeMemories(scene.rig->allocator, atomic_load(&made_count), made);
+}
+
+static void request_ends_although_the_maker_of_a_block_waits_for_its_lock(void** state)
+{
+    (void)state;
+    expect_the_end_of_a_request_beside_a_maker(0);
+}
+
+static void request_ends_beside_the_maker_of_the_last_block(void** state)
+{
+    (void)state;
+    expect_the_end_of_a_request_beside_a_maker(1);
+}
+
 /* flags: of the second request. */
 static void wait_for_a_buffer(MaarAllocationCreateFlags flags)
 {
@@ -296,6 +351,8 @@ int main(void)
         rig_unit_test(request_waits_for_a_block_that_another_releases),
         rig_unit_test(request_waits_for_a_dedicated_block_that_another_frees),
         rig_unit_test(request_ends_although_the_driver_waits_for_its_lock),
+        rig_unit_test(request_ends_although_the_maker_of_a_block_waits_for_its_lock),
+        rig_unit_test(request_ends_beside_the_maker_of_the_last_block),
         rig_unit_test(request_waits_for_a_buffer_that_another_destroys),
         rig_unit_test(request_for_what_is_there_waits_for_a_buffer_too),
         rig_unit_test(pool_with_room_does_not_grow_while_another_reads_it),
