@@ -15,10 +15,13 @@
     ((MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT |                 \
      (MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT)
 
-/* The serial number of the next allocator. This is the only global variable of the library that
- * changes. A serial number distinguishes the handles of one allocator from handles of another
- * allocator with the same indices. */
+/* The serial number of the next table of slots. This is the only global variable of the library
+ * that changes. A serial number distinguishes the handles of one table from handles of another
+ * table with the same indices: of another allocator, or of another kind. */
 static maar_atomic64 next_serial;
+
+/* The tables of an allocator: allocations, objects, slices. */
+enum { TABLES = 3 };
 
 static struct maar_fault find_queue_fault(const MaarAllocatorCreateInfo* info)
 {
@@ -234,11 +237,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     if (!maar_mutex_init(&made->share_lock, MAAR_LOCK_SHARE, synchronized)) {
         goto free_list_lock;
     }
-    const uint32_t first_key = maar_first_key(maar_atomic64_add(&next_serial, 1) - 1);
-    if (!maar_slots_init(&made->slots, made->callbacks, first_key, synchronized)) {
+    const uint64_t serial = maar_atomic64_add(&next_serial, TABLES) - TABLES;
+    made->first_slice_key = maar_first_key(serial + 2);
+    if (!maar_slots_init(&made->slots, made->callbacks, maar_first_key(serial), synchronized)) {
         goto free_share_lock;
     }
-    if (!maar_slots_init(&made->object_slots, made->callbacks, first_key, synchronized)) {
+    if (!maar_slots_init(&made->object_slots, made->callbacks, maar_first_key(serial + 1),
+                         synchronized)) {
         goto free_slots;
     }
     if (!maar_block_ids_init(&made->block_ids, synchronized)) {

@@ -157,7 +157,7 @@ static struct maar_slice_state* make_slices(MaarAllocator allocator)
     if (made == NULL) {
         return NULL;
     }
-    if (!maar_slots_init(&made->slots, allocator->callbacks, allocator->slots.first_key,
+    if (!maar_slots_init(&made->slots, allocator->callbacks, allocator->first_slice_key,
                          synchronized)) {
         goto free_state;
     }

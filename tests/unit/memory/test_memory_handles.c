@@ -386,6 +386,28 @@ static void handles_of_another_allocator_are_refused(void** state)
     stop();
 }
 
+/* C lets a program mix up kinds where handles are integers, and everywhere with a cast. */
+static void handles_of_another_kind_are_refused(void** state)
+{
+    (void)state;
+    start();
+    uint64_t made[TYPES];
+    for (uint32_t i = 0; i < TYPES; ++i) {
+        made[i] = types[i].make(rig->allocator);
+    }
+    for (uint32_t i = 0; i < TYPES; ++i) {
+        for (uint32_t k = 0; k < TYPES; ++k) {
+            if (i != k) {
+                expect_refusals(&types[i], made[k], MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < TYPES; ++i) {
+        end(rig->allocator, &types[i], made[i]);
+    }
+    stop();
+}
+
 static void handles_stay_stale_when_their_slot_is_used_2_to_20_times(void** state)
 {
     (void)state;
@@ -413,6 +435,7 @@ int main(void)
         rig_unit_test(null_handles_are_refused_or_accepted),
         rig_unit_test(forged_handles_are_refused),
         rig_unit_test(handles_of_another_allocator_are_refused),
+        rig_unit_test(handles_of_another_kind_are_refused),
         rig_unit_test(handles_stay_stale_when_their_slot_is_used_2_to_20_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
