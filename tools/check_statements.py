@@ -21,6 +21,7 @@ those headers. Where the name stands in a table as a text, the code must stand i
 check_statements.py ROOT [--write]
 """
 
+import argparse
 import re
 import sys
 import tomllib
@@ -368,10 +369,14 @@ def page_of(statements, rows):
 
 
 def main():
-    root = Path(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("root", type=Path, help="the folder of the sources")
+    parser.add_argument("--write", action="store_true", help=f"rewrite {PAGE} and check nothing")
+    arguments = parser.parse_args()
+    root = arguments.root
     statements, rows = statements_of(root), rows_of(root)
     page = root / PAGE
-    if "--write" in sys.argv[2:]:
+    if arguments.write:
         page.write_text(page_of(statements, rows), encoding="utf-8")
         return 0
     found = list(judge(root, statements, rows))

@@ -96,12 +96,17 @@ void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation)
     }
 }
 
-MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAllocation allocation)
+/* own: an object of Maar's frees its memory. */
+MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAllocation allocation,
+                              bool own)
 {
     uint32_t index = 0;
     struct maar_slot* slot = maar_resolve(allocator, call, allocation, &index);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (!own && slot->owned) {
+        return maar_refuse_owned(allocator, call);
     }
     if (!maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
         return maar_refuse_late_free(allocator, call);
@@ -116,13 +121,13 @@ MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAll
 
 VkResult maar_free_allocation(MaarAllocator allocator, const char* call, MaarAllocation allocation)
 {
-    return free_now(allocator, call, allocation);
+    return free_now(allocator, call, allocation, true);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarFreeMemory(MaarAllocator allocator, MaarAllocation allocation)
 {
     if (maar_enter(allocator) == VK_SUCCESS && allocation != VK_NULL_HANDLE) {
-        (void)free_now(allocator, __func__, allocation);
+        (void)free_now(allocator, __func__, allocation, false);
     }
 }
 
@@ -139,7 +144,7 @@ VKAPI_ATTR void VKAPI_CALL maarFreeMemories(MaarAllocator allocator, uint32_t al
     }
     for (uint32_t i = 0; i < allocationCount; ++i) {
         if (pAllocations[i] != VK_NULL_HANDLE) {
-            (void)free_now(allocator, __func__, pAllocations[i]);
+            (void)free_now(allocator, __func__, pAllocations[i], false);
         }
     }
 }
@@ -164,6 +169,9 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
         slot = maar_resolve(allocator, call, allocation, &index);
         if (slot == NULL) {
             return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+        if (slot->owned) {
+            return maar_refuse_owned(allocator, call);
         }
     }
     const bool stitched = slot != NULL && slot->stitched;
@@ -198,7 +206,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator,
         return result;
     }
     if (pointCount == 0) {
-        return free_now(allocator, __func__, allocation);
+        return free_now(allocator, __func__, allocation, false);
     }
     return maar_free_after(allocator, __func__, 0, allocation, pointCount, pPoints, NULL);
 }

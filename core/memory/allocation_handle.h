@@ -46,4 +46,14 @@ static inline struct maar_slot* maar_slot_of_own(MaarAllocator allocator, MaarAl
     return slot;
 }
 
+/* Marks an allocation as memory of an object of Maar's. The program can no longer free it. */
+static inline void maar_allocation_own(MaarAllocator allocator, MaarAllocation allocation)
+{
+    maar_slot_of_own(allocator, allocation)->owned = true;
+}
+
+/* Reports that the program frees memory of an object of Maar's. Returns the error for the caller.
+ */
+VkResult maar_refuse_owned(MaarAllocator allocator, const char* call);
+
 #endif

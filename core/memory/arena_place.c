@@ -38,6 +38,7 @@ MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
     slot->pending = false;
     slot->made_block = false;
     slot->stitched = false;
+    slot->owned = request->internal;
     slot->can_alias = request->can_alias;
     slot->internal = request->internal;
     ++arena->made_count;

@@ -56,6 +56,7 @@ struct maar_slot {
     uint8_t made_block : 1; /* the block was made for this slot */
     uint8_t exceeded : 1;   /* the allocation exceeded a budget */
     uint8_t stitched : 1;   /* the allocation is made of pages */
+    uint8_t owned : 1;      /* an object of Maar owns the allocation, and frees it */
     void* user_data;
     union {
         char* name;
@@ -93,8 +94,7 @@ struct maar_slot_list {
 /* The table. Segments are only added while the allocator exists. */
 struct maar_slot_table {
     const VkAllocationCallbacks* callbacks;
-    /* even, above 0; differs between allocators, so that foreign handles are detected */
-    uint32_t first_key;
+    uint32_t first_key; /* even, above 0; no other table's, so that foreign handles are detected */
     maar_atomic_pointer segments[MAAR_SLOT_SEGMENTS];
     struct maar_mutex lock; /* guards the members below */
     uint32_t segment_count;
@@ -105,11 +105,11 @@ struct maar_slot_table {
 /* Initializes a table without segments. Returns false when the system has no room for a mutex. */
 bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks* callbacks,
                      uint32_t first_key, bool synchronized);
-/* Returns the first key of the handles of an allocator, by its serial number. */
+/* Returns the first key of the handles of a table, by its serial number. */
 static inline uint32_t maar_first_key(uint64_t serial)
 {
-    /* An odd factor: the keys of 2^30 successive allocators differ, and those of a few lie far
-     * apart. All are at most 2^31, so that a slot is used 2^30 times at least before it retires. */
+    /* An odd factor: the keys of 2^30 successive tables differ, and those of a few lie far apart.
+     * All are at most 2^31, so that a slot is used 2^30 times at least before it retires. */
     return (((uint32_t)serial * 0x9E3779B1u) & 0x3FFFFFFFu) * 2 + 2;
 }
 /* Frees the segments and destroys the lock. */

@@ -137,8 +137,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBindBuffer(MaarAllocator allocator, MaarAlloc
 VKAPI_ATTR void VKAPI_CALL maarDestroyBuffer(MaarAllocator allocator, VkBuffer buffer,
                                              MaarAllocation allocation)
 {
+    const struct maar_object object = {.buffer = buffer};
     if (maar_enter(allocator) == VK_SUCCESS) {
-        (void)maar_destroy_buffer(allocator, __func__, buffer, allocation);
+        (void)maar_destroy_object(allocator, __func__, object, allocation, false);
     }
 }
 

@@ -23,7 +23,7 @@ static inline VkResult maar_destroy_buffer(MaarAllocator allocator, const char* 
                                            VkBuffer buffer, MaarAllocation allocation)
 {
     const struct maar_object object = {.buffer = buffer};
-    return maar_destroy_object(allocator, call, object, allocation);
+    return maar_destroy_object(allocator, call, object, allocation, true);
 }
 
 #endif

@@ -117,7 +117,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyImage(MaarAllocator allocator, VkImage ima
 {
     const struct maar_object object = {.image = image};
     if (maar_enter(allocator) == VK_SUCCESS) {
-        (void)maar_destroy_object(allocator, __func__, object, allocation);
+        (void)maar_destroy_object(allocator, __func__, object, allocation, false);
     }
 }
 

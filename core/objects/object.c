@@ -288,7 +288,7 @@ static uint64_t bits_of(struct maar_object object)
 }
 
 VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct maar_object object,
-                             MaarAllocation allocation)
+                             MaarAllocation allocation, bool own)
 {
     uint32_t index = 0;
     struct maar_slot* slot = NULL;
@@ -296,6 +296,9 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct m
         slot = maar_resolve(allocator, call, allocation, &index);
         if (slot == NULL) {
             return VK_ERROR_VALIDATION_FAILED_EXT;
+        }
+        if (!own && slot->owned) {
+            return maar_refuse_owned(allocator, call);
         }
         if (!maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
             return maar_refuse_late_free(allocator, call);
@@ -319,7 +322,7 @@ VkResult maar_destroy_object_after(MaarAllocator allocator, const char* call,
     if (bits_of(object) == 0 && allocation == VK_NULL_HANDLE) {
         return VK_SUCCESS;
     }
-    return point_count == 0 ? maar_destroy_object(allocator, call, object, allocation)
+    return point_count == 0 ? maar_destroy_object(allocator, call, object, allocation, false)
                             : maar_free_after(allocator, call, bits_of(object), allocation,
                                               point_count, points, action_of(object));
 }

@@ -87,9 +87,10 @@ VkResult maar_enter_with_object(MaarAllocator allocator, const char* call, const
 void maar_discard_object(const struct maar_device* device, struct maar_object object);
 
 /* Destroys an object and frees its allocation. Either of them may be null. Works for a poisoned
- * allocator too. If the allocation is stale, reports this and does not destroy the object. */
+ * allocator too. If the allocation is stale, reports this and does not destroy the object. own: an
+ * object of Maar's, which owns both, destroys them. */
 VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct maar_object object,
-                             MaarAllocation allocation);
+                             MaarAllocation allocation, bool own);
 /* Destroys an object and frees its allocation when the points have passed. Does so at once if there
  * are no points. */
 VkResult maar_destroy_object_after(MaarAllocator allocator, const char* call,

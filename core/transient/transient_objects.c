@@ -7,6 +7,7 @@
 
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
+#include "core/memory/allocation_handle.h"
 #include "core/memory/slot_home.h"
 #include "core/transient/transient_objects.h"
 #include "core/transient/transient_plan.h"
@@ -115,7 +116,11 @@ static VkResult allocate_class(const struct making* m, uint32_t class_index, uin
             request.dedicatedBuffer = MAAR_FROM_BITS(VkBuffer, object);
         }
     }
-    return maar_allocate(m->allocator, m->call, &request, &how, false, allocation);
+    const VkResult result = maar_allocate(m->allocator, m->call, &request, &how, false, allocation);
+    if (result == VK_SUCCESS) {
+        maar_allocation_own(m->allocator, *allocation);
+    }
+    return result;
 }
 
 static VkResult make_memory(const struct making* m)

@@ -687,7 +687,8 @@ MAAR_API VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator, uint3
 
 /**
  * Frees memory. Objects bound to the memory must have been destroyed, and the device must have
- * finished with it. For a stale handle the call only reports the misuse.
+ * finished with it. For a stale handle, and for memory that an object of Maar's owns, such as a
+ * buffer of slices, the call only reports the misuse.
  *
  * @param allocator   not null
  * @param allocation  may be VK_NULL_HANDLE

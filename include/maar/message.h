@@ -63,6 +63,8 @@ typedef enum MaarMessageId {
     /** The call needs a feature or an extension that the device does not have, or that
      * MaarAllocatorCreateInfo does not list. */
     MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED = 113,
+    /** The program frees memory that an object of Maar's owns. */
+    MAAR_MESSAGE_ID_ALLOCATION_IS_OWNED = 114,
     /** An object was never freed or destroyed when its owner was. */
     MAAR_MESSAGE_ID_LEAK = 200,
     /** Frees were still pending when their owner was destroyed. */

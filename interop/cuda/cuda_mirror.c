@@ -394,7 +394,12 @@ static VkResult allocate_mirror_block(struct maar_cuda_mirror* mirror, const cha
         .requirements = {size, mirror->granularity, mirror->type_bits},
         .kind = MAAR_RESOURCE_KIND_LINEAR,
     };
-    return maar_allocate(mirror->object.peer->allocator, call, &request, &how, false, allocation);
+    MaarAllocator allocator = mirror->object.peer->allocator;
+    const VkResult result = maar_allocate(allocator, call, &request, &how, false, allocation);
+    if (result == VK_SUCCESS) {
+        maar_allocation_own(allocator, *allocation);
+    }
+    return result;
 }
 
 /* Adds one block of this size. On failure nothing has changed. */

@@ -129,6 +129,7 @@ static VkResult import_pages(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
+    maar_allocation_own(allocator, made->allocation);
     const struct maar_object object = {.buffer = made->buffer};
     struct maar_slot* slot = maar_slot_of_own(allocator, made->allocation);
     void* mapped = NULL;
@@ -230,6 +231,7 @@ static VkResult make_copied(MaarAllocator allocator, const char* call,
     VkResult result =
         maar_create_buffer(allocator, call, &buffer, &how, false, &made->buffer, &made->allocation);
     if (result == VK_SUCCESS) {
+        maar_allocation_own(allocator, made->allocation);
         struct maar_slot* slot = maar_slot_of_own(allocator, made->allocation);
         result = maar_slot_copy_to(allocator, call, slot, 0, made->size, made->memory);
     }
