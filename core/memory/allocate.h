@@ -56,4 +56,9 @@ VkResult maar_allocate_slowly(MaarAllocator allocator, const char* call,
                               const struct maar_place_request* general, struct maar_made* made,
                               struct maar_deviation* deviation);
 
+/* After a shortage: frees what has passed, waits a second at most for what other threads are
+ * freeing, and releases the empty blocks of some heaps (bits). Returns whether anything came free.
+ * No lock may be held. */
+bool maar_make_room(MaarAllocator allocator, uint32_t heaps);
+
 #endif

@@ -263,18 +263,11 @@ static bool wait_for_returns(MaarAllocator allocator, const struct returns* seen
     return reclaimed || now.bytes != seen->bytes || now.blocks != seen->blocks;
 }
 
-/* Releases all empty page blocks, and the empty blocks in the heaps of the candidate types. Returns
- * the released bytes. */
-static VkDeviceSize release_empty(const struct job* job)
+/* Releases all empty page blocks, and the empty blocks in some heaps. Returns the released bytes.
+ */
+static VkDeviceSize release_empty_in(MaarAllocator allocator, uint32_t heaps)
 {
-    MaarAllocator allocator = job->allocator;
-    uint32_t heaps = 0;
-    VkDeviceSize released = 0;
-    uint32_t types = maar_candidate_bits(&job->choice);
-    for (uint32_t i = 0; i < allocator->device.facts.memory.memoryTypeCount; ++i) {
-        heaps |= (types & (1u << i)) != 0 ? 1u << maar_type_heap(allocator, i) : 0;
-    }
-    released += maar_trim_paging(allocator, NULL);
+    VkDeviceSize released = maar_trim_paging(allocator, NULL);
     if (has_empty_blocks(allocator, heaps)) {
         for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
              pool = maar_pool_next(allocator, pool)) {
@@ -284,6 +277,25 @@ static VkDeviceSize release_empty(const struct job* job)
         }
     }
     return released;
+}
+
+/* Does the same in the heaps of the candidate types. */
+static VkDeviceSize release_empty(const struct job* job)
+{
+    MaarAllocator allocator = job->allocator;
+    const uint32_t types = maar_candidate_bits(&job->choice);
+    uint32_t heaps = 0;
+    for (uint32_t i = 0; i < allocator->device.facts.memory.memoryTypeCount; ++i) {
+        heaps |= (types & (1u << i)) != 0 ? 1u << maar_type_heap(allocator, i) : 0;
+    }
+    return release_empty_in(allocator, heaps);
+}
+
+bool maar_make_room(MaarAllocator allocator, uint32_t heaps)
+{
+    const struct returns seen = count_returns(allocator);
+    const bool returned = wait_for_returns(allocator, &seen, maar_deadline_ns(MAAR_MOST_WAIT_NS));
+    return release_empty_in(allocator, heaps) > 0 || returned;
 }
 
 /* Tries within budgets. After a shortage, frees and releases what it can and tries again. Other

@@ -24,13 +24,17 @@ void maar_arena_note_room(struct maar_arena* arena, struct maar_block* block)
                          maar_size_class(maar_placement_largest_free_bound(block->placement)));
 }
 
+static void change_empty_bytes(struct maar_pool* pool, uint64_t change)
+{
+    (void)maar_atomic64_add(&pool->empty_bytes, change);
+    (void)maar_atomic64_add(&pool->allocator->heaps[pool->heap_index].empty_bytes, change);
+}
+
 void maar_arena_count_empty(struct maar_arena* arena, struct maar_block* block, bool empty)
 {
     struct maar_pool* pool = arena->pool;
-    const uint64_t change = empty ? block->size : 0 - block->size;
     (void)maar_atomic32_add(&pool->empty_count, empty ? 1u : UINT32_MAX);
-    (void)maar_atomic64_add(&pool->empty_bytes, change);
-    (void)maar_atomic64_add(&pool->allocator->heaps[pool->heap_index].empty_bytes, change);
+    change_empty_bytes(pool, empty ? block->size : 0 - block->size);
     if (!empty) {
         maar_idle_blocks_remove(&arena->idle, block);
     } else if (block->pin_count == 0) {
@@ -240,15 +244,19 @@ bool maar_arena_grow_shapes(struct maar_arena* arena)
     return has_memory;
 }
 
+/* counted: the caller has already reduced the pool's empty_count. It must not be reduced again, not
+ * even for a moment: other threads compare it with what they see. */
 static void unlist(struct maar_arena* arena, struct maar_block* block, bool counted)
 {
     struct maar_pool* pool = arena->pool;
     const uint32_t at = block->at;
     arena->block_bytes -= block->size;
     --arena->block_count;
-    maar_arena_count_empty(arena, block, false);
     if (counted) {
-        (void)maar_atomic32_add(&pool->empty_count, 1);
+        change_empty_bytes(pool, 0 - block->size);
+        maar_idle_blocks_remove(&arena->idle, block);
+    } else {
+        maar_arena_count_empty(arena, block, false);
     }
     arena->blocks[at] = NULL;
     maar_block_ids_remove(&pool->allocator->block_ids, block);

@@ -3,6 +3,8 @@
  */
 #include "core/memory/foreign_memory.h"
 
+#include "core/memory/allocate.h"
+#include "core/memory/allocation_failure.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/dedicated.h"
 #include "core/memory/default_pool.h"
@@ -37,6 +39,20 @@ static VkResult place_foreign(MaarAllocator allocator, const struct maar_foreign
     return maar_pool_result(maar_pool_place_dedicated(pool, &place, &info, made), made);
 }
 
+/* Reports that as many device memory objects exist as the device allows. */
+static void report_too_many(MaarAllocator allocator, const struct maar_foreign_memory* memory)
+{
+    const struct maar_allocation_failure failure = {
+        .call = memory->call,
+        .name = memory->name,
+        .size = memory->size,
+        .result = VK_ERROR_TOO_MANY_OBJECTS,
+        .type_index = memory->type_index,
+        .reason = MAAR_FAILURE_REASONS,
+    };
+    maar_report_allocation_failure(allocator, &failure);
+}
+
 VkResult maar_allocate_foreign(MaarAllocator allocator, const struct maar_foreign_memory* memory,
                                MaarAllocation* allocation)
 {
@@ -51,6 +67,12 @@ VkResult maar_allocate_foreign(MaarAllocator allocator, const struct maar_foreig
     }
     if (result == VK_SUCCESS) {
         result = place_foreign(allocator, memory, name, &made);
+        if (result == VK_ERROR_TOO_MANY_OBJECTS && maar_make_room(allocator, UINT32_MAX)) {
+            result = place_foreign(allocator, memory, name, &made);
+        }
+        if (result == VK_ERROR_TOO_MANY_OBJECTS) {
+            report_too_many(allocator, memory);
+        }
     }
     if (result != VK_SUCCESS) {
         maar_host_free(allocator->callbacks, name);

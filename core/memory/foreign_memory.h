@@ -11,6 +11,7 @@
 
 /* What vkAllocateMemory and the allocation need to know about memory that is imported. */
 struct maar_foreign_memory {
+    const char* call; /* the public function */
     const void* next; /* VkImportMemory...Info */
     VkExternalMemoryHandleTypeFlags types;
     VkDeviceSize size;

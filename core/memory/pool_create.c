@@ -179,45 +179,6 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     }
 }
 
-static void report_no_first_block(const struct maar_pool* pool, VkDeviceSize size, VkResult result)
-{
-    const struct maar_allocation_failure failure = {
-        .call = "maarCreatePool",
-        .reason = MAAR_FAILURE_REASONS,
-        .name = pool->name,
-        .size = size,
-        .result = result,
-        .type_index = pool->type_index,
-    };
-    if (result != VK_ERROR_OUT_OF_HOST_MEMORY && result != VK_ERROR_DEVICE_LOST) {
-        maar_report_allocation_failure(pool->allocator, &failure);
-    }
-}
-
-/* Makes the blocks that a pool always has. The caller asked for them, so a budget does not prevent
- * them; the excess is reported. */
-static VkResult make_first_blocks(struct maar_pool* pool)
-{
-    VkDeviceSize size = pool->fixed_size != 0 ? pool->fixed_size : pool->preferred_size;
-    uint32_t exceeding = 0;
-    for (uint32_t i = 0; i < pool->min_block_count; ++i) {
-        struct maar_budget budget = maar_budget_read(pool->allocator, pool->heap_index);
-        struct maar_made made;
-        const VkResult result = maar_pool_result(
-            maar_pool_grow(pool, NULL, size, UINT64_MAX, NULL, true, &made), &made);
-        if (result != VK_SUCCESS) {
-            report_no_first_block(pool, size, result);
-            return result;
-        }
-        exceeding += maar_budget_holds(&budget, size) ? 0 : 1;
-    }
-    /* The excess is reported only when all blocks exist: a call that fails has exceeded nothing. */
-    for (; exceeding > 0; --exceeding) {
-        maar_report_over_budget(pool->allocator, pool->heap_index, size);
-    }
-    return VK_SUCCESS;
-}
-
 void maar_pool_free(struct maar_pool* pool)
 {
     const VkAllocationCallbacks* callbacks = pool->allocator->callbacks;
@@ -264,11 +225,6 @@ VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* inf
     if (!maar_arena_set_init(&made->arenas, made->first_arena, MAAR_LOCK_POOL,
                              maar_is_synchronized(allocator))) {
         goto keep_arena;
-    }
-    result = make_first_blocks(made);
-    if (result != VK_SUCCESS) {
-        maar_pool_destroy(made);
-        return result;
     }
     *pool = made;
     return VK_SUCCESS;

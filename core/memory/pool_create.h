@@ -9,7 +9,7 @@
 #include "core/message_delivery.h"
 #include "maar/paging.h"
 
-/* Makes a pool with the blocks that it always has. The pool is in no list yet. */
+/* Makes a pool without blocks. The pool is in no list yet. */
 VkResult maar_pool_create(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
                           struct maar_pool** pool);
 /* Reports the leaks of a pool, and frees the pool with all its blocks. */

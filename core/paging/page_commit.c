@@ -7,6 +7,7 @@
  * where a function says that no lock may be held.
  */
 #include "core/paging/page_commit.h"
+#include "core/memory/device_memory.h"
 
 #include "core/paging/page_entry.h"
 #include "core/paging/page_reuse.h"
@@ -246,8 +247,8 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
 /* Returns whether another type, or another way, may succeed. */
 static bool is_page_shortage(VkResult result)
 {
-    return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
-           result == VK_ERROR_TOO_MANY_OBJECTS || result == VK_ERROR_UNKNOWN;
+    return maar_driver_had_no_memory(result) || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
+           result == VK_ERROR_TOO_MANY_OBJECTS;
 }
 
 /* Commits one range. It tries free pages of the preferred type, then pages that are no longer

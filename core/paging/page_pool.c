@@ -11,6 +11,7 @@
 
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
+#include "core/memory/device_memory.h"
 #include "core/memory/slot_home.h"
 #include "core/memory/stitched_block.h"
 #include "core/paging/paging_state.h"
@@ -337,7 +338,7 @@ static VkResult make_blocks(struct maar_paging* paging, struct maar_page_pool* p
             size = least;
         }
         result = make_block(paging, pool, call, size, memory, last_resort);
-        while (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && size > least) {
+        while (maar_driver_had_no_memory(result) && size > least) {
             size = size / 2 > least ? round_up_pages(pool, size / 2) : least;
             result = make_block(paging, pool, call, size, memory, last_resort);
         }

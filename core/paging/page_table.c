@@ -162,6 +162,24 @@ uint64_t* maar_page_entry(const struct maar_page_table* table, uint64_t page)
     return leaf != NULL ? &leaf->entries[page % MAAR_LEAF_PAGES] : NULL;
 }
 
+/* Adds a table to the list of tables with changes, unless it is there. */
+static void list_dirty(struct maar_page_table* table)
+{
+    struct maar_paging* paging = table->paging;
+    if (table->dirty) {
+        return;
+    }
+    table->dirty = true;
+    table->previous_dirty = paging->last_dirty;
+    table->next_dirty = NULL;
+    if (paging->last_dirty != NULL) {
+        paging->last_dirty->next_dirty = table;
+    } else {
+        paging->first_dirty = table;
+    }
+    paging->last_dirty = table;
+}
+
 void maar_page_mark_dirty(struct maar_page_table* table, uint64_t page, uint64_t* entry)
 {
     struct maar_paging* paging = table->paging;
@@ -176,16 +194,8 @@ void maar_page_mark_dirty(struct maar_page_table* table, uint64_t page, uint64_t
         leaf->next_dirty = table->first_dirty;
         table->first_dirty = leaf;
     }
-    if (!table->dirty && (!table->sealed || table->unbinding)) {
-        table->dirty = true;
-        table->previous_dirty = paging->last_dirty;
-        table->next_dirty = NULL;
-        if (paging->last_dirty != NULL) {
-            paging->last_dirty->next_dirty = table;
-        } else {
-            paging->first_dirty = table;
-        }
-        paging->last_dirty = table;
+    if (!table->sealed || table->unbinding) {
+        list_dirty(table);
     }
 }
 
@@ -296,7 +306,9 @@ uint64_t maar_page_table_seal(struct maar_page_table* table)
     }
     /* The next submission takes the changes that stay, and first of all signals this value. */
     const uint64_t value = table->unbinding ? paging->recorded_value : table->last_value;
-    if (!table->unbinding) {
+    if (table->unbinding) {
+        list_dirty(table); /* a submission that failed meanwhile has left it off the list */
+    } else {
         maar_page_table_unlist(table);
     }
     maar_mutex_unlock(&paging->lock);

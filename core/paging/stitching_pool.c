@@ -4,6 +4,7 @@
 #include "core/memory/export_types.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/pool_create.h"
+#include "core/memory/pool_first_blocks.h"
 #include "core/memory/pool_list.h"
 #include "core/paging/paging_open.h"
 
@@ -45,7 +46,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
     result = maar_pool_create(allocator, pCreateInfo, true, &pool);
     if (result == VK_SUCCESS) {
         uint64_t handle = 0;
-        result = maar_object_open(allocator, MAAR_OBJECT_POOL, pool, &handle);
+        result = maar_pool_make_first_blocks(pool);
+        if (result == VK_SUCCESS) {
+            result = maar_object_open(allocator, MAAR_OBJECT_POOL, pool, &handle);
+        }
         if (result != VK_SUCCESS) {
             maar_pool_destroy(pool);
             return result;

@@ -6,6 +6,7 @@
  * whole pages, the size of the reservation, or the size of the buffer that grows by copies.
  */
 #include "core/memory/allocator_state.h"
+#include "core/memory/device_memory.h"
 #include "core/reservation/commit_pages.h"
 #include "core/reservation/reservation_copy.h"
 
@@ -183,8 +184,7 @@ static VkResult make_array_room(struct maar_array* array, const char* call, uint
     }
     /* The step beyond the request stays within budgets, and its failure is not reported. */
     VkResult result = commit_up_to(array, call, end, end > least);
-    if (end > least &&
-        (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_TOO_MANY_OBJECTS)) {
+    if (end > least && (maar_driver_had_no_memory(result) || result == VK_ERROR_TOO_MANY_OBJECTS)) {
         result = commit_up_to(array, call, least, false);
     }
     return result;

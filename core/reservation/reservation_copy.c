@@ -12,6 +12,7 @@
 #include "core/memory/allocation_check.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
+#include "core/memory/device_memory.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/slot_home.h"
 #include "core/objects/buffer.h"
@@ -283,7 +284,7 @@ static VkResult make_larger(struct maar_reservation* reservation, const char* ca
         how.flags |= wanted != needed ? MAAR_ALLOCATE_WITHOUT_REPORT : 0;
         VkResult result = maar_create_buffer(reservation->allocator, call, &copying->buffer_info,
                                              &how, true, &larger->buffer, &larger->allocation);
-        if (result != VK_ERROR_OUT_OF_DEVICE_MEMORY || wanted == needed) {
+        if (!maar_driver_had_no_memory(result) || wanted == needed) {
             *size = wanted;
             return result;
         }

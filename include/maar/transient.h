@@ -175,7 +175,7 @@ typedef struct MaarTransientHeapCreateInfo {
     uint64_t planNodeLimit;
     /** See MaarPlanCreateInfo::timeLimit_ns. */
     uint64_t planTimeLimit_ns;
-    /** NULL: the heap keeps a cache of its own. */
+    /** NULL: the heap keeps a cache of its own. Must be destroyed after the heap. */
     MaarPlanCache planCache;
 } MaarTransientHeapCreateInfo;
 

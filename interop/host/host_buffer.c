@@ -117,6 +117,7 @@ static VkResult import_pages(MaarAllocator allocator, const char* call,
         .pHostPointer = (void*)pages->begin,
     };
     const struct maar_foreign_memory memory = {
+        .call = call,
         .next = &import,
         .types = HOST_ALLOCATION,
         .size = pages->size,
@@ -206,7 +207,11 @@ static VkResult make_imported(MaarAllocator allocator, const char* call,
     result = import_pages(allocator, call, made, &pages, dedicated, maar_best_type(&choice),
                           info->pName);
     return result == VK_SUCCESS ? VK_SUCCESS
-                                : refuse(made, result, "the driver refuses to import this memory");
+                                : refuse(made, result,
+                                         result == VK_ERROR_TOO_MANY_OBJECTS
+                                             ? "as many device memory objects exist as the device "
+                                               "allows"
+                                             : "the driver refuses to import this memory");
 }
 
 /* ---- copying ---- */

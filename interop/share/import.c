@@ -114,6 +114,7 @@ static VkResult import_as(MaarAllocator allocator, const char* call, const MaarI
     };
     const bool dedicated = info->dedicated == VK_TRUE || object->must_be_dedicated;
     const struct maar_foreign_memory memory = {
+        .call = call,
         .next = is_win32 ? (const void*)&win32 : (const void*)&fd,
         .types = (VkExternalMemoryHandleTypeFlags)info->handleType,
         .size = size,

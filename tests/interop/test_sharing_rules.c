@@ -281,6 +281,48 @@ static void imports_pass_heap_limits(void** state)
     maarDestroyBuffer(rig->allocator, buffer, allocation);
 }
 
+/* The device allows so many device memory objects, and one of them is empty. */
+static void import_takes_the_place_of_an_empty_block(void** state)
+{
+    (void)state;
+    MaarSimulatedProfile profile = *rig_profile_discrete();
+    const struct rig_setup setup = {.profile = &profile, .sharing = rig_sharing_everything()};
+    enum { MOST = 8 };
+    profile.limits.maxMemoryAllocationCount = MOST;
+    rig = rig_begin(&setup);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation shared = VK_NULL_HANDLE;
+    MaarAllocation others[MOST];
+    assert_int_equal(make(OPAQUE, MIB, &buffer, &shared), VK_SUCCESS);
+    const MaarExportedMemory exported = export_as(shared, OPAQUE);
+    const MaarImportInfo import = sharing_import_info(&exported);
+    const VkBufferCreateInfo info = rig_buffer_info(MIB);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    maarFreeMemory(rig->allocator, rig_allocate(rig, 4096, &how)); /* its block stays */
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    for (uint32_t i = 2; i < MOST; ++i) {
+        others[i] = rig_allocate(rig, 4096, &how);
+    }
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockCount, MOST);
+    VkBuffer copy = VK_NULL_HANDLE;
+    MaarAllocation imported = VK_NULL_HANDLE;
+    assert_int_equal(maarImportBuffer(rig->allocator, &info, &import, &copy, &imported),
+                     VK_SUCCESS);
+    rig_expect_silence(rig);
+    VkBuffer second = VK_NULL_HANDLE;
+    MaarAllocation refused = VK_NULL_HANDLE;
+    const MaarExportedMemory again = export_as(shared, OPAQUE);
+    const MaarImportInfo second_import = sharing_import_info(&again);
+    assert_int_equal(maarImportBuffer(rig->allocator, &info, &second_import, &second, &refused),
+                     VK_ERROR_TOO_MANY_OBJECTS);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_TOO_MANY_ALLOCATIONS, "maarImportBuffer");
+    maarDestroyExternalHandle(rig->allocator, again.handle);
+    maarDestroyExternalHandle(rig->allocator, exported.handle);
+    maarFreeMemories(rig->allocator, MOST - 2, &others[2]);
+    maarDestroyBuffer(rig->allocator, copy, imported);
+    maarDestroyBuffer(rig->allocator, buffer, shared);
+}
+
 /* Of one block, as two types of handle. */
 static void memory_of_two_handle_types_is_exported_as_both(void** state)
 {
@@ -429,6 +471,7 @@ int main(void)
         rig_unit_test(driver_that_closes_what_it_refuses_harms_nobody),
         rig_unit_test(handle_outlives_a_bind_that_fails),
         rig_unit_test(imports_pass_heap_limits),
+        rig_unit_test(import_takes_the_place_of_an_empty_block),
         rig_unit_test(memory_of_two_handle_types_is_exported_as_both),
         rig_unit_test(timeline_is_seen_from_both_sides),
         rig_unit_test(device_that_shares_nothing_says_so),

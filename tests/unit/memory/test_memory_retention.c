@@ -117,6 +117,45 @@ static void empty_block_serves_after_many_more(void** state)
     rig_close(rig);
 }
 
+/* The blocks that a pool always has are made beside empty blocks of another pool, and beside
+ * allocations whose point has passed. */
+static void first_blocks_find_room(void** state)
+{
+    (void)state;
+    for (uint32_t passed = 0; passed < 2; ++passed) {
+        const VkDeviceSize limits[3] = {LIMIT, 0, 0};
+        const MaarAllocationCreateInfo how = plain(0, MAAR_DEDICATED_NEVER);
+        const MaarPoint point = {.value = 1};
+        struct rig* const rig = rig_new();
+        rig_open(rig, NULL);
+        rig->create_info.preferredBlockSize = 16 * MIB;
+        rig->create_info.retainedEmptySize = UINT64_MAX;
+        rig->create_info.heapSizeLimitCount = 3;
+        rig->create_info.pHeapSizeLimits = limits;
+        rig_make_allocator(rig);
+        for (uint32_t i = 0; i < 4; ++i) {
+            MaarAllocation it = take(rig, 0, 16 * MIB, &how);
+            if (passed != 0) {
+                assert_int_equal(maarFreeMemoryAfter(rig->allocator, it, 1, &point), VK_SUCCESS);
+            } else {
+                maarFreeMemory(rig->allocator, it);
+            }
+        }
+        assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
+        const MaarPoolCreateInfo info = {
+            .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+            .blockSize = 16 * MIB,
+            .minBlockCount = 3,
+        };
+        MaarPool pool = VK_NULL_HANDLE;
+        assert_int_equal(maarCreatePool(rig->allocator, &info, &pool), VK_SUCCESS);
+        assert_int_equal(rig_statistics(rig, pool).blockCount, 3);
+        rig_expect_silence(rig);
+        maarDestroyPool(rig->allocator, pool);
+        rig_close(rig);
+    }
+}
+
 static void nothing_empty_is_kept_over_budget(void** state)
 {
     (void)state;
@@ -328,6 +367,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         rig_unit_test(retention_holds_in_either_order),
         rig_unit_test(empty_block_serves_after_many_more),
+        rig_unit_test(first_blocks_find_room),
         rig_unit_test(nothing_empty_is_kept_over_budget),
         rig_unit_test(one_block_is_kept_within_budget_again),
         rig_unit_test(empty_blocks_of_others_make_room),

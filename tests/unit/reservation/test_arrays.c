@@ -53,6 +53,24 @@ static void append(MaarArray array, uint64_t count)
     assert_int_equal(array_info(array).count, before + count);
 }
 
+/* RADV answers a full heap with VK_ERROR_UNKNOWN. A smaller step then serves the request. */
+static void unknown_errors_are_shortages(void** state)
+{
+    (void)state;
+    static const MaarReservationCreateFlags ways[] = {0, MAAR_RESERVATION_CREATE_COPYING_BIT};
+    for (uint32_t i = 0; i < 2; ++i) {
+        rig = fixture_begin(FIXTURE_SPARSE, 64 * KIB, NULL);
+        MaarArray array = create_array(16, 64 * MIB, 16 * MIB, ways[i]);
+        uint64_t first = UINT64_MAX;
+        rig_set_fault(rig, "vkAllocateMemory", 1, 1, VK_ERROR_UNKNOWN);
+        assert_int_equal(maarAppendArray(rig->allocator, array, 16, &first), VK_SUCCESS);
+        rig_clear_faults(rig);
+        rig_forget_messages(rig);
+        maarDestroyArray(rig->allocator, array);
+        rig_close(rig);
+    }
+}
+
 static void steps_grow_with_the_array(void** state)
 {
     (void)state;
@@ -310,6 +328,7 @@ static void leak_is_named_an_array(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        rig_unit_test(unknown_errors_are_shortages),
         rig_unit_test(steps_grow_with_the_array),
         rig_unit_test(grow_size_is_kept_to),
         rig_unit_test(reserving_is_exact),
