@@ -2,7 +2,15 @@
  * Commits that find too few pages: what the message says about the size and the reason, what is
  * counted, and which pages serve in the end.
  */
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+
 #include "tests/unit/reservation/reservation_fixture.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <time.h>
 
 #define PAGE (64 * KIB)
 
@@ -335,6 +343,75 @@ static void values_follow_one_another_when_nothing_is_left_to_bind(void** state)
     assert_int_equal(fixture_statistics(rig).committedBytes, 0);
 }
 
+/* A submission that fails while another thread ends a reservation whose page has moved. */
+struct failing_submission {
+    MaarReservation ending;
+    _Atomic bool in_driver;
+    _Atomic bool may_go_on;
+};
+
+static void stay_in_driver(void* data, const char* function)
+{
+    struct failing_submission* scene = data;
+    if (strcmp(function, "vkQueueBindSparse") == 0 && !atomic_exchange(&scene->in_driver, true)) {
+        while (!atomic_load(&scene->may_go_on)) {
+            (void)sched_yield();
+        }
+    }
+}
+
+static void* submit_in_vain(void* data)
+{
+    (void)data;
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_ERROR_OUT_OF_HOST_MEMORY);
+    return NULL;
+}
+
+static void* end_later(void* data)
+{
+    const struct failing_submission* scene = data;
+    const MaarPoint later = {.value = 1};
+    assert_int_equal(maarDestroyReservationAfter(rig->allocator, scene->ending, 1, &later),
+                     VK_SUCCESS);
+    return NULL;
+}
+
+static void pages_move_although_a_submission_fails_while_their_owner_ends(void** state)
+{
+    (void)state;
+    static struct failing_submission scene;
+    pthread_t threads[2];
+    const struct timespec pause = {.tv_nsec = 50000000};
+    begin_limited(4 * MIB);
+    memset(&scene, 0, sizeof scene);
+    scene.ending = reserve_with(4 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    MaarReservation to = reserve_with(4 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    assert_int_equal(fixture_commit(rig, scene.ending, 0, 4 * MIB), VK_SUCCESS);
+    (void)fixture_submit(rig);
+    assert_int_equal(fixture_decommit(rig, scene.ending, 0, 4 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, to, 0, 4 * MIB), VK_SUCCESS);
+    rig_set_fault(rig, "vkQueueBindSparse", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    rig->call_data = &scene;
+    rig->call = stay_in_driver;
+    assert_int_equal(pthread_create(&threads[0], NULL, submit_in_vain, NULL), 0);
+    while (!atomic_load(&scene.in_driver)) {
+        (void)sched_yield();
+    }
+    assert_int_equal(pthread_create(&threads[1], NULL, end_later, &scene), 0);
+    (void)nanosleep(&pause, NULL); /* until that thread waits for the submission */
+    atomic_store(&scene.may_go_on, true);
+    assert_int_equal(pthread_join(threads[0], NULL), 0);
+    assert_int_equal(pthread_join(threads[1], NULL), 0);
+    rig->call = NULL;
+    rig_forget_messages(rig);
+    (void)fixture_submit(rig); /* the driver would see that two buffers have one page */
+    rig_check(rig);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig->allocator, (uint64_t)5000000000), VK_SUCCESS);
+    assert_int_equal(fixture_statistics(rig).committedBytes, 4 * MIB);
+    maarDestroyReservation(rig->allocator, to);
+}
+
 /* A plain request in a full heap gets the bytes of page blocks that are empty, also where it could
  * go to another memory type. */
 static void empty_page_blocks_serve_plain_requests(void** state)
@@ -442,6 +519,7 @@ int main(void)
         rig_unit_test(pages_that_moved_twice_are_unbound_where_the_device_has_them),
         rig_unit_test(pages_go_on_when_their_second_owner_ends),
         rig_unit_test(values_follow_one_another_when_nothing_is_left_to_bind),
+        rig_unit_test(pages_move_although_a_submission_fails_while_their_owner_ends),
         rig_unit_test(empty_page_blocks_serve_plain_requests),
         rig_unit_test(pages_wander_in_a_full_heap),
     };
