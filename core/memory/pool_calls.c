@@ -113,6 +113,7 @@ static void end_pool_pending(struct maar_pool* pool)
     (void)maar_retire_wait(&allocator->retire, &pool->pending, MAAR_DESTROY_TIMEOUT_NS);
     const uint32_t flushed = maar_retire_flush(&allocator->retire, &pool->pending);
     maar_retire_wait_for_bytes(&allocator->retire);
+    maar_retire_wait_for_pool(&allocator->retire, &pool->pending);
     if (flushed > 0) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PENDING_AT_DESTROY,
                     NULL,

@@ -154,6 +154,26 @@ void maar_retire_wait_for_bytes(struct maar_retire* retire)
     maar_mutex_unlock(&retire->lock);
 }
 
+static bool holds_batch(const struct maar_retire* retire)
+{
+    const uint64_t thread = maar_thread_tag();
+    const struct maar_retire_batch* batch = retire->batches;
+    maar_assert_held(&retire->lock);
+    while (batch != NULL && batch->thread != thread) {
+        batch = batch->next;
+    }
+    return batch != NULL;
+}
+
+void maar_retire_wait_for_pool(struct maar_retire* retire, const struct maar_retire_pool* pool)
+{
+    maar_mutex_lock(&retire->lock);
+    while (is_in_hand(retire, pool) && !holds_batch(retire)) {
+        maar_condition_wait(&retire->finished, &retire->lock);
+    }
+    maar_mutex_unlock(&retire->lock);
+}
+
 /* Whether another thread holds a batch that is older than `number`, and this thread holds none. */
 static bool has_older_batch(const struct maar_retire* retire, uint64_t number)
 {

@@ -252,6 +252,50 @@ static void request_ends_beside_the_maker_of_the_last_block(void** state)
     expect_the_end_of_a_request_beside_a_maker(1);
 }
 
+static void* destroy_pool(void* data)
+{
+    struct scene* scene = data;
+    maarDestroyPool(scene->rig->allocator, scene->pool->handle);
+    return NULL;
+}
+
+/* The wait before the end of a pool fails, since the device is lost. Another thread is still
+ * destroying a buffer in the pool. */
+static void pool_of_a_lost_device_waits_for_what_is_in_hand(void** state)
+{
+    (void)state;
+    static struct scene scene;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t ending;
+    const MaarPoint point = {VK_NULL_HANDLE, 1};
+    open_scene(&scene, 0);
+    MaarAllocator allocator = scene.rig->allocator;
+    const MaarPoolCreateInfo info = {.memoryTypeIndex = host_type, .blockSize = slot_size};
+    const MaarPool pool = rig_create_pool(scene.rig, &info);
+    const MaarAllocationCreateInfo how = how_to(pool);
+    const MaarAllocationCreateInfo plain = how_to(VK_NULL_HANDLE);
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(slot_size);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateBuffer(allocator, &buffer_info, &how, &buffer, &memory), VK_SUCCESS);
+    assert_int_equal(maarDestroyBufferAfter(allocator, buffer, memory, 1, &point), VK_SUCCESS);
+    assert_int_equal(maarAdvanceHostTimeline(allocator, 1), VK_SUCCESS);
+    scene.pool = maar_pool_of(allocator, pool);
+    scene.lingers_in = "vkDestroyBuffer";
+    scene.lock = &lock;
+    assert_int_equal(pthread_mutex_lock(&lock), 0);
+    start_freeing(&scene, collect);
+    rig_set_fault(scene.rig, "vkAllocateMemory", 1, 1, VK_ERROR_DEVICE_LOST);
+    assert_int_equal(rig_try(scene.rig, slot_size, &plain, &memory), VK_ERROR_DEVICE_LOST);
+    rig_clear_faults(scene.rig);
+    assert_int_equal(pthread_create(&ending, NULL, destroy_pool, &scene), 0);
+    linger(&scene); /* until that thread waits */
+    assert_int_equal(pthread_mutex_unlock(&lock), 0);
+    assert_int_equal(pthread_join(ending, NULL), 0);
+    join(&scene);
+    rig_forget_messages(scene.rig);
+}
+
 /* flags: of the second request. */
 static void wait_for_a_buffer(MaarAllocationCreateFlags flags)
 {
@@ -353,6 +397,7 @@ int main(void)
         rig_unit_test(request_ends_although_the_driver_waits_for_its_lock),
         rig_unit_test(request_ends_although_the_maker_of_a_block_waits_for_its_lock),
         rig_unit_test(request_ends_beside_the_maker_of_the_last_block),
+        rig_unit_test(pool_of_a_lost_device_waits_for_what_is_in_hand),
         rig_unit_test(request_waits_for_a_buffer_that_another_destroys),
         rig_unit_test(request_for_what_is_there_waits_for_a_buffer_too),
         rig_unit_test(pool_with_room_does_not_grow_while_another_reads_it),
