@@ -241,9 +241,9 @@ typedef struct MaarPlanInfo {
     uint64_t placeTime_ns;
     /** Wall-clock time of the second stage (fewer edges), nanoseconds. */
     uint64_t edgeTime_ns;
-    /** Aliasing edges within a frame: less than three for each resource, unless kinds are mixed and
-     * small resources share granules. May be above firstStageEdgeCount where the additional edges
-     * saved an edge between queues, which weighs more than all others. */
+    /** Aliasing edges within a frame: less than three for each resource, unless small
+     * resources of different kinds share granules. May be above firstStageEdgeCount where the
+     * additional edges saved an edge between queues, which weighs more than all others. */
     uint32_t edgeCount;
     /** Number of edges between queues among edgeCount. */
     uint32_t crossQueueEdgeCount;
@@ -291,9 +291,11 @@ typedef struct MaarPlanPlacement {
  * A transfer of bytes from one resource to another: every last use of `before` must be over, and
  * its writes available, when the first uses of `after` begin.
  *
- * There is an edge for each byte (in a class of mixed kinds, each granule of the granularity that
- * was given) from its most recent user to the next, each pair once. Edges through a third resource
- * follow from these and are not listed.
+ * There is an edge for each byte from its most recent user to the next, each pair once. Edges
+ * through a third resource follow from these and are not listed. In a class of mixed kinds the same
+ * holds for resources of different kinds that share a granule of the granularity that was given.
+ * There, a path of edges may take the place of an edge, and may lead over resources that share no
+ * byte with either.
  */
 typedef struct MaarPlanEdge {
     /** The resource that dies. */
@@ -387,8 +389,9 @@ MAAR_API VkResult VKAPI_CALL maarGetPlanEdges(MaarPlan plan, uint32_t* pEdgeCoun
 
 /**
  * Reads the edges from one frame to the next: for each byte, from its last user in a frame to its
- * first in the following one, where frames use the same memory. A resource alone on its bytes has
- * an edge to itself; one with MAAR_PLAN_RESOURCE_NO_ALIASING_BIT has none. The edges are ordered as
+ * first in the following one, where frames use the same memory. Resources of different kinds that
+ * share a granule count as MaarPlanEdge says. A resource alone on its bytes and granules has an
+ * edge to itself; one with MAAR_PLAN_RESOURCE_NO_ALIASING_BIT has none. The edges are ordered as
  * those of maarGetPlanEdges. The given dependencies do not include an edge across queues: the next
  * frame's first use has to wait for the last uses of this frame. Never blocks.
  *

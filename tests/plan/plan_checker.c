@@ -3,6 +3,8 @@
  */
 #include "tests/plan/plan_checker.h"
 
+#include "tests/plan/plan_paths.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -335,21 +337,19 @@ static int check_compare(const void* a, const void* b)
     return (x > y) - (x < y);
 }
 
-/* The bytes that a member uses, in whole granules where the class mixes kinds. */
-static struct plan_range check_range(const struct plan_check* check, uint32_t member, bool mixed)
+/* The bytes that a member uses. */
+static struct plan_range check_range(const struct plan_check* check, uint32_t member)
 {
     const uint64_t offset = check->answer->placements[member].offset;
-    const struct plan_range range = {offset, offset + check_resource(check, member)->size};
-    return mixed ? plan_world_granules(&check->world, range) : range;
+    return (struct plan_range){offset, offset + check_resource(check, member)->size};
 }
 
 /* Finds the pairs of the class that must have edges. */
 static void check_link_class(struct plan_check* check, uint64_t* bounds, struct check_unit* unit)
 {
-    const bool mixed = check_is_mixed(check);
     uint32_t bound_count = 0;
     for (uint32_t i = 0; i < check->member_count; ++i) {
-        const struct plan_range range = check_range(check, check->members[i], mixed);
+        const struct plan_range range = check_range(check, check->members[i]);
         bounds[bound_count++] = range.begin;
         bounds[bound_count++] = range.end;
     }
@@ -357,7 +357,7 @@ static void check_link_class(struct plan_check* check, uint64_t* bounds, struct 
     for (uint32_t i = 0; i + 1 < bound_count; ++i) {
         unit->count = 0;
         for (uint32_t j = 0; j < check->member_count && bounds[i] != bounds[i + 1]; ++j) {
-            const struct plan_range range = check_range(check, check->members[j], mixed);
+            const struct plan_range range = check_range(check, check->members[j]);
             if (range.begin <= bounds[i] && bounds[i] < range.end &&
                 !check_is_apart(check, check->members[j])) {
                 unit->users[unit->count++] = check->members[j];
@@ -451,6 +451,16 @@ static bool check_edge_counts(struct plan_check* check)
     return true;
 }
 
+/* Whether the edges of a class that mixes kinds suffice. Notes those that are listed. */
+static bool check_paths(struct plan_check* check)
+{
+    struct plan_paths_fault fault;
+    return plan_paths_suffice(&check->world, check->answer, check->members, check->member_count,
+                              check->edges, check->wrap_edges, &fault) ||
+           check_fail(check, "the edge from %" PRIu32 " to %" PRIu32 " %s", fault.before,
+                      fault.after, fault.text);
+}
+
 static bool check_edges(struct plan_check* check)
 {
     const struct plan_answer* const answer = check->answer;
@@ -464,11 +474,16 @@ static bool check_edges(struct plan_check* check)
     if (bounds == NULL || users == NULL || check->edges == NULL || check->wrap_edges == NULL) {
         check_fail(check, "the checker is out of memory");
     } else {
-        for (uint32_t i = 0; i < answer->class_count; ++i) {
+        good = true;
+        for (uint32_t i = 0; i < answer->class_count && good; ++i) {
             check_gather(check, i);
-            check_link_class(check, bounds, &unit);
+            if (check_is_mixed(check) && check->info->granularity > 1) {
+                good = check_paths(check);
+            } else {
+                check_link_class(check, bounds, &unit);
+            }
         }
-        good = check_edge_counts(check) &&
+        good = good && check_edge_counts(check) &&
                check_list(check, "edge", answer->edges, answer->edge_count, check->edges) &&
                check_list(check, "wrap edge", answer->wrap_edges, answer->wrap_edge_count,
                           check->wrap_edges);

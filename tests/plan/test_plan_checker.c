@@ -200,8 +200,12 @@ static void checker_wrong_edges_are_found(void** state)
     REFUSED((edges[3] = (MaarPlanEdge){6, 5, VK_FALSE}, answer->edge_count = 4,
              answer->info.edgeCount = 4, answer->info.firstStageEdgeCount = 4),
             "there are more of the edge");
-    REFUSED(edges[1].before = 0, "the edge from 0 to 3 is superfluous, or the edges are not in "
-                                 "order");
+    REFUSED(edges[1].before = 0, "the edge from 0 to 3 joins what shares nothing");
+    REFUSED(edges[0] = ((MaarPlanEdge){1, 0, VK_FALSE}),
+            "the edge from 1 to 0 is against the order");
+    REFUSED((edges[1] = edges[0], wraps[1] = (MaarPlanEdge){2, 2, VK_FALSE}),
+            "the edge from 2 to 3 has no path within the frame");
+    REFUSED(wraps[0] = wraps[1], "the edge from 0 to 0 has no path to the next frame");
     REFUSED((edges[0] = edges[1], edges[1] = (MaarPlanEdge){0, 1, VK_FALSE}),
             "the edge from 0 to 1 is missing, or the edges are not in order");
     REFUSED(wraps[2].before = 5,
