@@ -66,10 +66,12 @@ VkResult maar_allocate_foreign(MaarAllocator allocator, const struct maar_foreig
         result = name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (result == VK_SUCCESS) {
-        result = place_foreign(allocator, memory, name, &made);
-        if (result == VK_ERROR_TOO_MANY_OBJECTS && maar_make_room(allocator, UINT32_MAX)) {
-            result = place_foreign(allocator, memory, name, &made);
+        /* Before the driver is asked: a driver that refuses an import may close the handle. */
+        if (maar_atomic64_load(&allocator->device_count) >=
+            allocator->device.facts.max_allocation_count) {
+            (void)maar_make_room(allocator, UINT32_MAX);
         }
+        result = place_foreign(allocator, memory, name, &made);
         if (result == VK_ERROR_TOO_MANY_OBJECTS) {
             report_too_many(allocator, memory);
         }
