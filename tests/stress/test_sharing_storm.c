@@ -215,7 +215,7 @@ static void* share(void* data)
 
 /* Every so often a call of the driver fails. A driver that closes what it refuses is left to tests
  * of one thread: its number may go to a duplicate of the same handle in another thread, and nobody
- * can tell the two apart. */
+ * can distinguish the two. */
 static void let_loose(struct sharing_storm* storm, struct rig_random* random)
 {
     static const VkResult codes[] = {
