@@ -11,11 +11,18 @@
  */
 #include "core/plan/plan_bound.h"
 
-#include "core/plan/plan_graph.h"
+#include "core/plan/plan_spans.h"
 
 #include <string.h>
 
-enum { MAX_IMPROVEMENTS = 16 };
+enum {
+    MAX_IMPROVEMENTS = 16,
+    /* The steps up to which the clock is not read, those between two readings, and the most steps:
+     * some milliseconds, a millisecond, a quarter of a second. */
+    FIRST_LOOK = 1 << 22,
+    STEPS_PER_LOOK = 1 << 20,
+    MOST_STEPS = 1 << 28,
+};
 
 struct front {
     const struct maar_plan_problem* problem;
@@ -26,7 +33,26 @@ struct front {
     uint32_t* ends;
     uint64_t steady; /* bytes of items that live at every front */
     uint64_t weight; /* bytes that live at the front */
+    uint64_t steps;  /* numbers of queues that were looked at */
+    uint64_t look;   /* the steps at which the clock is read next */
+    bool stopped;    /* time is up, or there were too many steps */
 };
+
+/* Counts the steps for one item. Returns false when the bound has to end. */
+static bool count_steps(struct front* front, uint32_t item)
+{
+    const struct maar_plan_graph* graph = front->problem->graph;
+    const uint32_t resource = front->problem->resource[item];
+    const size_t spans = graph->span_begin[resource + 1] - graph->span_begin[resource];
+    front->steps += (spans + 1) * graph->queue_count;
+    if (front->steps >= front->look && !front->stopped) {
+        const bool interrupted = maar_plan_interrupted(graph->budget);
+        graph->budget->cut_short |= interrupted;
+        front->stopped = interrupted || front->steps > MOST_STEPS;
+        front->look = front->steps + STEPS_PER_LOOK;
+    }
+    return !front->stopped;
+}
 
 static bool open_front(const struct maar_plan_problem* problem, struct maar_host_stack* stack,
                        struct front* front)
@@ -35,6 +61,7 @@ static bool open_front(const struct maar_plan_problem* problem, struct maar_host
     const uint32_t queues = graph->queue_count;
     *front = (struct front){
         .problem = problem,
+        .look = FIRST_LOOK,
         .begun = maar_stack_grab_zeroed(stack, queues, sizeof *front->begun),
         .length = maar_stack_grab_zeroed(stack, queues, sizeof *front->length),
         .change = maar_stack_grab(stack, (size_t)graph->pass_count + 2, sizeof *front->change),
@@ -73,7 +100,8 @@ static void list_positions(const struct maar_plan_graph* graph, const uint32_t* 
     }
 }
 
-/* Finds the heaviest of the fronts between the passes in the order of their positions. */
+/* Finds the heaviest of the fronts between the passes in the order of their positions. Returns
+ * false when host memory is short. */
 static bool find_position(struct front* front, struct maar_host_stack* stack)
 {
     const struct maar_plan_problem* problem = front->problem;
@@ -94,6 +122,9 @@ static bool find_position(struct front* front, struct maar_host_stack* stack)
         if (lives_always(problem, i)) {
             front->steady += problem->bytes[i];
             continue;
+        }
+        if (!count_steps(front, i)) {
+            return true;
         }
         uint32_t over = graph->pass_count;
         maar_plan_list_ends(graph, problem->resource[i], front->ends);
@@ -152,6 +183,9 @@ static bool improve_queue(struct front* front, uint32_t queue)
         if (lives_always(problem, i)) {
             continue;
         }
+        if (!count_steps(front, i)) {
+            return false;
+        }
         list_item(front, i);
         if (find_span(front, queue, &low, &high)) {
             front->change[low] += problem->bytes[i];
@@ -176,7 +210,7 @@ VkResult maar_plan_bound_fronts(struct maar_plan_problem* problem, struct maar_h
     const bool made = open_front(problem, stack, &front) && find_position(&front, stack);
     uint32_t idle = 0;
     for (uint32_t k = 0; made && k < MAX_IMPROVEMENTS && idle < graph->queue_count; ++k) {
-        if (maar_plan_interrupted(graph->budget)) {
+        if (front.stopped || maar_plan_interrupted(graph->budget)) {
             break;
         }
         idle = improve_queue(&front, k % graph->queue_count) ? 1 : idle + 1;

@@ -12,6 +12,7 @@
 
 #include "core/plan/plan_granule.h"
 #include "core/plan/plan_pairs.h"
+#include "core/plan/plan_spans.h"
 #include "core/plan/problem/plan_rank.h"
 #include "core/plan/problem/plan_rank_set.h"
 
@@ -21,43 +22,6 @@ static bool keeps_contents(const struct maar_plan_problem* problem, uint32_t ite
 {
     const MaarPlanResource* resource = &problem->graph->info->pResources[problem->resource[item]];
     return (resource->flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0;
-}
-
-/* Returns whether use k of a resource is a last use: no other use comes after it. If `last` is
- * false, returns whether use k is a first use: no other use comes before it. */
-static bool is_outer_use(const struct maar_plan_graph* graph, const MaarPlanResource* resource,
-                         uint32_t k, bool last)
-{
-    const uint32_t pass = resource->pUses[k];
-    for (uint32_t other = 0; other < resource->useCount; ++other) {
-        const uint32_t from = last ? pass : resource->pUses[other];
-        const uint32_t to = last ? resource->pUses[other] : pass;
-        if (graph->clock != NULL && maar_plan_pass_follows(graph, from, to)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-bool maar_plan_crosses_queues(const struct maar_plan_graph* graph, uint32_t before, uint32_t after)
-{
-    if (graph->queue == NULL) {
-        return false;
-    }
-    const MaarPlanResource* a = &graph->info->pResources[before];
-    const MaarPlanResource* b = &graph->info->pResources[after];
-    const uint32_t* queues = graph->info->pPassQueues;
-    for (uint32_t i = 0; i < a->useCount; ++i) {
-        if (!is_outer_use(graph, a, i, true)) {
-            continue;
-        }
-        for (uint32_t k = 0; k < b->useCount; ++k) {
-            if (queues[a->pUses[i]] != queues[b->pUses[k]] && is_outer_use(graph, b, k, false)) {
-                return true;
-            }
-        }
-    }
-    return false;
 }
 
 /* A walk over the addresses of a class. Items are ranked by their begin in time, which agrees with

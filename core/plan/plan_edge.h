@@ -21,8 +21,5 @@ struct maar_plan_edges {
 VkResult maar_plan_find_edges(const struct maar_plan_problem* problem, const int64_t* offsets,
                               struct maar_host_stack* stack, struct maar_plan_edges* edges,
                               struct maar_plan_edges* wrap_edges);
-/* Returns whether a last use of one resource and a first use of the other are on different
- * queues. */
-bool maar_plan_crosses_queues(const struct maar_plan_graph* graph, uint32_t before, uint32_t after);
 
 #endif

@@ -12,6 +12,7 @@
 #include "core/plan/plan_fewer.h"
 
 #include "core/plan/plan_edge.h"
+#include "core/plan/plan_spans.h"
 #include "core/plan/problem/plan_rank.h"
 
 #include <string.h>

@@ -12,8 +12,7 @@
 
 #include "core/plan/plan_input.h"
 #include "core/plan/plan_passes.h"
-
-#include <string.h>
+#include "core/plan/plan_spans.h"
 
 /* The most resources whose partial order is computed: 2 MiB, about 50 ms. */
 enum { MAX_ORDERED = 4096 };
@@ -108,6 +107,8 @@ static VkResult place_along_chain(const struct maar_plan_chain* chain,
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     graph->inner_end = chain->end;
+    graph->chain_after = chain->after;
+    graph->chain_before = chain->before;
     for (uint32_t i = 0; i < graph->count; ++i) {
         const MaarPlanResource* resource = &graph->info->pResources[i];
         const bool alone = (resource->flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0;
@@ -132,73 +133,73 @@ static VkResult place_along_chain(const struct maar_plan_chain* chain,
     return VK_SUCCESS;
 }
 
-void maar_plan_list_begins(const struct maar_plan_graph* graph, uint32_t i, uint32_t* begins)
-{
-    const MaarPlanResource* resource = &graph->info->pResources[i];
-    memset(begins, 0xFF, graph->queue_count * sizeof *begins);
-    for (uint32_t k = 0; k < resource->useCount; ++k) {
-        const uint32_t pass = resource->pUses[k];
-        uint32_t* begin = &begins[graph->queue[pass]];
-        *begin = graph->place[pass] < *begin ? graph->place[pass] : *begin;
-    }
-}
+/* A place of a queue. */
+struct queue_place {
+    uint32_t queue;
+    uint32_t place;
+};
 
-void maar_plan_list_ends(const struct maar_plan_graph* graph, uint32_t i, uint32_t* ends)
+/* Whether a resource with these first uses comes after one with these ends. */
+static bool begins_after(const struct queue_place* begins, size_t count, const uint32_t* ends)
 {
-    const MaarPlanResource* resource = &graph->info->pResources[i];
-    memset(ends, 0, graph->queue_count * sizeof *ends);
-    for (uint32_t k = 0; k < resource->useCount; ++k) {
-        const uint32_t* clock = graph->clock + (size_t)resource->pUses[k] * graph->queue_count;
-        for (uint32_t q = 0; q < graph->queue_count; ++q) {
-            ends[q] = clock[q] > ends[q] ? clock[q] : ends[q];
-        }
-    }
-}
-
-/* Whether a resource with these begins comes after one with these ends. */
-static bool begins_after(const uint32_t* begins, const uint32_t* ends, uint32_t queue_count)
-{
-    for (uint32_t q = 0; q < queue_count; ++q) {
-        if (begins[q] < ends[q]) {
+    for (size_t k = 0; k < count; ++k) {
+        if (begins[k].place < ends[begins[k].queue]) {
             return false;
         }
     }
     return true;
 }
 
-/* The number of resources between two readings of the clock. Each is compared with all others, at
- * most MAX_ORDERED, in each queue: half a millisecond with a few queues. */
-enum { ROWS_PER_LOOK = 16 };
+enum {
+    /* The comparisons between two readings of the clock: half a millisecond. */
+    ORDER_STEPS_PER_LOOK = 1 << 17,
+    /* With fewer comparisons than this, the order is computed in any case. */
+    FEW_STEPS = 1 << 22,
+    /* With more, the order is left out: a second. */
+    MOST_ORDER_STEPS = 1 << 30,
+};
 
-/* Fills in the partial order of all resources. Leaves it out when time is up: the chain then shows
- * which resources may share bytes, though not all of them. */
+/* Fills in the partial order of all resources. Leaves it out when time is up, and where resources
+ * use very many queues: the chain then shows which resources may share bytes, though not all of
+ * them. */
 static VkResult build_order(struct maar_host_stack* stack, struct maar_plan_graph* graph)
 {
     const MaarPlanResource* resources = graph->info->pResources;
-    const uint32_t queues = graph->queue_count;
+    const size_t* span_begin = graph->span_begin;
+    const size_t span_count = span_begin[graph->count];
     const size_t words = maar_plan_words(graph->count);
+    const uint64_t all_steps = (uint64_t)span_count * (graph->count + graph->queue_count);
+    if (all_steps > MOST_ORDER_STEPS) {
+        return VK_SUCCESS;
+    }
+    const bool looks = graph->count > MAAR_PLAN_SMALL || all_steps > FEW_STEPS;
     uint64_t* before = maar_stack_grab_zeroed(stack, graph->count, words * sizeof *before);
-    uint32_t* begins = maar_stack_grab(stack, graph->count, queues * sizeof *begins);
-    uint32_t* ends = maar_stack_grab(stack, queues, sizeof *ends);
+    struct queue_place* begins = maar_stack_grab(stack, span_count, sizeof *begins);
+    uint32_t* ends = maar_stack_grab(stack, graph->queue_count, sizeof *ends);
     if (before == NULL || begins == NULL || ends == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    for (uint32_t i = 0; i < graph->count; ++i) {
-        maar_plan_list_begins(graph, i, begins + (size_t)i * queues);
+    for (size_t k = 0; k < span_count; ++k) {
+        begins[k] =
+            (struct queue_place){graph->spans[k].queue, graph->place[graph->spans[k].first]};
     }
+    uint64_t steps = ORDER_STEPS_PER_LOOK; /* since the clock was read */
     for (uint32_t i = 0; i < graph->count; ++i) {
-        if (i % ROWS_PER_LOOK == 0 && graph->count > MAAR_PLAN_SMALL &&
-            maar_plan_interrupted(graph->budget)) {
-            graph->budget->cut_short = true;
-            return VK_SUCCESS;
+        if (looks && steps >= ORDER_STEPS_PER_LOOK) {
+            if (maar_plan_interrupted(graph->budget)) {
+                graph->budget->cut_short = true;
+                return VK_SUCCESS;
+            }
+            steps = 0;
         }
         if ((resources[i].flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0) {
             continue;
         }
+        steps += span_count + (span_begin[i + 1] - span_begin[i]) * graph->queue_count;
         maar_plan_list_ends(graph, i, ends);
         for (uint32_t k = 0; k < graph->count; ++k) {
             if (k != i && (resources[k].flags & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) == 0 &&
-                begins_after(begins + (size_t)k * queues, ends, queues)) {
+                begins_after(begins + span_begin[k], span_begin[k + 1] - span_begin[k], ends)) {
                 maar_plan_put(before + i * words, k);
             }
         }
@@ -221,6 +222,9 @@ VkResult maar_plan_build_graph(const MaarPlanCreateInfo* info, struct maar_plan_
     if (result == VK_SUCCESS) {
         result = place_along_chain(&chain, stack, graph);
     }
+    if (result == VK_SUCCESS) {
+        result = maar_plan_list_spans(stack, graph);
+    }
     if (result == VK_SUCCESS && graph->clock != NULL && graph->count <= MAX_ORDERED) {
         result = build_order(stack, graph);
     }
@@ -232,17 +236,11 @@ bool maar_plan_resource_precedes(const struct maar_plan_graph* graph, uint32_t o
     if (graph->before != NULL) {
         return maar_plan_has(graph->before + one * graph->before_words, other);
     }
-    const MaarPlanResource* a = &graph->info->pResources[one];
-    const MaarPlanResource* b = &graph->info->pResources[other];
-    if (graph->clock == NULL || ((a->flags | b->flags) & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0) {
-        return graph->last[one] < graph->first[other];
+    const MaarPlanResource* resources = graph->info->pResources;
+    const bool apart =
+        ((resources[one].flags | resources[other].flags) & MAAR_PLAN_RESOURCE_NO_ALIASING_BIT) != 0;
+    if (graph->last[one] < graph->first[other]) {
+        return true;
     }
-    for (uint32_t i = 0; i < a->useCount; ++i) {
-        for (uint32_t k = 0; k < b->useCount; ++k) {
-            if (!maar_plan_pass_follows(graph, a->pUses[i], b->pUses[k])) {
-                return false;
-            }
-        }
-    }
-    return true;
+    return graph->spans != NULL && !apart && maar_plan_spans_precede(graph, one, other);
 }

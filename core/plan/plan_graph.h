@@ -10,11 +10,6 @@
 /* Builds the graph. Rejects an input whose passes form a cycle. */
 VkResult maar_plan_build_graph(const MaarPlanCreateInfo* info, struct maar_plan_budget* budget,
                                struct maar_host_stack* stack, struct maar_plan_graph* graph);
-/* Sets for each queue the place of a resource's first use there, UINT32_MAX for none. */
-void maar_plan_list_begins(const struct maar_plan_graph* graph, uint32_t i, uint32_t* begins);
-/* Sets for each queue the place from which on all passes come after every use of a resource,
- * UINT32_MAX for none. The graph has clocks. */
-void maar_plan_list_ends(const struct maar_plan_graph* graph, uint32_t i, uint32_t* ends);
 /* Returns whether a resource comes before another one in every execution. Looks at their uses, so
  * it knows more than intervals along a chain. */
 bool maar_plan_resource_precedes(const struct maar_plan_graph* graph, uint32_t one, uint32_t other);

@@ -8,8 +8,9 @@
 
 #include <string.h>
 
-/* The most entries of all clocks: 64 MiB. An input with more passes times queues has no clocks. */
-enum { MOST_CLOCK_ENTRIES = 1 << 24 };
+/* The most entries of all clocks: 16 MiB, ten milliseconds. An input with more passes times queues
+ * has no clocks. */
+enum { MOST_CLOCK_ENTRIES = 1 << 22 };
 
 /* For each pass, a list of the passes that must come after it: the next pass of its queue, and
  * those that dependencies name. */

@@ -23,6 +23,14 @@ struct reuse {
     uint32_t* next;   /* per resource: the next one in its list */
     uint32_t* ending; /* per place in the order of passes: the first resource that ends there */
     uint32_t* place;  /* per pass: its place in the order */
+    /* Several queues only. Per queue: how many passes of it the first uses of the present resource
+     * find ended, and whether that resource was seen there. */
+    uint32_t* ended;
+    uint32_t* seen;
+    /* The last use of resource i on each queue that it uses: last[first_last[i]] to
+     * last[first_last[i + 1] - 1]. */
+    uint32_t* last;
+    size_t* first_last;
 };
 
 static uint32_t hash_key(const struct maar_transient_resource* resource)
@@ -104,16 +112,76 @@ static void end_resources(struct reuse* reuse, uint32_t place)
     }
 }
 
-/* Whether every use of one resource has ended before each use of another one. */
-static bool is_over(const struct maar_transient_graph* graph,
-                    const struct maar_transient_resource* before,
-                    const struct maar_transient_resource* after)
+/* Lists the last use of each resource on each queue. The uses of a resource are in order. */
+static bool list_last_uses(struct reuse* reuse, struct maar_host_stack* stack)
 {
-    for (uint32_t i = 0; i < after->use_count && graph->queue_count > 1; ++i) {
-        for (uint32_t k = 0; k < before->use_count; ++k) {
-            if (!maar_transient_precedes(graph, before->uses[k].pass, after->uses[i].pass)) {
-                return false;
+    const struct maar_transient_graph* graph = reuse->graph;
+    if (graph->queue_count <= 1) {
+        return true;
+    }
+    size_t most = 0;
+    for (uint32_t i = 0; i < graph->resource_count; ++i) {
+        const uint32_t uses = graph->resources[i].use_count;
+        most += uses < graph->queue_count ? uses : graph->queue_count;
+    }
+    reuse->ended = maar_stack_take(stack, graph->queue_count, sizeof *reuse->ended);
+    reuse->seen = maar_stack_take(stack, graph->queue_count, sizeof *reuse->seen);
+    reuse->last = maar_stack_take(stack, most, sizeof *reuse->last);
+    reuse->first_last =
+        maar_stack_take(stack, (size_t)graph->resource_count + 1, sizeof *reuse->first_last);
+    if (stack->failed) {
+        return false;
+    }
+    size_t count = 0;
+    for (uint32_t i = 0; i < graph->resource_count; ++i) {
+        const struct maar_transient_resource* resource = &graph->resources[i];
+        reuse->first_last[i] = count;
+        for (uint32_t k = resource->use_count; k-- > 0;) {
+            const uint32_t pass = resource->uses[k].pass;
+            uint32_t* seen = &reuse->seen[graph->passes[pass].queue];
+            if (*seen != i + 1) {
+                *seen = i + 1;
+                reuse->last[count++] = pass;
             }
+        }
+    }
+    reuse->first_last[graph->resource_count] = count;
+    memset(reuse->seen, 0, graph->queue_count * sizeof *reuse->seen);
+    return true;
+}
+
+/* Finds for each queue how many of its passes have ended when any use of a resource begins. The
+ * first use on each queue finds the fewest. */
+static void find_ended(struct reuse* reuse, uint32_t index)
+{
+    const struct maar_transient_graph* graph = reuse->graph;
+    const struct maar_transient_resource* resource = &graph->resources[index];
+    memset(reuse->ended, 0xFF, graph->queue_count * sizeof *reuse->ended);
+    for (uint32_t k = 0; k < resource->use_count; ++k) {
+        const uint32_t pass = resource->uses[k].pass;
+        uint32_t* seen = &reuse->seen[graph->passes[pass].queue];
+        if (*seen == index + 1) {
+            continue;
+        }
+        *seen = index + 1;
+        const uint32_t* clock = &graph->clocks[(size_t)pass * graph->queue_count];
+        for (uint32_t q = 0; q < graph->queue_count; ++q) {
+            reuse->ended[q] = clock[q] < reuse->ended[q] ? clock[q] : reuse->ended[q];
+        }
+    }
+}
+
+/* Whether every use of one resource has ended before each use of the present one. */
+static bool is_over(const struct reuse* reuse, uint32_t before)
+{
+    const struct maar_transient_graph* graph = reuse->graph;
+    if (graph->queue_count <= 1) {
+        return true;
+    }
+    for (size_t k = reuse->first_last[before]; k < reuse->first_last[before + 1]; ++k) {
+        const struct maar_transient_pass* pass = &graph->passes[reuse->last[k]];
+        if (reuse->ended[pass->queue] <= pass->position) {
+            return false;
         }
     }
     return true;
@@ -127,8 +195,11 @@ static bool take_over(struct reuse* reuse, uint32_t index)
         return false;
     }
     uint32_t* link = &reuse->over[reuse->group[index]];
+    if (graph->queue_count > 1 && *link != MAAR_TRANSIENT_NONE) {
+        find_ended(reuse, index);
+    }
     for (uint32_t looks = 0; *link != MAAR_TRANSIENT_NONE && looks < MOST_LOOKS; ++looks) {
-        if (is_over(graph, &graph->resources[*link], &graph->resources[index])) {
+        if (is_over(reuse, *link)) {
             *link = reuse->next[*link];
             return true;
         }
@@ -142,7 +213,7 @@ VkDeviceSize maar_transient_reuse(struct maar_host_stack* stack,
 {
     struct reuse reuse = {.graph = graph};
     VkDeviceSize size = 0;
-    const bool begun = begin_reuse(&reuse, stack);
+    const bool begun = begin_reuse(&reuse, stack) && list_last_uses(&reuse, stack);
     for (uint32_t i = 0; i < graph->pass_count && begun; ++i) {
         const struct maar_transient_pass* pass = &graph->passes[graph->order[i]];
         for (uint32_t k = pass->first_use; k < pass->first_use + pass->use_count; ++k) {

@@ -87,7 +87,8 @@ typedef struct MaarPlanDependency {
 
 /** Called about every millisecond, apart from the steps that every plan needs. VK_TRUE ends all
  * steps that only improve the plan, and the plan takes the best placement found so far. What is
- * left takes up to 10 milliseconds, and about a microsecond for each resource and use. */
+ * left takes up to 10 milliseconds, and about a microsecond for each resource, use, pass,
+ * dependency and edge. */
 typedef VkBool32(VKAPI_PTR* PFN_maarPlanCancel)(void* pUserData);
 
 /** Options of a plan. */
@@ -124,7 +125,8 @@ typedef struct MaarPlanCreateInfo {
     /** How many passes, at most MAAR_PLAN_MAX_PASSES; 0: one queue, and any numbers below
      * UINT32_MAX name its passes. */
     uint32_t passCount;
-    /** The queue of each pass, any numbers; NULL: one queue. */
+    /** The queue of each pass, any numbers; NULL: one queue. Where passes times queues exceed four
+     * millions, the planner knows fewer of the orders between queues, and may share less. */
     const uint32_t* pPassQueues;
     /** How many dependencies. */
     uint32_t dependencyCount;
@@ -142,8 +144,8 @@ typedef struct MaarPlanCreateInfo {
     uint64_t nodeLimit;
     /** Nanoseconds after the beginning of the call at which all steps end that only improve the
      * plan; 0: no limit. What a plan needs is done in any case, and takes up to 20 milliseconds
-     * more, and about a microsecond for each resource and use. The result may differ from run to
-     * run. */
+     * more, and about a microsecond for each resource, use, pass, dependency and edge. The result
+     * may differ from run to run. */
     uint64_t timeLimit_ns;
     /** Most bytes of host memory that the plan may hold at a time, its result included; 0: 1 GiB.
      * Where a search would need more, the plan takes the best greedy order. */

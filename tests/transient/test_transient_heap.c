@@ -235,6 +235,33 @@ static void objects_in_use_are_not_reused(void** state)
     maarDestroyTransientHeap(rig->allocator, heap);
 }
 
+/* Two queues: the last use of an object on each of them must be over. */
+static void objects_in_use_on_another_queue_are_not_reused(void** state)
+{
+    (void)state;
+    for (uint32_t held = 0; held < 2; ++held) {
+        const uint32_t families[2] = {0, 0};
+        graph_init(&maker, 2, families);
+        const uint32_t writer = graph_pass(&maker, 0);
+        const uint32_t reader = graph_pass(&maker, 1);
+        const uint32_t holder = graph_pass(&maker, 0);
+        const uint32_t next = graph_pass(&maker, 1);
+        graph_depend(&maker, writer, reader);
+        const uint32_t object = graph_image(&maker, 128, 128);
+        graph_use(&maker, object, writer, GRAPH_COMPUTE_WRITE);
+        graph_use(&maker, object, reader, GRAPH_COMPUTE_READ);
+        if (held == 1) {
+            graph_use(&maker, object, holder, GRAPH_COMPUTE_READ);
+        }
+        graph_use(&maker, graph_image(&maker, 128, 128), next, GRAPH_COMPUTE_WRITE);
+        const MaarTransientHeapCreateInfo info = heap_info();
+        MaarTransientHeap heap = create(&info);
+        assert_true(read_heap(heap).objectReuseSize ==
+                    (held == 1 ? read_heap(heap).totalSize : read_heap(heap).totalSize / 2));
+        maarDestroyTransientHeap(rig->allocator, heap);
+    }
+}
+
 /* In each frame, one queue writes what the other one reads. Only the frame that used the same copy
  * must be over. */
 static void waits_are_for_the_frame_of_their_copy(void** state)
@@ -738,6 +765,7 @@ int main(void)
         ON_RIG(misuse_of_heaps_is_named),
         ON_RIG(objects_that_are_kept_count_for_themselves),
         ON_RIG(objects_in_use_are_not_reused),
+        ON_RIG(objects_in_use_on_another_queue_are_not_reused),
         ON_RIG(waits_are_for_the_frame_of_their_copy),
         ON_RIG(another_view_of_an_image_is_created),
     };

@@ -9,6 +9,13 @@
 #include "core/plan/problem/plan_budget.h"
 #include "core/plan/problem/plan_numbers.h"
 
+/* The uses of a resource on one queue: the first and the last pass. */
+struct maar_plan_span {
+    uint32_t queue;
+    uint32_t first;
+    uint32_t last;
+};
+
 /* The passes and the orders between resources. */
 struct maar_plan_graph {
     const MaarPlanCreateInfo* info;
@@ -36,6 +43,16 @@ struct maar_plan_graph {
      * NULL with very many passes and queues */
     uint32_t* clock;
     uint32_t* position; /* per pass: its place in an order that keeps queues and dependencies */
+    /* per pass: along the chain of passes it is at this position or later, and at this one or
+     * earlier */
+    uint32_t* chain_after;
+    uint32_t* chain_before;
+    /* Several queues: the spans of resource i are spans[span_begin[i]] to
+     * spans[span_begin[i + 1] - 1]. The others have none. */
+    struct maar_plan_span* spans;
+    size_t* span_begin;
+    uint32_t* first_queue; /* per resource: the queue of its first uses, UINT32_MAX for several */
+    uint32_t* last_queue;  /* per resource: the queue of its last uses */
     /* per resource: the place of its earliest use; sorts every chain by time */
     uint32_t* begin_rank;
 };
@@ -99,10 +116,16 @@ struct maar_plan_problem {
  */
 enum { MAAR_PLAN_FEW_CLIQUES = 128 };
 
-/* Returns whether a pass comes after another one. The graph has clocks. */
+/* Returns whether a pass comes after another one. Without clocks, only the order of each queue and
+ * the chain of passes are known. */
 static inline bool maar_plan_pass_follows(const struct maar_plan_graph* graph, uint32_t before,
                                           uint32_t after)
 {
+    if (graph->clock == NULL) {
+        return graph->queue[before] == graph->queue[after]
+                   ? graph->place[before] < graph->place[after]
+                   : graph->chain_before[before] < graph->chain_after[after];
+    }
     return graph->place[after] >=
            graph->clock[(size_t)before * graph->queue_count + graph->queue[after]];
 }
