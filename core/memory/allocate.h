@@ -8,6 +8,7 @@
 #define MAAR_CORE_MEMORY_ALLOCATE_H
 
 #include "core/memory/arena_place.h"
+#include "core/memory/patience.h"
 
 /* Only Maar's own allocations set this flag. A failure is neither counted nor reported, and the
  * observer (pfnOutOfMemory) is not called, because the caller then tries something else. */
@@ -40,6 +41,12 @@ VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemo
                        const MaarAllocationCreateInfo* info, bool internal,
                        MaarAllocation* allocation);
 
+/* Does the same for an allocation of Maar's own that is one of several in a public call. All of
+ * them wait for other threads with the patience of that call. */
+VkResult maar_allocate_own(MaarAllocator allocator, const char* call,
+                           const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
+                           struct maar_patience* patience, MaarAllocation* allocation);
+
 /* How a successful allocation differs from what the caller asked for. */
 struct maar_deviation {
     bool fallback;      /* its memory type is not the preferred type */
@@ -53,12 +60,13 @@ struct maar_deviation {
 VkResult maar_allocate_slowly(MaarAllocator allocator, const char* call,
                               const MaarMemoryRequest* request,
                               const MaarAllocationCreateInfo* info,
-                              const struct maar_place_request* general, struct maar_made* made,
+                              const struct maar_place_request* general,
+                              struct maar_patience* patience, struct maar_made* made,
                               struct maar_deviation* deviation);
 
-/* After a shortage: frees what has passed, waits a second at most for what other threads are
- * freeing, and releases the empty blocks of some heaps (bits). Returns whether anything came free.
- * No lock may be held. */
-bool maar_make_room(MaarAllocator allocator, uint32_t heaps);
+/* After a shortage: frees what has passed, waits for what other threads are freeing, and releases
+ * the empty blocks of some heaps (bits). Returns whether anything came free. No lock may be held.
+ */
+bool maar_make_room(MaarAllocator allocator, uint32_t heaps, struct maar_patience* patience);
 
 #endif

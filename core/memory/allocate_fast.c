@@ -73,6 +73,7 @@ MAAR_NOINLINE VkResult map_for_life(MaarAllocator allocator, const struct maar_m
 MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char* call,
                                             const MaarMemoryRequest* request,
                                             const MaarAllocationCreateInfo* info, bool internal,
+                                            struct maar_patience* patience,
                                             MaarAllocation* allocation)
 {
     struct maar_place_request general;
@@ -94,7 +95,8 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
         result = general.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (result == VK_SUCCESS) {
-        result = maar_allocate_slowly(allocator, call, request, info, &general, &made, &deviation);
+        result = maar_allocate_slowly(allocator, call, request, info, &general, patience, &made,
+                                      &deviation);
         if (result != VK_SUCCESS) {
             maar_host_free(allocator->callbacks, general.name);
         }
@@ -184,5 +186,14 @@ VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemo
         allocate_fast(allocator, request, info, internal, allocation)) {
         return VK_SUCCESS;
     }
-    return allocate_with_checks(allocator, call, request, info, internal, allocation);
+    struct maar_patience patience = maar_patience_begin();
+    return allocate_with_checks(allocator, call, request, info, internal, &patience, allocation);
+}
+
+VkResult maar_allocate_own(MaarAllocator allocator, const char* call,
+                           const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
+                           struct maar_patience* patience, MaarAllocation* allocation)
+{
+    *allocation = VK_NULL_HANDLE;
+    return allocate_with_checks(allocator, call, request, info, true, patience, allocation);
 }

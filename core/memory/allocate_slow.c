@@ -16,7 +16,6 @@
 #include "core/memory/pool_list.h"
 #include "core/memory/range_free.h"
 #include "core/memory/slot_home.h"
-#include "core/port_time.h"
 #include "core/time/retire_collect.h"
 
 /* How often a request is tried within budgets while other threads free something or make blocks. */
@@ -33,7 +32,9 @@ struct job {
     VkExternalMemoryHandleTypeFlags export_types; /* 0 if the caller gave a pool */
     struct maar_budget_use budgets;
     struct maar_type_choice choice;
-    bool others_grow; /* other threads were making blocks when an attempt ended */
+    struct maar_patience* patience;
+    VkDeviceSize block_size; /* of the smallest VkDeviceMemory of the first type that would serve */
+    bool others_grow;        /* other threads were making blocks when an attempt ended */
 };
 
 /* Returns the least common multiple of two alignments, or 0 if it is out of bounds. If alignment is
@@ -78,13 +79,12 @@ static VkResult place_now(struct maar_pool* pool, const struct maar_place_reques
 /* Called after a shortage. Looks for room in the arenas of all threads, and again each time a block
  * that another thread is making is listed or fails. Waits for as many blocks as are being made at
  * the start, and not for later ones, so that the function always returns. */
-static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_request* place,
-                                VkResult shortage, struct maar_made* made)
+static VkResult wait_for_others(struct job* job, struct maar_pool* pool, VkResult shortage,
+                                struct maar_made* made)
 {
     uint32_t creating = 0;
     uint32_t turn = maar_pool_turn(pool, &creating);
     const uint32_t last = turn + creating;
-    const uint64_t deadline = maar_deadline_ns(MAAR_MOST_WAIT_NS);
     bool in_time = true;
     if (creating == 0 && !maar_arena_set_is_divided(&pool->arenas)) {
         return shortage;
@@ -93,14 +93,16 @@ static VkResult wait_for_others(struct maar_pool* pool, const struct maar_place_
         /* Decided before the search for room, so the last search sees every block that was listed
          * in time. */
         const bool is_last = creating == 0 || (int32_t)(turn - last) >= 0;
-        const enum maar_pool_outcome outcome = maar_pool_place(pool, place, true, made);
+        const enum maar_pool_outcome outcome = maar_pool_place(pool, &job->place, true, made);
         if (outcome != MAAR_POOL_NO_ROOM) {
             return maar_pool_result(outcome, made);
         }
         if (is_last || !in_time) {
             return shortage;
         }
+        const uint64_t deadline = maar_patience_deadline(job->patience);
         in_time = maar_pool_wait(pool, turn, deadline);
+        maar_patience_spend(job->patience, deadline);
         turn = maar_pool_turn(pool, &creating);
     }
 }
@@ -113,20 +115,21 @@ static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct ma
 {
     const struct maar_place_request* place = &job->place;
     struct maar_retire* retire = &job->allocator->retire;
-    const uint64_t seen = maar_atomic64_load(&retire->returned_count);
+    const uint32_t heap = 1u << pool->heap_index;
+    const uint64_t seen = maar_retire_returned(retire, heap);
     VkResult result = place_now(pool, place, false, made);
     if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
         return result;
     }
-    if (maar_retire_reclaim(retire, seen) || maar_arena_set_is_divided(&pool->arenas)) {
+    if (maar_retire_reclaim(retire, heap, seen) || maar_arena_set_is_divided(&pool->arenas)) {
         result = place_now(pool, place, true, made);
     }
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY && may_grow) {
-        result = maar_pool_add_block(pool, place, &job->budgets, made);
+        result = maar_pool_add_block(pool, place, &job->budgets, job->patience, made);
     }
     if (is_shortage(result) && may_grow && maar_pool_fits_fixed_block(pool, place)) {
-        result = wait_for_others(pool, place, result, made);
+        result = wait_for_others(job, pool, result, made);
     } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_arena_set_is_divided(&pool->arenas)) {
         result = place_now(pool, place, true, made);
     }
@@ -139,8 +142,18 @@ static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct ma
 static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
     const VkResult result = place_or_grow(job, pool, made);
-    job->others_grow |= is_shortage(result) && maar_atomic32_load(&pool->creating_count) != 0;
+    job->others_grow |= is_shortage(result) && job->patience->left_ns != 0 &&
+                        maar_atomic32_load(&pool->creating_count) != 0;
     return result;
+}
+
+/* Notes the size for the report of a failure. */
+static void note_block_size(struct job* job, const struct maar_pool* pool, bool dedicated)
+{
+    if (pool->type_index == maar_best_type(&job->choice)) {
+        job->block_size =
+            dedicated ? job->general->size : maar_pool_least_block(pool, job->place.size);
+    }
 }
 
 static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct maar_made* made)
@@ -153,7 +166,9 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     if (must_be_dedicated && (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
-    if (maar_wants_dedicated(job->request, job->info, pool)) {
+    const bool dedicated = maar_wants_dedicated(job->request, job->info, pool);
+    note_block_size(job, pool, dedicated);
+    if (dedicated) {
         struct maar_place_request place = job->place;
         place.size = job->general->size;
         VkResult result =
@@ -167,14 +182,23 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     return allocate_placed(job, pool, made);
 }
 
-/* Allocates in a pool. After a shortage, releases the empty page blocks, which no pool can use, and
- * tries again before another memory type is tried. */
+/* Returns the heaps (bits) where released memory helps after a shortage: any heap if the device has
+ * too many VkDeviceMemory objects. */
+static uint32_t heaps_of_shortage(VkResult shortage, uint32_t heaps)
+{
+    return shortage == VK_ERROR_TOO_MANY_OBJECTS ? UINT32_MAX : heaps;
+}
+
+/* Allocates in a pool. After a shortage of device memory, releases the empty page blocks, which no
+ * pool can use, and tries again before another memory type is tried. */
 static VkResult allocate_beside_pages(struct job* job, struct maar_pool* pool,
                                       struct maar_made* made)
 {
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     VkResult result = allocate_in_pool(job, pool, made);
-    if (is_shortage(result) && may_grow && maar_trim_paging(job->allocator, NULL) > 0) {
+    if (is_shortage(result) && result != VK_ERROR_OUT_OF_POOL_MEMORY && may_grow &&
+        maar_trim_paging(job->allocator, NULL, heaps_of_shortage(result, 1u << pool->heap_index)) >
+            0) {
         result = allocate_in_pool(job, pool, made);
     }
     return result;
@@ -241,33 +265,36 @@ struct returns {
     uint64_t blocks;
 };
 
-static struct returns count_returns(const struct MaarAllocator_T* allocator)
+static struct returns count_returns(const struct MaarAllocator_T* allocator, uint32_t heaps)
 {
     return (struct returns){
-        .bytes = maar_atomic64_load(&allocator->retire.returned_count),
-        .blocks = maar_atomic64_load(&allocator->leaving.ended_count),
+        .bytes = maar_retire_returned(&allocator->retire, heaps),
+        .blocks = maar_leaving_ended(&allocator->leaving, heaps),
     };
 }
 
-/* Frees ranges whose points have passed, and waits for what other threads are freeing: the bytes of
- * objects that they destroy, and blocks that they release. These bytes are free by the program's
- * count, although the driver does not know it yet. Ends at the deadline at the latest. Returns
- * whether anything was freed since `seen`. */
-static bool wait_for_returns(MaarAllocator allocator, const struct returns* seen,
-                             uint64_t deadline_ns)
+/* Frees ranges whose points have passed, and waits for what other threads are freeing in some
+ * heaps: the bytes of objects that they destroy and, for a request that may make a block, blocks
+ * that they release. These bytes are free by the program's count, although the driver does not know
+ * it yet. Returns whether anything was freed in these heaps since `seen`. */
+static bool wait_for_returns(MaarAllocator allocator, uint32_t heaps, bool may_grow,
+                             const struct returns* seen, struct maar_patience* patience)
 {
-    const bool reclaimed = maar_retire_reclaim(&allocator->retire, seen->bytes);
-    maar_retire_wait_for_batches(&allocator->retire, deadline_ns);
-    maar_leaving_wait(&allocator->leaving, deadline_ns);
-    const struct returns now = count_returns(allocator);
-    return reclaimed || now.bytes != seen->bytes || now.blocks != seen->blocks;
+    const uint64_t deadline = maar_patience_deadline(patience);
+    const bool reclaimed = maar_retire_reclaim(&allocator->retire, heaps, seen->bytes);
+    maar_retire_wait_for_batches(&allocator->retire, heaps, deadline);
+    if (may_grow) {
+        maar_leaving_wait(&allocator->leaving, heaps, deadline);
+    }
+    maar_patience_spend(patience, deadline);
+    const struct returns now = count_returns(allocator, heaps);
+    return reclaimed || now.bytes != seen->bytes || (may_grow && now.blocks != seen->blocks);
 }
 
-/* Releases all empty page blocks, and the empty blocks in some heaps. Returns the released bytes.
- */
+/* Releases the empty page blocks and the empty blocks in some heaps. Returns the released bytes. */
 static VkDeviceSize release_empty_in(MaarAllocator allocator, uint32_t heaps)
 {
-    VkDeviceSize released = maar_trim_paging(allocator, NULL);
+    VkDeviceSize released = maar_trim_paging(allocator, NULL, heaps);
     if (has_empty_blocks(allocator, heaps)) {
         for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
              pool = maar_pool_next(allocator, pool)) {
@@ -279,23 +306,55 @@ static VkDeviceSize release_empty_in(MaarAllocator allocator, uint32_t heaps)
     return released;
 }
 
-/* Does the same in the heaps of the candidate types. */
-static VkDeviceSize release_empty(const struct job* job)
+/* Releases what is empty where that helps after a shortage. If only the limit of a pool prevented a
+ * block, that is this pool: another empty block of it may be too small. */
+static VkDeviceSize release_empty(const struct job* job, VkResult shortage, uint32_t heaps)
 {
-    MaarAllocator allocator = job->allocator;
-    const uint32_t types = maar_candidate_bits(&job->choice);
-    uint32_t heaps = 0;
-    for (uint32_t i = 0; i < allocator->device.facts.memory.memoryTypeCount; ++i) {
-        heaps |= (types & (1u << i)) != 0 ? 1u << maar_type_heap(allocator, i) : 0;
-    }
-    return release_empty_in(allocator, heaps);
+    struct maar_pool* own = maar_pool_of(job->allocator, job->info->pool);
+    return shortage == VK_ERROR_OUT_OF_POOL_MEMORY && own != NULL
+               ? maar_pool_trim(own)
+               : release_empty_in(job->allocator, heaps);
 }
 
-bool maar_make_room(MaarAllocator allocator, uint32_t heaps)
+bool maar_make_room(MaarAllocator allocator, uint32_t heaps, struct maar_patience* patience)
 {
-    const struct returns seen = count_returns(allocator);
-    const bool returned = wait_for_returns(allocator, &seen, maar_deadline_ns(MAAR_MOST_WAIT_NS));
+    const struct returns seen = count_returns(allocator, heaps);
+    const bool returned = wait_for_returns(allocator, heaps, true, &seen, patience);
     return release_empty_in(allocator, heaps) > 0 || returned;
+}
+
+/* Returns the heaps (bits) of the candidate types. */
+static uint32_t candidate_heaps(const struct job* job)
+{
+    const uint32_t types = maar_candidate_bits(&job->choice);
+    uint32_t heaps = 0;
+    for (uint32_t i = 0; i < job->allocator->device.facts.memory.memoryTypeCount; ++i) {
+        heaps |= (types & (1u << i)) != 0 ? 1u << maar_type_heap(job->allocator, i) : 0;
+    }
+    return heaps;
+}
+
+/* Tries all candidate types once. After a shortage, frees and releases what it can, and sets *again
+ * if that may have helped. */
+static VkResult try_and_make_room(struct job* job, struct maar_made* made, bool* fallback,
+                                  bool* again)
+{
+    const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
+    const uint32_t candidates = candidate_heaps(job);
+    const struct returns seen_there = count_returns(job->allocator, candidates);
+    const struct returns seen_anywhere = count_returns(job->allocator, UINT32_MAX);
+    job->others_grow = false;
+    const VkResult result = try_types(job, made, fallback);
+    *again = is_shortage(result);
+    if (*again) {
+        const uint32_t heaps = heaps_of_shortage(result, candidates);
+        *again =
+            wait_for_returns(job->allocator, heaps, may_grow,
+                             heaps == UINT32_MAX ? &seen_anywhere : &seen_there, job->patience);
+        *again |= job->others_grow;
+        *again |= may_grow && release_empty(job, result, heaps) > 0;
+    }
+    return result;
 }
 
 /* Tries within budgets. After a shortage, frees and releases what it can and tries again. Other
@@ -307,18 +366,9 @@ static VkResult try_rounds(struct job* job, struct maar_made* made, bool* fallba
     job->budgets = (struct maar_budget_use){.may_exceed = false};
     const bool may_grow = (flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     VkResult result = VK_SUCCESS;
-    uint64_t deadline = 0;
     bool again = true;
     for (uint32_t attempt = 0; again && attempt < MOST_ATTEMPTS; ++attempt) {
-        const struct returns seen = count_returns(job->allocator);
-        job->others_grow = false;
-        result = try_types(job, made, fallback);
-        again = is_shortage(result);
-        if (again) {
-            deadline = deadline != 0 ? deadline : maar_deadline_ns(MAAR_MOST_WAIT_NS);
-            again = wait_for_returns(job->allocator, &seen, deadline) || job->others_grow;
-            again |= may_grow && release_empty(job) > 0;
-        }
+        result = try_and_make_room(job, made, fallback, &again);
     }
     if (may_grow && is_shortage(result) && job->budgets.refused &&
         (flags & MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT) == 0) {
@@ -431,6 +481,7 @@ static void report_failure(const struct job* job, VkResult result)
         .reason = MAAR_FAILURE_REASONS,
         .name = job->general->name,
         .size = job->general->size,
+        .block_size = job->block_size,
         .result = result,
         .type_index = maar_best_type(&job->choice),
         .type_bits = strict ? 0 : maar_candidate_bits(&job->choice),
@@ -443,7 +494,8 @@ static void report_failure(const struct job* job, VkResult result)
 VkResult maar_allocate_slowly(MaarAllocator allocator, const char* call,
                               const MaarMemoryRequest* request,
                               const MaarAllocationCreateInfo* info,
-                              const struct maar_place_request* general, struct maar_made* made,
+                              const struct maar_place_request* general,
+                              struct maar_patience* patience, struct maar_made* made,
                               struct maar_deviation* deviation)
 {
     struct job job = {
@@ -453,6 +505,7 @@ VkResult maar_allocate_slowly(MaarAllocator allocator, const char* call,
         .info = info,
         .general = general,
         .place = *general,
+        .patience = patience,
     };
     VkResult result = choose(&job);
     if (result == VK_SUCCESS) {

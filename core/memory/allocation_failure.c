@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "core/memory/allocator_state.h"
-#include "core/memory/block_growth.h"
+#include "core/memory/pool.h"
 
 enum { TEXT_SIZE = 320 };
 
@@ -40,24 +40,17 @@ static void describe_heap(MaarAllocator allocator, uint32_t heap, char* text, si
         (unsigned long long)maar_atomic64_load(&allocator->heaps[heap].block_bytes));
 }
 
-/* Returns the size of the smallest VkDeviceMemory that would serve the request: the pool's fixed
- * block size or the request's size, whichever is larger. */
 static VkDeviceSize size_of_block(const struct maar_allocation_failure* failure)
 {
-    const VkDeviceSize fixed = failure->pool != NULL ? failure->pool->fixed_size : 0;
-    return fixed > failure->size ? fixed : failure->size;
+    return failure->block_size > failure->size ? failure->block_size : failure->size;
 }
 
-/* Whether the caller's limit of the heap prevents a new VkDeviceMemory for the request. The size of
- * a block is rounded up, unless the pool has a fixed block size. */
+/* Whether the caller's limit of the heap prevents a new VkDeviceMemory for the request. */
 static bool is_above_limit(const struct maar_heap_account* account,
                            const struct maar_allocation_failure* failure)
 {
     const VkDeviceSize held = maar_atomic64_load(&account->block_bytes);
-    const bool is_exact =
-        failure->in_pieces || (failure->pool != NULL && failure->pool->fixed_size != 0);
-    VkDeviceSize size = failure->in_pieces ? failure->lacking : size_of_block(failure);
-    size = is_exact ? size : maar_align_up(size, MAAR_BLOCK_ROUNDING);
+    const VkDeviceSize size = failure->in_pieces ? failure->lacking : size_of_block(failure);
     return account->limit != 0 && (held > account->limit || size > account->limit - held);
 }
 

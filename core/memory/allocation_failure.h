@@ -40,6 +40,7 @@ struct maar_allocation_failure {
     uint32_t type_index;          /* the preferred memory type */
     uint32_t type_bits;           /* all types that were tried; may be 0 */
     const struct maar_pool* pool; /* the pool that the caller named, or NULL */
+    VkDeviceSize block_size;      /* of the smallest VkDeviceMemory that would serve; 0: size */
     bool only_budget;             /* the budget is the only reason for the failure */
     /* the memory is made of pages, so no VkDeviceMemory of the full size is needed */
     bool in_pieces;

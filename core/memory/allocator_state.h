@@ -40,9 +40,10 @@ struct maar_pool;
  * destroys the state. */
 struct maar_extension {
     void (*destroy)(MaarAllocator allocator, void* state);
-    /* Releases the empty memory that the room keeps in one pool, or in all pools if pool is NULL.
-     * Returns the released bytes, without those that a pool counts. */
-    VkDeviceSize (*trim)(MaarAllocator allocator, void* state, const struct maar_pool* pool);
+    /* Releases the empty memory that the room keeps in one pool, or in all pools of some heaps
+     * (bits) if pool is NULL. Returns the released bytes, without those that a pool counts. */
+    VkDeviceSize (*trim)(MaarAllocator allocator, void* state, const struct maar_pool* pool,
+                         uint32_t heaps);
     void (*count)(void* state, MaarStatistics* statistics);            /* may be NULL */
     void (*end_pool)(MaarAllocator allocator, struct maar_pool* pool); /* may be NULL */
     /* Prevents new submissions from using the pages of a stitched allocation. Returns whether the
@@ -154,12 +155,13 @@ static inline void maar_note_loss(MaarAllocator allocator, VkResult result)
     }
 }
 
-/* Releases the empty page blocks of one pool, or of all pools if pool is NULL. Returns the released
- * bytes. */
-static inline VkDeviceSize maar_trim_paging(MaarAllocator allocator, const struct maar_pool* pool)
+/* Releases the empty page blocks of one pool, or of all pools in some heaps (bits) if pool is NULL.
+ * Returns the released bytes. */
+static inline VkDeviceSize maar_trim_paging(MaarAllocator allocator, const struct maar_pool* pool,
+                                            uint32_t heaps)
 {
     void* paging = maar_atomic_pointer_load(&allocator->paging.state);
-    return paging != NULL ? allocator->paging.trim(allocator, paging, pool) : 0;
+    return paging != NULL ? allocator->paging.trim(allocator, paging, pool, heaps) : 0;
 }
 
 #endif

@@ -280,7 +280,7 @@ bool maar_arena_try_unlist(struct maar_arena* arena, struct maar_block* block, b
     }
     (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
     unlist(arena, block, counted);
-    maar_leaving_enter(&pool->allocator->leaving, block);
+    maar_leaving_enter(&pool->allocator->leaving, &block->leaving, pool->heap_index);
     return true;
 }
 
@@ -358,6 +358,7 @@ void maar_arena_unlink_dedicated(struct maar_arena* arena, struct maar_block* bl
         maar_block_ids_remove(&arena->pool->allocator->block_ids, block);
         --arena->dedicated_count;
         arena->dedicated_bytes -= block->size;
-        maar_leaving_enter(&arena->pool->allocator->leaving, block);
+        maar_leaving_enter(&arena->pool->allocator->leaving, &block->leaving,
+                           arena->pool->heap_index);
     }
 }

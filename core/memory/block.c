@@ -101,7 +101,7 @@ void maar_block_destroy(struct maar_block* block)
         device->vkUnmapMemory(device->handle, block->memory);
     }
     maar_device_memory_free(allocator, block->pool->type_index, block->size, block->memory);
-    maar_leaving_end(&allocator->leaving, block);
+    maar_leaving_end(&allocator->leaving, &block->leaving);
     if (block->placement != NULL) {
         maar_placement_destroy(block->placement, allocator->callbacks);
     }

@@ -9,6 +9,7 @@
 #define MAAR_CORE_MEMORY_BLOCK_H
 
 #include "core/memory/device_memory.h"
+#include "core/memory/leaving.h"
 #include "core/placement/placement.h"
 #include "core/port_atomic.h"
 #include "core/port_thread.h"
@@ -36,13 +37,12 @@ struct maar_block {
     VkDeviceSize size;
     uint64_t id;
     struct maar_block* next_of_id; /* see block_ids.h */
-    /* in the arena's list of dedicated blocks or of stand-ins, or among the leaving blocks */
+    /* in the arena's list of dedicated blocks or of stand-ins */
     struct maar_block* next;
     struct maar_block* previous;
     uint32_t dedicated_slot;
-    uint32_t idle_place;         /* in the arena's heap of idle blocks, plus one; 0: not in it */
-    uint64_t leaving_number;     /* in the list of blocks on their way out; 0: not in it */
-    uint64_t leaving_thread;     /* the tag of the thread that releases it */
+    uint32_t idle_place; /* in the arena's heap of idle blocks, plus one; 0: not in it */
+    struct maar_leaving_memory leaving;
     bool named;                  /* made with VkMemoryDedicatedAllocateInfo, for one object only */
     maar_atomic32 paged;         /* whether the block is cut into pages */
     maar_atomic64 paged_live;    /* of a block that is cut into pages: bytes of pages in use */

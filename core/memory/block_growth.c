@@ -108,22 +108,28 @@ static VkDeviceSize size_beside_pages(const struct maar_pool* pool, VkDeviceSize
     return size < pool->preferred_size ? size : pool->preferred_size;
 }
 
+VkDeviceSize maar_pool_least_block(const struct maar_pool* pool, VkDeviceSize request)
+{
+    VkDeviceSize need = request;
+    if (pool->fixed_size != 0) {
+        return pool->fixed_size;
+    }
+    if (pool->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY) {
+        need = 1;
+        while (need < request) {
+            need <<= 1;
+        }
+    }
+    return maar_align_up(need, MAAR_BLOCK_ROUNDING);
+}
+
 /* Returns the best size of the next block. *least receives the smallest size that holds the
  * request; if the pool has a fixed block size, both are this size. */
 static VkDeviceSize size_for(struct maar_pool* pool, const struct maar_place_request* request,
                              VkDeviceSize* least)
 {
-    VkDeviceSize need = request->size;
-    if (pool->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY) {
-        VkDeviceSize power = 1;
-        while (power < need) {
-            power <<= 1;
-        }
-        need = power;
-    }
-    *least = maar_align_up(need, MAAR_BLOCK_ROUNDING);
+    *least = maar_pool_least_block(pool, request->size);
     if (pool->fixed_size != 0) {
-        *least = pool->fixed_size;
         return pool->fixed_size;
     }
     struct maar_arena* arena = maar_arena_enter(pool);
@@ -319,16 +325,16 @@ bool maar_pool_fits_fixed_block(const struct maar_pool* pool,
  * budget prevents. */
 static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_request* place,
                               VkDeviceSize size, VkDeviceSize cap, bool* over_cap,
-                              struct maar_made* made)
+                              struct maar_patience* patience, struct maar_made* made)
 {
     enum maar_pool_outcome outcome = MAAR_POOL_NO_ROOM;
-    uint64_t deadline = 0;
-    bool alone = false;
+    bool alone = patience->left_ns == 0;
     do {
         outcome = maar_pool_grow(pool, place, size, cap, over_cap, alone, made);
         if (outcome == MAAR_POOL_WAIT) {
-            deadline = deadline != 0 ? deadline : maar_deadline_ns(MAAR_MOST_WAIT_NS);
+            const uint64_t deadline = maar_patience_deadline(patience);
             alone = !maar_pool_wait(pool, made->turn, deadline);
+            maar_patience_spend(patience, deadline);
         } else if (outcome != MAAR_POOL_CHANGED) {
             break;
         }
@@ -346,7 +352,8 @@ static bool is_full(const struct maar_pool* pool)
 }
 
 VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_request* place,
-                             struct maar_budget_use* use, struct maar_made* made)
+                             struct maar_budget_use* use, struct maar_patience* patience,
+                             struct maar_made* made)
 {
     if (is_full(pool)) {
         /* Another thread may have listed the last block after the search for room. */
@@ -366,7 +373,7 @@ VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_req
         VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
         VkDeviceSize cap = 0;
         if (maar_budget_admits(pool->allocator, pool->heap_index, size, use, &cap)) {
-            result = grow_or_share(pool, place, size, cap, &use->refused, made);
+            result = grow_or_share(pool, place, size, cap, &use->refused, patience, made);
         }
         if (!maar_driver_had_no_memory(result) || size == least) {
             return result;

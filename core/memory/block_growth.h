@@ -7,6 +7,7 @@
 
 #include "core/memory/arena_place.h"
 #include "core/memory/budget.h"
+#include "core/memory/patience.h"
 
 /* In bytes: the size of a new block is rounded up to a multiple of this, as drivers do anyway. */
 #define MAAR_BLOCK_ROUNDING ((VkDeviceSize)65536)
@@ -14,11 +15,14 @@
 /* Returns false if the pool has a fixed block size and an empty block cannot hold the request. */
 bool maar_pool_fits_fixed_block(const struct maar_pool* pool,
                                 const struct maar_place_request* place);
+/* Returns the size of the smallest block that holds the request. */
+VkDeviceSize maar_pool_least_block(const struct maar_pool* pool, VkDeviceSize request);
 /* Makes a new block and places the request in it. Tries the size that block_growth.c chooses. After
  * a failure it halves the size and tries again, and at last it tries the smallest size that holds
  * the request. */
 VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_request* place,
-                             struct maar_budget_use* use, struct maar_made* made);
+                             struct maar_budget_use* use, struct maar_patience* patience,
+                             struct maar_made* made);
 
 /* Makes a block of the given size, if the heap's blocks stay within the cap, and places the request
  * in it. request may be NULL: then it only makes the block. Sets *over_cap to true if only the cap
@@ -34,9 +38,5 @@ uint32_t maar_pool_turn(struct maar_pool* pool, uint32_t* creating);
 /* Sleeps until the number that maar_pool_turn returns differs from turn. Returns false if the
  * deadline has passed before that. No lock may be held. */
 bool maar_pool_wait(struct maar_pool* pool, uint32_t turn, uint64_t deadline_ns);
-
-/* How long a request waits in all for other threads that are in the driver or in a callback. Their
- * foreign code may wait for a lock of the program that this thread holds. */
-enum { MAAR_MOST_WAIT_NS = 1000000000 };
 
 #endif

@@ -53,6 +53,8 @@ enum maar_pool_outcome maar_pool_place_dedicated(struct maar_pool* pool,
         maar_arena_link_dedicated(arena, block);
         maar_arena_fill_slot(arena, block, request, &range, made);
         block->dedicated_slot = made->index;
+    } else {
+        maar_leaving_enter(&pool->allocator->leaving, &block->leaving, pool->heap_index);
     }
     maar_mutex_unlock(&arena->lock);
     if (result != VK_SUCCESS) {

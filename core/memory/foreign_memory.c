@@ -69,7 +69,8 @@ VkResult maar_allocate_foreign(MaarAllocator allocator, const struct maar_foreig
         /* Before the driver is asked: a driver that refuses an import may close the handle. */
         if (maar_atomic64_load(&allocator->device_count) >=
             allocator->device.facts.max_allocation_count) {
-            (void)maar_make_room(allocator, UINT32_MAX);
+            struct maar_patience patience = maar_patience_begin();
+            (void)maar_make_room(allocator, UINT32_MAX, &patience);
         }
         result = place_foreign(allocator, memory, name, &made);
         if (result == VK_ERROR_TOO_MANY_OBJECTS) {

@@ -69,17 +69,25 @@ void maar_pool_release_stitched(struct maar_pool* pool)
     }
 }
 
-/* Takes the blocks of an arena out of the table of ids. The arena's lock is held. */
-static void forget_ids(struct maar_arena* arena)
+/* Takes a block out of the table of ids, and enters it among the blocks on their way to the driver.
+ * The arena's lock is held. */
+static void enter_leaving(struct maar_arena* arena, struct maar_block* block)
 {
-    struct maar_block_ids* ids = &arena->pool->allocator->block_ids;
+    MaarAllocator allocator = arena->pool->allocator;
+    maar_block_ids_remove(&allocator->block_ids, block);
+    maar_leaving_enter(&allocator->leaving, &block->leaving, arena->pool->heap_index);
+}
+
+/* Does this with all blocks of an arena. */
+static void enter_leaving_all(struct maar_arena* arena)
+{
     for (uint32_t i = 0; i < arena->block_end; ++i) {
         if (arena->blocks[i] != NULL) {
-            maar_block_ids_remove(ids, arena->blocks[i]);
+            enter_leaving(arena, arena->blocks[i]);
         }
     }
     for (struct maar_block* block = arena->dedicated; block != NULL; block = block->next) {
-        maar_block_ids_remove(ids, block);
+        enter_leaving(arena, block);
     }
 }
 
@@ -89,7 +97,7 @@ static void empty_arena(struct maar_arena* arena)
 {
     MaarAllocator allocator = arena->pool->allocator;
     maar_mutex_lock(&arena->lock);
-    forget_ids(arena);
+    enter_leaving_all(arena);
     struct maar_block** blocks = arena->blocks;
     struct maar_shape_index* shapes = arena->shapes;
     const uint32_t block_end = arena->block_end;

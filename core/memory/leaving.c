@@ -1,9 +1,8 @@
 /*
- * Blocks on their way to the driver: see leaving.h. They form a list, the newest first.
+ * Memory on its way to the driver: see leaving.h. It forms a list, the newest first.
  */
 #include "core/memory/leaving.h"
 
-#include "core/memory/block.h"
 #include "core/port_time.h"
 
 bool maar_leaving_init(struct maar_leaving* leaving, bool synchronized)
@@ -24,56 +23,70 @@ void maar_leaving_destroy(struct maar_leaving* leaving)
     maar_mutex_destroy(&leaving->lock);
 }
 
-void maar_leaving_enter(struct maar_leaving* leaving, struct maar_block* block)
+void maar_leaving_enter(struct maar_leaving* leaving, struct maar_leaving_memory* memory,
+                        uint32_t heap)
 {
     maar_mutex_lock(&leaving->lock);
-    block->leaving_number = ++leaving->entered_count;
-    block->leaving_thread = maar_thread_tag();
-    block->previous = NULL;
-    block->next = leaving->first;
-    if (block->next != NULL) {
-        block->next->previous = block;
+    *memory = (struct maar_leaving_memory){
+        .next = leaving->first,
+        .number = ++leaving->entered_count,
+        .thread = maar_thread_tag(),
+        .heap = heap,
+    };
+    if (memory->next != NULL) {
+        memory->next->previous = memory;
     }
-    leaving->first = block;
+    leaving->first = memory;
     maar_mutex_unlock(&leaving->lock);
 }
 
-void maar_leaving_end(struct maar_leaving* leaving, struct maar_block* block)
+void maar_leaving_end(struct maar_leaving* leaving, struct maar_leaving_memory* memory)
 {
-    if (block->leaving_number == 0) {
+    if (memory->number == 0) {
         return;
     }
     maar_mutex_lock(&leaving->lock);
-    *(block->previous != NULL ? &block->previous->next : &leaving->first) = block->next;
-    if (block->next != NULL) {
-        block->next->previous = block->previous;
+    *(memory->previous != NULL ? &memory->previous->next : &leaving->first) = memory->next;
+    if (memory->next != NULL) {
+        memory->next->previous = memory->previous;
     }
-    maar_atomic64_store(&leaving->ended_count, maar_atomic64_load(&leaving->ended_count) + 1);
+    maar_atomic64* ended = &leaving->ended_in[memory->heap];
+    maar_atomic64_store(ended, maar_atomic64_load(ended) + 1);
     maar_condition_wake(&leaving->ended);
     maar_mutex_unlock(&leaving->lock);
 }
 
-/* Whether another thread is releasing a block that is not newer than `number`, and this thread is
- * releasing none. */
-static bool must_wait(const struct maar_leaving* leaving, uint64_t number)
+/* Whether another thread is releasing memory of some heaps (bits) that is not newer than `number`,
+ * and this thread is releasing none. */
+static bool must_wait(const struct maar_leaving* leaving, uint32_t heaps, uint64_t number)
 {
     const uint64_t thread = maar_thread_tag();
     bool found = false;
     maar_assert_held(&leaving->lock);
-    for (const struct maar_block* block = leaving->first; block != NULL; block = block->next) {
-        if (block->leaving_thread == thread) {
+    for (const struct maar_leaving_memory* memory = leaving->first; memory != NULL;
+         memory = memory->next) {
+        if (memory->thread == thread) {
             return false;
         }
-        found |= block->leaving_number <= number;
+        found |= memory->number <= number && (heaps >> memory->heap & 1) != 0;
     }
     return found;
 }
 
-void maar_leaving_wait(struct maar_leaving* leaving, uint64_t deadline_ns)
+uint64_t maar_leaving_ended(const struct maar_leaving* leaving, uint32_t heaps)
+{
+    uint64_t ended = 0;
+    for (uint32_t heap = 0; heap < VK_MAX_MEMORY_HEAPS && heaps >> heap != 0; ++heap) {
+        ended += (heaps >> heap & 1) != 0 ? maar_atomic64_load(&leaving->ended_in[heap]) : 0;
+    }
+    return ended;
+}
+
+void maar_leaving_wait(struct maar_leaving* leaving, uint32_t heaps, uint64_t deadline_ns)
 {
     maar_mutex_lock(&leaving->lock);
     const uint64_t number = leaving->entered_count;
-    while (must_wait(leaving, number)) {
+    while (must_wait(leaving, heaps, number)) {
         const uint64_t left = maar_time_left_ns(deadline_ns);
         if (left == 0 || !maar_condition_wait_for(&leaving->ended, &leaving->lock, left)) {
             break;

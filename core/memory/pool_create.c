@@ -170,6 +170,7 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
         .allocate_next = info->pMemoryAllocateNext,
         .export_types = pool_export_types(info),
         .priority = info->priority != 0.0F ? info->priority : 0.5F,
+        .pending = {.heap = heap},
     };
     const MaarPoolPagingInfo* paging = maar_pool_find_paging(info);
     if (paging != NULL && paging->stitch == VK_TRUE) {

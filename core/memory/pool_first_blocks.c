@@ -28,7 +28,8 @@ static void report_no_first_block(const struct maar_pool* pool, VkDeviceSize siz
 
 /* Makes one of the blocks that a pool always has. What is empty, or has passed, makes room for it.
  */
-static VkResult make_first_block(struct maar_pool* pool, VkDeviceSize size)
+static VkResult make_first_block(struct maar_pool* pool, VkDeviceSize size,
+                                 struct maar_patience* patience)
 {
     for (uint32_t attempt = 1;; ++attempt) {
         struct maar_made made;
@@ -39,7 +40,7 @@ static VkResult make_first_block(struct maar_pool* pool, VkDeviceSize size)
         const bool is_short =
             maar_driver_had_no_memory(result) || result == VK_ERROR_TOO_MANY_OBJECTS;
         if (!is_short || attempt == MOST_FIRST_ATTEMPTS ||
-            !maar_make_room(pool->allocator, heaps)) {
+            !maar_make_room(pool->allocator, heaps, patience)) {
             return result;
         }
     }
@@ -50,10 +51,11 @@ static VkResult make_first_block(struct maar_pool* pool, VkDeviceSize size)
 VkResult maar_pool_make_first_blocks(struct maar_pool* pool)
 {
     VkDeviceSize size = pool->fixed_size != 0 ? pool->fixed_size : pool->preferred_size;
+    struct maar_patience patience = maar_patience_begin();
     uint32_t exceeding = 0;
     for (uint32_t i = 0; i < pool->min_block_count; ++i) {
         struct maar_budget budget = maar_budget_read(pool->allocator, pool->heap_index);
-        const VkResult result = make_first_block(pool, size);
+        const VkResult result = make_first_block(pool, size, &patience);
         if (result != VK_SUCCESS) {
             report_no_first_block(pool, size, result);
             return result;

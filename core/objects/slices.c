@@ -109,9 +109,11 @@ static void destroy_slices(MaarAllocator allocator, void* opaque)
     maar_host_free(allocator->callbacks, state);
 }
 
-static VkDeviceSize trim_slices(MaarAllocator allocator, void* opaque, const struct maar_pool* pool)
+static VkDeviceSize trim_slices(MaarAllocator allocator, void* opaque, const struct maar_pool* pool,
+                                uint32_t heaps)
 {
     (void)pool; /* slices live in default pools */
+    (void)heaps;
     const struct maar_slice_state* state = opaque;
     struct maar_slice_arena* arena = maar_slice_next_arena(state, 0);
     while (arena != NULL) {

@@ -247,7 +247,7 @@ static VkResult submit_recorded(MaarAllocator allocator, const char* call, uint3
     if (result != VK_SUCCESS) {
         return result;
     }
-    (void)maar_page_pools_release(paging, NULL, true);
+    (void)maar_page_pools_release(paging, NULL, UINT32_MAX, true);
     if (point != NULL) {
         *point = maar_paging_point(allocator, value);
     }

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "core/bits.h"
+#include "core/memory/leaving.h"
 #include "maar/allocator.h"
 
 /* No page. */
@@ -41,6 +42,7 @@ struct maar_page_pool;
 struct maar_page_block {
     struct maar_page_pool* pool;
     struct maar_page_block* next; /* in the list of a thread that is about to free the block */
+    struct maar_leaving_memory leaving;
     MaarAllocation allocation;
     struct maar_block* block;
     uint32_t number; /* index in the list of all page blocks */

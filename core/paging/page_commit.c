@@ -213,7 +213,7 @@ enum commit_effort {
 
 /* Commits a range in one memory type. No lock may be held. */
 static VkResult commit_in_type(const struct maar_page_range* range, const char* call, uint32_t type,
-                               enum commit_effort effort)
+                               enum commit_effort effort, struct maar_patience* patience)
 {
     struct maar_page_table* table = range->table;
     const struct maar_page_pool_key key = {
@@ -239,7 +239,7 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
         result = effort <= COMMIT_HELD_PAGES
                      ? VK_ERROR_OUT_OF_DEVICE_MEMORY
                      : maar_page_pool_grow(table->paging, pool, call, missing, &table->memory,
-                                           effort == COMMIT_LAST_RESORT);
+                                           effort == COMMIT_LAST_RESORT, patience);
     }
     return result;
 }
@@ -255,7 +255,8 @@ static bool is_page_shortage(VkResult result)
  * pending, then new blocks within budget, then held pages, of one type after another. Last, unless
  * within_budget, it tries every way that a failing allocation tries. No lock may be held. */
 static VkResult commit_range(MaarAllocator allocator, const char* call,
-                             const struct maar_page_range* range, bool within_budget)
+                             const struct maar_page_range* range, bool within_budget,
+                             struct maar_patience* patience)
 {
     const struct maar_page_table* table = range->table;
     VkResult result = make_leaves(range->table, range->first, range->count);
@@ -264,19 +265,19 @@ static VkResult commit_range(MaarAllocator allocator, const char* call,
     }
     const bool may_grow = (table->memory.flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     const enum commit_effort effort = may_grow ? COMMIT_WITHIN_BUDGET : COMMIT_FREE_PAGES;
-    result = commit_in_type(range, call, table->types[0], COMMIT_FREE_PAGES);
+    result = commit_in_type(range, call, table->types[0], COMMIT_FREE_PAGES, patience);
     if (is_page_shortage(result)) {
         (void)maar_retire_collect(&allocator->retire, NULL);
     }
     for (uint32_t i = 0; i < table->type_count && is_page_shortage(result); ++i) {
-        result = commit_in_type(range, call, table->types[i], effort);
+        result = commit_in_type(range, call, table->types[i], effort, patience);
         if (is_page_shortage(result)) {
-            result = commit_in_type(range, call, table->types[i], COMMIT_HELD_PAGES);
+            result = commit_in_type(range, call, table->types[i], COMMIT_HELD_PAGES, patience);
         }
     }
     const uint32_t last_count = may_grow && !within_budget ? table->type_count : 0;
     for (uint32_t i = 0; i < last_count && is_page_shortage(result); ++i) {
-        result = commit_in_type(range, call, table->types[i], COMMIT_LAST_RESORT);
+        result = commit_in_type(range, call, table->types[i], COMMIT_LAST_RESORT, patience);
     }
     return result;
 }
@@ -470,13 +471,14 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
                            const struct maar_page_range* ranges, bool within_budget)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
+    struct maar_patience patience = maar_patience_begin();
     VkResult result = VK_SUCCESS;
     uint32_t done = 0;
     maar_mutex_lock(&paging->lock);
     const uint64_t blocks_made = paging->blocks_made;
     maar_mutex_unlock(&paging->lock);
     while (done < range_count && result == VK_SUCCESS) {
-        result = commit_range(allocator, call, &ranges[done], within_budget);
+        result = commit_range(allocator, call, &ranges[done], within_budget, &patience);
         ++done;
     }
     const bool is_reported = is_page_shortage(result) && !within_budget;
@@ -542,7 +544,7 @@ void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,
         }
     }
     maar_mutex_unlock(&paging->lock);
-    (void)maar_page_pools_release(paging, NULL, true);
+    (void)maar_page_pools_release(paging, NULL, UINT32_MAX, true);
 }
 
 /* Returns why pages cannot be shared, or NULL. */

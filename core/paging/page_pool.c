@@ -32,6 +32,11 @@
 
 /* ---- pools ---- */
 
+static uint32_t pool_heap(const struct maar_paging* paging, const struct maar_page_pool* pool)
+{
+    return maar_type_heap(paging->allocator, pool->type_index);
+}
+
 static struct maar_page_pool* find_page_pool(const struct maar_paging* paging,
                                              const struct maar_page_pool_key* key)
 {
@@ -121,8 +126,7 @@ static VkDeviceSize preferred_block_size(const struct maar_paging* paging,
                                          const struct maar_page_pool* pool, VkDeviceSize shortage)
 {
     const struct maar_device_facts* facts = &paging->allocator->device.facts;
-    const VkDeviceSize heap =
-        facts->memory.memoryHeaps[maar_type_heap(paging->allocator, pool->type_index)].size;
+    const VkDeviceSize heap = facts->memory.memoryHeaps[pool_heap(paging, pool)].size;
     VkDeviceSize size = pool->block_size;
     if (size == 0) {
         const VkDeviceSize share = pool->page_count * pool->page_size / BLOCK_SHARE;
@@ -217,6 +221,7 @@ static void unlist_block(struct maar_paging* paging, struct maar_page_block* blo
 {
     struct maar_page_pool* pool = block->pool;
     maar_assert_held(&paging->lock);
+    maar_leaving_enter(&paging->allocator->leaving, &block->leaving, pool_heap(paging, pool));
     paging->blocks[block->number] = NULL;
     --paging->block_count;
     while (paging->block_end > 0 && paging->blocks[paging->block_end - 1] == NULL) {
@@ -238,7 +243,7 @@ static void unlist_block(struct maar_paging* paging, struct maar_page_block* blo
 static VkResult allocate_memory(struct maar_paging* paging, const struct maar_page_pool* pool,
                                 const char* call, VkDeviceSize size,
                                 const MaarAllocationCreateInfo* memory, bool last_resort,
-                                MaarAllocation* allocation)
+                                struct maar_patience* patience, MaarAllocation* allocation)
 {
     const MaarAllocationCreateFlags budget =
         memory->flags & (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
@@ -260,12 +265,13 @@ static VkResult allocate_memory(struct maar_paging* paging, const struct maar_pa
         .pool = pool->owner != NULL ? pool->owner->handle : VK_NULL_HANDLE,
         .pName = "page block",
     };
-    return maar_allocate(paging->allocator, call, &request, &info, true, allocation);
+    return maar_allocate_own(paging->allocator, call, &request, &info, patience, allocation);
 }
 
 static VkResult make_block(struct maar_paging* paging, struct maar_page_pool* pool,
                            const char* call, VkDeviceSize size,
-                           const MaarAllocationCreateInfo* memory, bool last_resort)
+                           const MaarAllocationCreateInfo* memory, bool last_resort,
+                           struct maar_patience* patience)
 {
     MaarAllocator allocator = paging->allocator;
     const VkDeviceSize count = size / pool->page_size;
@@ -281,8 +287,8 @@ static VkResult make_block(struct maar_paging* paging, struct maar_page_pool* po
     block->pool = pool;
     block->page_count = (uint32_t)count;
     memset(block->heads, 0xFF, sizeof block->heads);
-    VkResult result =
-        allocate_memory(paging, pool, call, size, memory, last_resort, &block->allocation);
+    VkResult result = allocate_memory(paging, pool, call, size, memory, last_resort, patience,
+                                      &block->allocation);
     if (result != VK_SUCCESS) {
         maar_host_free(allocator->callbacks, block);
         return result;
@@ -310,7 +316,8 @@ static VkResult make_block(struct maar_paging* paging, struct maar_page_pool* po
 
 static VkResult make_blocks(struct maar_paging* paging, struct maar_page_pool* pool,
                             const char* call, uint64_t needed,
-                            const MaarAllocationCreateInfo* memory, bool last_resort)
+                            const MaarAllocationCreateInfo* memory, bool last_resort,
+                            struct maar_patience* patience)
 {
     VkResult result = VK_SUCCESS;
     for (uint64_t before = UINT64_MAX;;) {
@@ -337,10 +344,10 @@ static VkResult make_blocks(struct maar_paging* paging, struct maar_page_pool* p
         if (last_resort) {
             size = least;
         }
-        result = make_block(paging, pool, call, size, memory, last_resort);
+        result = make_block(paging, pool, call, size, memory, last_resort, patience);
         while (maar_driver_had_no_memory(result) && size > least) {
             size = size / 2 > least ? round_up_pages(pool, size / 2) : least;
-            result = make_block(paging, pool, call, size, memory, last_resort);
+            result = make_block(paging, pool, call, size, memory, last_resort, patience);
         }
         if (result == VK_ERROR_OUT_OF_HOST_MEMORY) {
             return result;
@@ -351,7 +358,8 @@ static VkResult make_blocks(struct maar_paging* paging, struct maar_page_pool* p
 
 VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* pool,
                              const char* call, uint64_t needed,
-                             const MaarAllocationCreateInfo* memory, bool last_resort)
+                             const MaarAllocationCreateInfo* memory, bool last_resort,
+                             struct maar_patience* patience)
 {
     /* A shortage of memory releases empty blocks. Calls that are growing the pool protect the
      * blocks that they have just made. */
@@ -360,7 +368,7 @@ VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* 
         pool->growing_age = paging->blocks_made;
     }
     maar_mutex_unlock(&paging->lock);
-    const VkResult result = make_blocks(paging, pool, call, needed, memory, last_resort);
+    const VkResult result = make_blocks(paging, pool, call, needed, memory, last_resort, patience);
     maar_mutex_lock(&paging->lock);
     --pool->growing_count;
     maar_mutex_unlock(&paging->lock);
@@ -378,9 +386,16 @@ static struct maar_page_block* choose_empty(struct maar_paging* paging,
     return block;
 }
 
+/* Returns whether a call releases the blocks of a pool: see maar_page_pools_release. */
+static bool is_chosen_pool(const struct maar_paging* paging, const struct maar_page_pool* pool,
+                           const struct maar_pool* owner, uint32_t heaps)
+{
+    return owner != NULL ? pool->owner == owner : (heaps >> pool_heap(paging, pool) & 1) != 0;
+}
+
 /* Takes the empty blocks that may be freed off the lists. */
 static struct maar_page_block* pick_empty(struct maar_paging* paging, const struct maar_pool* owner,
-                                          bool keep_one)
+                                          uint32_t heaps, bool keep_one)
 {
     struct maar_page_block* chosen = NULL;
     maar_assert_held(&paging->lock);
@@ -392,7 +407,7 @@ static struct maar_page_block* pick_empty(struct maar_paging* paging, const stru
         return NULL;
     }
     for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
-        if (owner != NULL && pool->owner != owner) {
+        if (!is_chosen_pool(paging, pool, owner, heaps)) {
             continue;
         }
         const uint64_t youngest = pool->growing_count > 0 ? pool->growing_age : UINT64_MAX;
@@ -424,6 +439,7 @@ static VkDeviceSize free_blocks(struct maar_paging* paging, struct maar_page_blo
         } else {
             (void)maar_free_allocation(allocator, "the end of a page block", block->allocation);
         }
+        maar_leaving_end(&allocator->leaving, &block->leaving);
         maar_host_free(allocator->callbacks, block);
         block = next;
         maar_mutex_lock(&paging->lock);
@@ -435,12 +451,13 @@ static VkDeviceSize free_blocks(struct maar_paging* paging, struct maar_page_blo
 }
 
 VkDeviceSize maar_page_pools_release(struct maar_paging* paging, const struct maar_pool* owner,
-                                     bool keep_one)
+                                     uint32_t heaps, bool keep_one)
 {
     bool any = false;
     maar_mutex_lock(&paging->lock);
     for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
-        any = any || pool->empty_count > (keep_one ? 1u : 0u);
+        any = any || (is_chosen_pool(paging, pool, owner, heaps) &&
+                      pool->empty_count > (keep_one ? 1u : 0u));
     }
     maar_mutex_unlock(&paging->lock);
     if (!any) {
@@ -448,7 +465,7 @@ VkDeviceSize maar_page_pools_release(struct maar_paging* paging, const struct ma
     }
     maar_paging_look(paging);
     maar_mutex_lock(&paging->lock);
-    struct maar_page_block* block = pick_empty(paging, owner, keep_one);
+    struct maar_page_block* block = pick_empty(paging, owner, heaps, keep_one);
     maar_mutex_unlock(&paging->lock);
     return free_blocks(paging, block, false);
 }
@@ -482,6 +499,7 @@ void maar_page_pool_destroy(struct maar_paging* paging, struct maar_page_pool* p
         unlist_block(paging, block);
         maar_mutex_unlock(&paging->lock);
         (void)maar_free_allocation(allocator, "the end of a page block", block->allocation);
+        maar_leaving_end(&allocator->leaving, &block->leaving);
         maar_host_free(allocator->callbacks, block);
         maar_mutex_lock(&paging->lock);
     }

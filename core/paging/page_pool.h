@@ -4,6 +4,7 @@
 #ifndef MAAR_CORE_PAGING_PAGE_POOL_H
 #define MAAR_CORE_PAGING_PAGE_POOL_H
 
+#include "core/memory/patience.h"
 #include "core/paging/page_block.h"
 
 struct maar_paging;
@@ -24,17 +25,18 @@ VkResult maar_page_pool_open(struct maar_paging* paging, const struct maar_page_
  * last_resort: the blocks may exceed budgets, and the observer is asked. No lock may be held. */
 VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* pool,
                              const char* call, uint64_t needed,
-                             const MaarAllocationCreateInfo* memory, bool last_resort);
+                             const MaarAllocationCreateInfo* memory, bool last_resort,
+                             struct maar_patience* patience);
 /* Takes adjacent pages, each with one live reference, and returns how many: `wanted` pages if a run
  * is that long, else the longest run. At least one page of the pool is free. Called under the
  * paging lock. */
 uint32_t maar_page_pool_take(struct maar_page_pool* pool, uint32_t wanted,
                              struct maar_page_block** block, uint32_t* first);
 /* Gives back empty blocks whose last submission has been executed, and returns their bytes. owner:
- * blocks of this pool alone, or NULL for all. keep_one: keeps one empty block of each pool. No lock
- * may be held. */
+ * blocks of this pool alone, or NULL for all blocks of some heaps (bits). keep_one: keeps one empty
+ * block of each pool. No lock may be held. */
 VkDeviceSize maar_page_pools_release(struct maar_paging* paging, const struct maar_pool* owner,
-                                     bool keep_one);
+                                     uint32_t heaps, bool keep_one);
 /* Gives back the empty blocks with an age above blocks_made. No submission names these blocks. No
  * lock may be held. */
 void maar_page_pools_undo(struct maar_paging* paging, uint64_t blocks_made);

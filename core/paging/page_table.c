@@ -390,7 +390,7 @@ void maar_page_table_destroy(struct maar_page_table* table)
     }
     maar_host_free(allocator->callbacks, table->leaves);
     maar_host_free(allocator->callbacks, table);
-    (void)maar_page_pools_release(paging, NULL, true);
+    (void)maar_page_pools_release(paging, NULL, UINT32_MAX, true);
 }
 
 void maar_page_tables_forget(struct maar_paging* paging, const struct maar_page_pool* pool)

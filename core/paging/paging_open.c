@@ -118,10 +118,11 @@ static void destroy_paging(MaarAllocator allocator, void* opaque)
     free_paging(allocator, paging);
 }
 
-static VkDeviceSize trim_paging(MaarAllocator allocator, void* opaque, const struct maar_pool* pool)
+static VkDeviceSize trim_paging(MaarAllocator allocator, void* opaque, const struct maar_pool* pool,
+                                uint32_t heaps)
 {
     (void)allocator;
-    return maar_page_pools_release(opaque, pool, false);
+    return maar_page_pools_release(opaque, pool, heaps, false);
 }
 
 static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)

@@ -2,6 +2,7 @@
  * Creates a pool. The function is in this room because a pool that stitches needs paging.
  */
 #include "core/memory/export_types.h"
+#include "core/memory/leaks.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/pool_create.h"
 #include "core/memory/pool_first_blocks.h"
@@ -51,7 +52,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
             result = maar_object_open(allocator, MAAR_OBJECT_POOL, pool, &handle);
         }
         if (result != VK_SUCCESS) {
-            maar_pool_destroy(pool);
+            /* A thread that looks for a block by its id may have found one of the first blocks and
+             * hold the pool. */
+            maar_pool_list(allocator, pool);
+            maar_pool_empty(pool);
+            maar_pool_retire(pool);
             return result;
         }
         pool->handle = MAAR_FROM_BITS(MaarPool, handle);

@@ -30,12 +30,13 @@ enum maar_retire_step { MAAR_RETIRE_RETURN_BYTES, MAAR_RETIRE_DO_REST };
 typedef void (*maar_retire_range_action)(MaarAllocator allocator, struct maar_retire_item* item,
                                          enum maar_retire_step step);
 
-/* The pending items of one pool. The owner of the pool keeps this structure and sets it to zero at
- * first; the queue's lock guards it. Items of the first list wait for the host timeline. A driver
- * call can wait only for items of the second list. */
+/* The pending items of one pool. The owner of the pool keeps this structure, sets it to zero at
+ * first and sets the heap; the queue's lock guards the lists. Items of the first list wait for the
+ * host timeline. A driver call can wait only for items of the second list. */
 enum { MAAR_RETIRE_OF_HOST, MAAR_RETIRE_OF_DEVICE, MAAR_RETIRE_LISTS };
 struct maar_retire_pool {
     struct maar_retire_item* lists[MAAR_RETIRE_LISTS];
+    uint32_t heap; /* of the pool's memory */
 };
 
 #define MAAR_RETIRE_NO_RANGE UINT32_MAX
@@ -91,9 +92,9 @@ struct maar_retire {
     maar_atomic64 host_value; /* the host timeline */
     maar_atomic32 lost;       /* a semaphore said that the device is lost */
     maar_atomic64 item_count; /* queued, or in a batch that a collector has taken out */
-    /* how often a batch has given something back: once when its bytes are free, and once more at
-     * its end if objects, late bytes or second steps remained until then */
-    maar_atomic64 returned_count;
+    /* how often a batch has given something back in each heap: once when its bytes are free, and
+     * once more at its end if objects, late bytes or second steps remained until then */
+    maar_atomic64 returned_in[VK_MAX_MEMORY_HEAPS];
     struct maar_mutex lock;            /* guards what follows */
     struct maar_condition finished;    /* changes when a batch has returned bytes or is finished */
     struct maar_retire_item* root;     /* all that is queued */

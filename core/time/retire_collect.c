@@ -19,6 +19,12 @@ enum { BATCH_MOST = 64 };
 
 /* ---- batches ---- */
 
+/* Returns the heaps (bits) where an item may give something back. */
+static inline uint32_t heaps_of(const struct maar_retire_item* item)
+{
+    return item->pool != NULL ? 1u << item->pool->heap : UINT32_MAX;
+}
+
 /* Appends an item, which was taken out of the queue, to a batch. */
 static inline void append(struct maar_retire_batch* batch, struct maar_retire_item* item)
 {
@@ -29,6 +35,7 @@ static inline void append(struct maar_retire_batch* batch, struct maar_retire_it
         batch->last->next = item;
     }
     batch->last = item;
+    batch->heaps |= heaps_of(item);
 }
 
 static inline void return_bytes(const struct maar_retire* retire, struct maar_retire_item* item)
@@ -78,10 +85,15 @@ static void unlist_batch(struct maar_retire* retire, const struct maar_retire_ba
 
 /* Counts that a batch has given something back, so that a request that found no room looks again.
  */
-static void count_return(struct maar_retire* retire)
+static void count_return(struct maar_retire* retire, const struct maar_retire_batch* batch)
 {
     maar_assert_held(&retire->lock);
-    maar_atomic64_store(&retire->returned_count, maar_atomic64_load(&retire->returned_count) + 1);
+    for (uint32_t heap = 0; heap < VK_MAX_MEMORY_HEAPS && batch->heaps >> heap != 0; ++heap) {
+        if ((batch->heaps >> heap & 1) != 0) {
+            maar_atomic64* count = &retire->returned_in[heap];
+            maar_atomic64_store(count, maar_atomic64_load(count) + 1);
+        }
+    }
 }
 
 /* Marks the bytes of a batch as returned and wakes the threads that wait for them. */
@@ -89,7 +101,7 @@ static void announce_bytes(struct maar_retire* retire, struct maar_retire_batch*
 {
     maar_mutex_lock(&retire->lock);
     batch->returned = true;
-    count_return(retire);
+    count_return(retire, batch);
     maar_condition_wake(&retire->finished);
     maar_mutex_unlock(&retire->lock);
 }
@@ -121,7 +133,7 @@ static void finish_batch(struct maar_retire* retire, struct maar_retire_batch* b
     }
     maar_mutex_lock(&retire->lock);
     unlist_batch(retire, batch);
-    count_return(retire);
+    count_return(retire, batch);
     maar_atomic64_store(&retire->item_count,
                         maar_atomic64_load(&retire->item_count) - batch->count);
     maar_condition_wake(&retire->finished);
@@ -319,8 +331,8 @@ uint32_t maar_retire_flush(struct maar_retire* retire, const struct maar_retire_
 
 void maar_retire_run(struct maar_retire* retire, struct maar_retire_item* item)
 {
-    struct maar_retire_batch batch = {.count = 1, .first = item, .last = item};
-    item->next = NULL;
+    struct maar_retire_batch batch = {.count = 0};
+    append(&batch, item);
     maar_mutex_lock(&retire->lock);
     maar_atomic64_store(&retire->item_count, maar_atomic64_load(&retire->item_count) + 1);
     finish_batch(retire, &batch);

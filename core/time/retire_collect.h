@@ -22,6 +22,7 @@ struct maar_retire_batch {
     uint64_t number; /* batches are numbered in the order in which they were listed */
     uint64_t thread; /* the tag of the collector */
     bool returned;   /* its bytes are available again, except those of items with object_first */
+    uint32_t heaps;  /* bits: where its items have memory; all if an item has no pool */
     uint32_t count;
     struct maar_retire_item* first;
     struct maar_retire_item* last;
@@ -56,14 +57,18 @@ void maar_retire_wait_for_pool(struct maar_retire* retire, const struct maar_ret
 /* Waits until the batches that collectors hold at this moment have returned their bytes. Foreign
  * code cannot delay this wait. */
 void maar_retire_wait_for_bytes(struct maar_retire* retire);
-/* Waits until the batches are finished that other collectors hold at this moment. This includes
- * the ends of objects, and so foreign code, which may wait for a lock of the program that this
- * thread holds. So the wait ends at the deadline at the latest. Returns at once if this thread
- * holds a batch: then it is in a callback, and the others may wait for it. */
-void maar_retire_wait_for_batches(struct maar_retire* retire, uint64_t deadline_ns);
+/* Waits until the batches are finished that other collectors hold at this moment and that have
+ * items in some heaps (bits). This includes the ends of objects, and so foreign code, which may
+ * wait for a lock of the program that this thread holds. So the wait ends at the deadline at the
+ * latest. Returns at once if this thread holds a batch: then it is in a callback, and the others
+ * may wait for it. */
+void maar_retire_wait_for_batches(struct maar_retire* retire, uint32_t heaps, uint64_t deadline_ns);
+/* Returns how often batches have given something back in some heaps (bits). */
+uint64_t maar_retire_returned(const struct maar_retire* retire, uint32_t heaps);
 /* Collects for a request that found no room. Then waits for the bytes that other collectors are
- * returning at this moment, and for nothing else. `seen` is the returned_count from before the
- * caller looked for room. Returns whether bytes have been returned since then. */
-bool maar_retire_reclaim(struct maar_retire* retire, uint64_t seen);
+ * returning at this moment, and for nothing else. `seen` is what maar_retire_returned returned for
+ * the heaps (bits) before the caller looked for room. Returns whether bytes of these heaps have
+ * been returned since then. */
+bool maar_retire_reclaim(struct maar_retire* retire, uint32_t heaps, uint64_t seen);
 
 #endif

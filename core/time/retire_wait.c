@@ -174,8 +174,9 @@ void maar_retire_wait_for_pool(struct maar_retire* retire, const struct maar_ret
     maar_mutex_unlock(&retire->lock);
 }
 
-/* Whether another thread holds a batch that is older than `number`, and this thread holds none. */
-static bool has_older_batch(const struct maar_retire* retire, uint64_t number)
+/* Whether another thread holds a batch with items in some heaps (bits) that is older than `number`,
+ * and this thread holds none. */
+static bool has_older_batch(const struct maar_retire* retire, uint32_t heaps, uint64_t number)
 {
     const uint64_t thread = maar_thread_tag();
     bool found = false;
@@ -185,16 +186,16 @@ static bool has_older_batch(const struct maar_retire* retire, uint64_t number)
         if (batch->thread == thread) {
             return false;
         }
-        found |= batch->number < number;
+        found |= batch->number < number && (batch->heaps & heaps) != 0;
     }
     return found;
 }
 
-void maar_retire_wait_for_batches(struct maar_retire* retire, uint64_t deadline_ns)
+void maar_retire_wait_for_batches(struct maar_retire* retire, uint32_t heaps, uint64_t deadline_ns)
 {
     maar_mutex_lock(&retire->lock);
     const uint64_t number = retire->batch_count;
-    while (has_older_batch(retire, number)) {
+    while (has_older_batch(retire, heaps, number)) {
         const uint64_t left = maar_time_left_ns(deadline_ns);
         if (left == 0 || !maar_condition_wait_for(&retire->finished, &retire->lock, left)) {
             break;
@@ -203,11 +204,20 @@ void maar_retire_wait_for_batches(struct maar_retire* retire, uint64_t deadline_
     maar_mutex_unlock(&retire->lock);
 }
 
-bool maar_retire_reclaim(struct maar_retire* retire, uint64_t seen)
+uint64_t maar_retire_returned(const struct maar_retire* retire, uint32_t heaps)
+{
+    uint64_t count = 0;
+    for (uint32_t heap = 0; heap < VK_MAX_MEMORY_HEAPS && heaps >> heap != 0; ++heap) {
+        count += (heaps >> heap & 1) != 0 ? maar_atomic64_load(&retire->returned_in[heap]) : 0;
+    }
+    return count;
+}
+
+bool maar_retire_reclaim(struct maar_retire* retire, uint32_t heaps, uint64_t seen)
 {
     if (!maar_retire_is_empty(retire)) {
         (void)maar_retire_collect(retire, NULL);
         maar_retire_wait_for_bytes(retire);
     }
-    return maar_atomic64_load(&retire->returned_count) != seen;
+    return maar_retire_returned(retire, heaps) != seen;
 }

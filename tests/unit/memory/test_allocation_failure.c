@@ -64,6 +64,29 @@ static void failure_with_an_odd_code_is_named(void** state)
     rig_clear_faults(rig);
 }
 
+/* A block of a buddy pool is as large as a power of two, and the limit has no room for that. */
+static void failure_of_a_buddy_pool_names_the_limit_of_the_heap(void** state)
+{
+    (void)state;
+    const VkDeviceSize limits[] = {0, 50 * MIB, 0};
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    rig->create_info.heapSizeLimitCount = 3;
+    rig->create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(rig);
+    const MaarPoolCreateInfo info = {.memoryTypeIndex = 1,
+                                     .strategy = MAAR_PLACEMENT_STRATEGY_BUDDY};
+    const MaarPool pool = rig_create_pool(rig, &info);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    how.pool = pool;
+    how.dedicated = MAAR_DEDICATED_NEVER;
+    expect_failure(rig, 40 * MIB, &how, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                   MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_HEAP_LIMIT_REACHED,
+                   "pHeapSizeLimits");
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory"), 0);
+    maarDestroyPool(rig->allocator, pool);
+}
+
 static void failure_of_the_impossible_names_the_limit(void** state)
 {
     (void)state;
@@ -455,6 +478,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         rig_unit_test(failure_of_the_driver_reports_what_there_is),
         rig_unit_test(failure_with_an_odd_code_is_named),
+        rig_unit_test(failure_of_a_buddy_pool_names_the_limit_of_the_heap),
         rig_unit_test(failure_of_the_impossible_names_the_limit),
         rig_unit_test(failure_for_want_of_objects_counts_them),
         rig_unit_test(failure_by_a_heap_limit_names_it),

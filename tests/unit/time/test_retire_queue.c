@@ -263,7 +263,7 @@ static void a_collection_reads_each_timeline_once(void** state)
 static void bytes_go_before_objects(void** state)
 {
     (void)state;
-    struct maar_retire_pool pool = {{NULL}};
+    struct maar_retire_pool pool = {.heap = 0};
     open_queue();
     queue_full(0, &pool, at(0, 0));
     struct maar_retire_item* bound = prepare_full(1, &pool, at(0, 0));
@@ -288,7 +288,7 @@ static void bytes_go_before_objects(void** state)
 static void one_collection_ends_all_that_has_passed(void** state)
 {
     (void)state;
-    struct maar_retire_pool pool = {{NULL}};
+    struct maar_retire_pool pool = {.heap = 0};
     open_queue();
     for (uint32_t i = 0; i < ITEMS; ++i) {
         queue_full(i, &pool, at(1, i < ITEMS / 2 ? 1 : i));
@@ -315,7 +315,7 @@ static void collect_within(uint32_t number)
 static void a_batch_is_small(void** state)
 {
     (void)state;
-    struct maar_retire_pool pool = {{NULL}};
+    struct maar_retire_pool pool = {.heap = 0};
     open_queue();
     for (uint32_t i = 0; i < 100; ++i) {
         queue_full(i, &pool, at(1, 1));
@@ -332,7 +332,7 @@ static void a_batch_is_small(void** state)
 static void a_pool_ends_its_own_items(void** state)
 {
     (void)state;
-    struct maar_retire_pool pools[2] = {{{NULL}}};
+    struct maar_retire_pool pools[2] = {{.heap = 0}};
     open_queue();
     for (uint32_t i = 0; i < 200; ++i) {
         queue_full(i, &pools[i % 2], at(i % 4, 5));
@@ -374,18 +374,19 @@ static void* collect_elsewhere(void* data)
 static void each_step_that_gives_back_is_counted(void** state)
 {
     (void)state;
-    struct maar_retire_pool pool = {{NULL}};
+    struct maar_retire_pool pool = {.heap = 0};
     open_queue();
     struct maar_retire_item* plain = prepare_full(2, &pool, at(0, 0)); /* without a second step */
     plain->action = NULL;
-    uint64_t seen = maar_atomic64_load(&retire.returned_count);
+    uint64_t seen = maar_retire_returned(&retire, 1);
     maar_retire_queue(&retire, plain);
     assert_int_equal(collect(), 1);
-    assert_int_equal(maar_atomic64_load(&retire.returned_count), seen + 1);
-    seen = maar_atomic64_load(&retire.returned_count);
+    assert_int_equal(maar_retire_returned(&retire, 1), seen + 1);
+    seen = maar_retire_returned(&retire, 1);
     maar_retire_queue(&retire, prepare_full(4, &pool, at(0, 0)));
     assert_int_equal(collect(), 1);
-    assert_int_equal(maar_atomic64_load(&retire.returned_count), seen + 2);
+    assert_int_equal(maar_retire_returned(&retire, 1), seen + 2);
+    assert_int_equal(maar_retire_returned(&retire, ~1u), 0); /* not those of other heaps */
     close_queue();
 }
 
@@ -393,13 +394,13 @@ static void each_step_that_gives_back_is_counted(void** state)
 static void a_request_waits_for_bytes_on_their_way(void** state)
 {
     (void)state;
-    struct maar_retire_pool pool = {{NULL}};
+    struct maar_retire_pool pool = {.heap = 0};
     pthread_t thread;
     open_queue();
     atomic_store(&returning, false);
     atomic_store(&reclaimed, false);
-    const uint64_t seen = maar_atomic64_load(&retire.returned_count);
-    assert_false(maar_retire_reclaim(&retire, seen));
+    const uint64_t seen = maar_retire_returned(&retire, 1);
+    assert_false(maar_retire_reclaim(&retire, 1, seen));
     struct maar_retire_item* item = prepare_full(1, &pool, at(0, 0));
     item->action = NULL; /* nothing is noted while this thread looks */
     maar_retire_queue(&retire, item);
@@ -407,11 +408,11 @@ static void a_request_waits_for_bytes_on_their_way(void** state)
     assert_int_equal(pthread_create(&thread, NULL, collect_elsewhere, NULL), 0);
     while (!atomic_load(&returning)) {
     }
-    assert_true(maar_retire_reclaim(&retire, seen));
+    assert_true(maar_retire_reclaim(&retire, 1, seen));
     atomic_store(&reclaimed, true);
     assert_int_equal(count_of(true, 1), 1);
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(maar_retire_reclaim(&retire, seen)); /* nor those that came back meanwhile */
+    assert_true(maar_retire_reclaim(&retire, 1, seen)); /* nor those that came back meanwhile */
     close_queue();
 }
 
