@@ -43,27 +43,63 @@ VkResult maar_object_open(MaarAllocator allocator, enum maar_object_kind kind, v
     return result;
 }
 
-bool maar_object_close(MaarAllocator allocator, uint64_t handle)
+bool maar_object_close_held(MaarAllocator allocator, uint64_t handle)
 {
     uint32_t index = 0;
-    maar_mutex_lock(&allocator->list_lock);
+    maar_assert_held(&allocator->list_lock);
     struct maar_slot* slot = maar_slot_resolve(&allocator->object_slots, handle, &index);
     const bool is_claimed = slot != NULL && maar_slot_claim(slot, handle);
     if (is_claimed) {
         maar_slots_push(&allocator->free_object_slots, slot, index);
     }
+    return is_claimed;
+}
+
+bool maar_object_close(MaarAllocator allocator, uint64_t handle)
+{
+    maar_mutex_lock(&allocator->list_lock);
+    const bool is_claimed = maar_object_close_held(allocator, handle);
     maar_mutex_unlock(&allocator->list_lock);
     return is_claimed;
+}
+
+static VkResult expect_claimed(MaarAllocator allocator, const char* call, const char* argument,
+                               bool is_claimed)
+{
+    return is_claimed ? VK_SUCCESS
+                      : maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                                  MAAR_MESSAGE_ID_FREED_CONCURRENTLY, call,
+                                  "%s was destroyed by another thread meanwhile", argument);
 }
 
 VkResult maar_object_claim(MaarAllocator allocator, const char* call, const char* argument,
                            uint64_t handle)
 {
-    return maar_object_close(allocator, handle)
-               ? VK_SUCCESS
-               : maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT,
-                           MAAR_MESSAGE_ID_FREED_CONCURRENTLY, call,
-                           "%s was destroyed by another thread meanwhile", argument);
+    return expect_claimed(allocator, call, argument, maar_object_close(allocator, handle));
+}
+
+VkResult maar_object_begin_claim(MaarAllocator allocator, const char* call, const char* argument,
+                                 uint64_t handle)
+{
+    uint32_t index = 0;
+    struct maar_slot* slot = maar_slot_resolve(&allocator->object_slots, handle, &index);
+    return expect_claimed(allocator, call, argument, slot != NULL && maar_slot_claim(slot, handle));
+}
+
+void maar_object_unclaim(MaarAllocator allocator, uint64_t handle)
+{
+    uint32_t index = 0;
+    struct maar_slot* slot = maar_slot_find(&allocator->object_slots, handle, &index);
+    maar_atomic32_store_release(&slot->key, (uint32_t)(handle >> 32));
+}
+
+void maar_object_end_claim(MaarAllocator allocator, uint64_t handle)
+{
+    uint32_t index = 0;
+    maar_mutex_lock(&allocator->list_lock);
+    struct maar_slot* slot = maar_slot_find(&allocator->object_slots, handle, &index);
+    maar_slots_push(&allocator->free_object_slots, slot, index);
+    maar_mutex_unlock(&allocator->list_lock);
 }
 
 VkResult maar_object_report(MaarAllocator allocator, const char* call, const char* argument,

@@ -61,11 +61,20 @@ VkResult maar_object_open(MaarAllocator allocator, enum maar_object_kind kind, v
 /* Invalidates a handle. Accepts 0. Its slot is used again. Returns false when the handle was
  * invalid already. */
 bool maar_object_close(MaarAllocator allocator, uint64_t handle);
+/* Does the same under the list lock, which the caller holds. So the object cannot end between a
+ * check of the object and this call. */
+bool maar_object_close_held(MaarAllocator allocator, uint64_t handle);
 /* Invalidates the handle that a call to destroy an object was given, before that call changes the
  * object. Of two threads that destroy one object, one gets VK_SUCCESS. The other one reports the
  * mistake and leaves the object alone. argument: the caller's name of the handle. */
 VkResult maar_object_claim(MaarAllocator allocator, const char* call, const char* argument,
                            uint64_t handle);
+/* Does the same for a call that may fail later, but keeps the slot. maar_object_unclaim makes the
+ * handle valid again, and maar_object_end_claim gives the slot back. */
+VkResult maar_object_begin_claim(MaarAllocator allocator, const char* call, const char* argument,
+                                 uint64_t handle);
+void maar_object_unclaim(MaarAllocator allocator, uint64_t handle);
+void maar_object_end_claim(MaarAllocator allocator, uint64_t handle);
 /* Enters a call that uses an object, as maar_enter does, and finds the object. Otherwise reports
  * what is wrong with the handle, sets *object to NULL and returns the error. argument: the caller's
  * name of the handle. */

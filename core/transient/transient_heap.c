@@ -245,11 +245,20 @@ static VkResult end_heap(MaarAllocator allocator, const char* call, MaarTransien
     if (result == VK_SUCCESS) {
         result = maar_retire_check_points(&allocator->retire, call, point_count, points);
     }
+    const uint64_t handle = MAAR_TO_BITS(heap);
     if (result == VK_SUCCESS) {
-        result = maar_transient_retire(allocator, it->state, NULL, point_count, points);
+        result = maar_object_begin_claim(allocator, call, "heap", handle);
     }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_transient_retire(allocator, it->state, NULL, point_count, points);
     if (result == VK_SUCCESS) {
+        it->handle = 0;
+        maar_object_end_claim(allocator, handle);
         close_heap(it);
+    } else {
+        maar_object_unclaim(allocator, handle);
     }
     return result;
 }

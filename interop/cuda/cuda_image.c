@@ -137,12 +137,11 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyCudaImage(MaarCuda cuda, MaarCudaImage ima
     if (cuda == VK_NULL_HANDLE || image == VK_NULL_HANDLE) {
         return;
     }
-    struct maar_cuda_image* own = maar_peer_object_find(
+    struct maar_cuda_image* own = maar_peer_object_claim(
         &cuda->peer, __func__, "image", MAAR_OBJECT_CUDA_IMAGE, MAAR_TO_BITS(image));
     if (own == NULL) {
         return;
     }
-    maar_peer_object_close(&own->object);
     struct image_request request = {.image = own};
     int previous = 0;
     maar_lock_rank_expect_none();

@@ -301,7 +301,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyCudaMirror(MaarCuda cuda, MaarCudaMirror m
     if (cuda == VK_NULL_HANDLE || mirror == VK_NULL_HANDLE) {
         return;
     }
-    struct maar_cuda_mirror* own = maar_peer_object_find(
+    struct maar_cuda_mirror* own = maar_peer_object_claim(
         &cuda->peer, __func__, "mirror", MAAR_OBJECT_CUDA_MIRROR, MAAR_TO_BITS(mirror));
     if (own != NULL) {
         discard_mirror(own, __func__);

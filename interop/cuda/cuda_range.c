@@ -122,8 +122,8 @@ void maar_cuda_range_destroy(struct maar_cuda_range* range, const char* call)
 VKAPI_ATTR void VKAPI_CALL maarDestroyCudaRange(MaarCuda cuda, MaarCudaRange range)
 {
     if (cuda != VK_NULL_HANDLE && range != VK_NULL_HANDLE) {
-        maar_cuda_range_destroy(maar_peer_object_find(&cuda->peer, __func__, "range",
-                                                      MAAR_OBJECT_CUDA_RANGE, MAAR_TO_BITS(range)),
+        maar_cuda_range_destroy(maar_peer_object_claim(&cuda->peer, __func__, "range",
+                                                       MAAR_OBJECT_CUDA_RANGE, MAAR_TO_BITS(range)),
                                 __func__);
     }
 }

@@ -32,6 +32,25 @@ void* maar_peer_object_find(const struct maar_peer* peer, const char* call, cons
     return object;
 }
 
+void* maar_peer_object_claim(const struct maar_peer* peer, const char* call, const char* argument,
+                             enum maar_object_kind kind, uint64_t handle)
+{
+    MaarAllocator allocator = peer->allocator;
+    bool is_claimed = false;
+    maar_mutex_lock(&allocator->list_lock);
+    struct maar_peer_object* object = maar_object_of(allocator, kind, handle);
+    if (object != NULL && object->peer == peer) {
+        is_claimed = maar_object_close_held(allocator, handle);
+        object->handle = 0;
+    }
+    maar_mutex_unlock(&allocator->list_lock);
+    if (is_claimed) {
+        return object;
+    }
+    (void)maar_peer_object_find(peer, call, argument, kind, handle); /* reports why */
+    return NULL;
+}
+
 VkResult maar_peer_object_enter(const struct maar_peer* peer, const char* call,
                                 const char* argument, enum maar_object_kind kind, uint64_t handle,
                                 void** object)

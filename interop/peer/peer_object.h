@@ -25,6 +25,10 @@ void maar_peer_object_close(struct maar_peer_object* object);
  * handle and returns NULL. `argument` is the name of the caller's argument. */
 void* maar_peer_object_find(const struct maar_peer* peer, const char* call, const char* argument,
                             enum maar_object_kind kind, uint64_t handle);
+/* Does the same for a call that destroys the object, and invalidates the handle, so that only one
+ * of two threads that destroy one object gets it. */
+void* maar_peer_object_claim(const struct maar_peer* peer, const char* call, const char* argument,
+                             enum maar_object_kind kind, uint64_t handle);
 /* Begins a public call that uses an object, and finds the object. On failure, sets *object to NULL
  * and returns the error. peer may be NULL. */
 VkResult maar_peer_object_enter(const struct maar_peer* peer, const char* call,

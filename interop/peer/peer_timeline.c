@@ -247,11 +247,10 @@ void maar_peer_timeline_destroy(const struct maar_peer* peer, const char* call, 
         return;
     }
     struct maar_peer_timeline* timeline =
-        maar_peer_object_find(peer, call, "timeline", peer->driver->timeline_kind, handle);
+        maar_peer_object_claim(peer, call, "timeline", peer->driver->timeline_kind, handle);
     if (timeline == NULL) {
         return;
     }
-    maar_peer_object_close(&timeline->object);
     if (await_carriers(timeline)) {
         end_timeline(timeline);
         return;

@@ -5,6 +5,9 @@
  */
 #include "tests/interop/cuda_fixture.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include "core/handle.h"
 
 /* A MaarCuda with what its objects are made of. */
@@ -295,6 +298,58 @@ static void mirror_handles_are_checked_by_every_call(void** state)
     expect_checked_handles(&mirrors);
 }
 
+/* ---- two threads that destroy one object ---- */
+
+enum { RACES = 300 };
+
+/* What both threads see. */
+struct handle_race {
+    struct handle_bench bench;
+    const struct handle_kind* kind;
+    uint64_t handles[RACES];
+    _Atomic uint32_t arrived;
+};
+
+static void* destroy_all(void* data)
+{
+    struct handle_race* race = data;
+    for (uint32_t i = 0; i < RACES; ++i) {
+        (void)atomic_fetch_add(&race->arrived, 1);
+        while (atomic_load(&race->arrived) < 2 * (i + 1)) {
+            (void)sched_yield();
+        }
+        race->kind->destroy(race->bench.own.cuda, race->handles[i]);
+    }
+    return NULL;
+}
+
+static void expect_one_end(const struct handle_kind* kind)
+{
+    static struct handle_race race;
+    pthread_t thread;
+    memset(&race, 0, sizeof race);
+    race.kind = kind;
+    open_bench(&race.bench, kind->sparse);
+    for (uint32_t i = 0; i < RACES; ++i) {
+        race.handles[i] = kind->make(&race.bench.own);
+    }
+    assert_int_equal(pthread_create(&thread, NULL, destroy_all, &race), 0);
+    (void)destroy_all(&race);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(race.bench.desk.rig.messages.total, RACES); /* one for each second thread */
+    rig_forget_messages(&race.bench.desk.rig);
+    close_bench(&race.bench);
+}
+
+static void object_that_two_threads_destroy_ends_once(void** state)
+{
+    (void)state;
+    expect_one_end(&timelines);
+    expect_one_end(&images);
+    expect_one_end(&ranges);
+    expect_one_end(&mirrors);
+}
+
 /* Each call that takes an allocation refuses this one under the identifier. */
 static void expect_allocation_refused(struct handle_bench* bench, MaarAllocation allocation,
                                       MaarMessageId id)
@@ -355,6 +410,7 @@ int main(void)
         cmocka_unit_test(range_handles_are_checked_by_every_call),
         cmocka_unit_test(mirror_handles_are_checked_by_every_call),
         cmocka_unit_test(allocation_handles_are_checked_by_every_call),
+        cmocka_unit_test(object_that_two_threads_destroy_ends_once),
         cmocka_unit_test(handle_stays_valid_when_its_owner_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

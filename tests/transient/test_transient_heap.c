@@ -554,6 +554,54 @@ static void what_goes_waits_for_its_points(void** state)
     rig_check(rig);
 }
 
+/* Destroys the heap once more while the driver destroys one of its objects. */
+static MaarTransientHeap doomed;
+
+static void destroy_doomed(void* data, const char* function)
+{
+    (void)data;
+    if (strncmp(function, "vkDestroy", 9) == 0 && doomed != VK_NULL_HANDLE) {
+        const MaarTransientHeap heap = doomed;
+        doomed = VK_NULL_HANDLE;
+        maarDestroyTransientHeap(rig->allocator, heap);
+    }
+}
+
+static void heap_that_is_destroyed_meanwhile_ends_once(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    doomed = create(&info);
+    const uint64_t images = rig_calls(rig, "vkDestroyImage");
+    rig->call = destroy_doomed;
+    maarDestroyTransientHeap(rig->allocator, doomed);
+    rig->call = NULL;
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, "heap");
+    assert_int_equal(rig_calls(rig, "vkDestroyImage"), images + 2);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).allocationCount, 0);
+}
+
+static void heap_that_cannot_end_later_keeps_its_handle(void** state)
+{
+    (void)state;
+    const MaarPoint point = {.value = 1};
+    simple_graph(&maker, 256);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    const MaarTransientHeap heap = create(&info);
+    rig->host.fail_at = rig->host.calls + 1;
+    assert_int_equal(maarDestroyTransientHeapAfter(rig->allocator, heap, 1, &point),
+                     VK_ERROR_OUT_OF_HOST_MEMORY);
+    rig->host.fail_at = 0;
+    assert_int_equal(read_heap(heap).copyCount, 1);
+    assert_int_equal(maarDestroyTransientHeapAfter(rig->allocator, heap, 1, &point), VK_SUCCESS);
+    MaarTransientHeapInfo gone = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_INFO};
+    assert_int_equal(maarGetTransientHeapInfo(rig->allocator, heap, &gone),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_HANDLE);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
+}
+
 static void a_resized_heap_gives_large_memory_back(void** state)
 {
     (void)state;
@@ -757,6 +805,8 @@ int main(void)
         ON_RIG(an_image_without_its_view_is_not_new),
         ON_RIG(resources_are_found_by_their_previous_indices),
         ON_RIG(what_goes_waits_for_its_points),
+        ON_RIG(heap_that_is_destroyed_meanwhile_ends_once),
+        ON_RIG(heap_that_cannot_end_later_keeps_its_handle),
         ON_RIG(a_resized_heap_gives_large_memory_back),
         ON_RIG(kept_contents_survive_an_update),
         ON_RIG(frames_of_two_graphs_are_in_order),
