@@ -69,6 +69,46 @@ static void open_scattered(struct growth* growth)
     submit(growth);
 }
 
+/* n blocks of one page, in a pool of their own. */
+static void open_page_blocks(struct growth* growth)
+{
+    const MaarPoolPagingInfo paging = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO,
+        .stitch = VK_TRUE,
+        .pageBlockSize = GROWTH_PAGE,
+    };
+    const MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .pNext = &paging,
+    };
+    const VkBufferCreateInfo buffer = growth_buffer(GROWTH_PAGE * growth->n);
+    MaarAllocationCreateInfo memory = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .usage = MAAR_MEMORY_USAGE_FLAGS_ONLY,
+    };
+    const MaarReservationCreateInfo reservation = {
+        .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+        .flags = MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT,
+        .pBufferInfo = &buffer,
+        .pMemoryInfo = &memory,
+    };
+    struct pages* pages = growth_create_state(growth, 1, sizeof *pages);
+    GROWTH_EXPECT(maarCreatePool(growth->allocator, &info, &growth->pool));
+    memory.pool = growth->pool;
+    GROWTH_EXPECT(maarCreateReservation(growth->allocator, &reservation, &pages->reservation));
+    for (uint32_t i = 0; i < growth->n; ++i) {
+        growth_commit(growth, pages->reservation, i, 1);
+    }
+    submit(growth);
+}
+
+static void close_page_blocks(struct growth* growth)
+{
+    const struct pages* pages = growth->state;
+    maarDestroyReservation(growth->allocator, pages->reservation);
+    maarDestroyPool(growth->allocator, growth->pool);
+}
+
 static void close_pages(struct growth* growth)
 {
     const struct pages* pages = growth->state;
@@ -268,5 +308,16 @@ const struct growth_case growth_page_cases[] = {
           scattered, NULL, do_list_runs, NULL),
     PAGES("destroy-reservation-pages", "maarDestroyReservation", GROWTH_OVER,
           "committed pages, every second one", two, create_scattered, do_destroy, NULL),
+    {
+        .name = "detailed-statistics-page-blocks",
+        .functions = "maarGetDetailedStatistics",
+        .dimension = "blocks of pages",
+        .kind = GROWTH_OVER,
+        .n = 200,
+        .count = 64,
+        .open = open_page_blocks,
+        .operation = growth_read_details,
+        .close = close_page_blocks,
+    },
     {.name = NULL},
 };

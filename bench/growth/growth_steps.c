@@ -168,3 +168,10 @@ VkImageCreateInfo growth_image(uint32_t size, uint32_t levels, uint32_t layers)
         .usage = VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT,
     };
 }
+
+void growth_read_details(struct growth* growth, uint32_t index)
+{
+    MaarDetailedStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS};
+    (void)index;
+    GROWTH_EXPECT(maarGetDetailedStatistics(growth->allocator, VK_NULL_HANDLE, &statistics));
+}

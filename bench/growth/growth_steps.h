@@ -46,6 +46,8 @@ void growth_repeat(struct growth* growth, uint32_t count,
 void growth_open_dedicated(struct growth* growth);
 /* Destroys the n pools of growth->state. */
 void growth_destroy_pools(struct growth* growth);
+/* Reads the detailed statistics of the allocator. */
+void growth_read_details(struct growth* growth, uint32_t index);
 
 /* Return how to create a buffer for storage and copies, and a texture of RGBA8 texels. */
 VkBufferCreateInfo growth_buffer(VkDeviceSize size);

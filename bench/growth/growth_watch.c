@@ -68,13 +68,6 @@ static void do_type_statistics(struct growth* growth, uint32_t index)
     GROWTH_EXPECT(maarGetMemoryTypeStatistics(growth->allocator, 0, &statistics));
 }
 
-static void do_detailed(struct growth* growth, uint32_t index)
-{
-    MaarDetailedStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS};
-    (void)index;
-    GROWTH_EXPECT(maarGetDetailedStatistics(growth->allocator, VK_NULL_HANDLE, &statistics));
-}
-
 static void do_reset_peaks(struct growth* growth, uint32_t index)
 {
     (void)index;
@@ -254,10 +247,10 @@ const struct growth_case growth_watch_cases[] = {
           do_type_statistics, live, "live allocations"),
     WATCH("type-statistics-blocks", "maarGetMemoryTypeStatistics", GROWTH_OVER, 1000,
           do_type_statistics, blocks, "blocks"),
-    WATCH("detailed-statistics", "maarGetDetailedStatistics", GROWTH_OVER, 10000, do_detailed,
-          ranges, "ranges"),
-    WATCH("detailed-statistics-blocks", "maarGetDetailedStatistics", GROWTH_OVER, 1000, do_detailed,
-          blocks, "blocks"),
+    WATCH("detailed-statistics", "maarGetDetailedStatistics", GROWTH_OVER, 10000,
+          growth_read_details, ranges, "ranges"),
+    WATCH("detailed-statistics-blocks", "maarGetDetailedStatistics", GROWTH_OVER, 1000,
+          growth_read_details, blocks, "blocks"),
     WATCH("reset-peaks", "maarResetPeaks", GROWTH_BESIDE, 10000, do_reset_peaks, live,
           "live allocations"),
     WATCH("reset-peaks-blocks", "maarResetPeaks", GROWTH_BESIDE, 1000, do_reset_peaks, blocks,

@@ -283,6 +283,9 @@ free_allocator:
 
 static void end_pending(MaarAllocator allocator)
 {
+    if (maar_atomic_pointer_load(&allocator->paging.state) != NULL) {
+        allocator->paging.end_pool(allocator, NULL, MAAR_END_RECORDED);
+    }
     (void)maar_retire_wait(&allocator->retire, NULL, MAAR_DESTROY_TIMEOUT_NS);
     uint32_t count = maar_retire_flush(&allocator->retire, NULL);
     if (count > 0) {

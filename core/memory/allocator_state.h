@@ -36,6 +36,11 @@ struct maar_arena;
 struct maar_block;
 struct maar_pool;
 
+/* The steps of the end of a pool in core/paging. The first one forgets what is recorded for objects
+ * that have ended, because the program will not submit it any more. What waits for that submission
+ * waits no longer. The second one ends the pages. */
+enum maar_end_step { MAAR_END_RECORDED, MAAR_END_PAGES };
+
 /* The state that another room keeps with the allocator, and its functions. Destroying the allocator
  * destroys the state. */
 struct maar_extension {
@@ -44,8 +49,10 @@ struct maar_extension {
      * (bits) if pool is NULL. Returns the released bytes, without those that a pool counts. */
     VkDeviceSize (*trim)(MaarAllocator allocator, void* state, const struct maar_pool* pool,
                          uint32_t heaps);
-    void (*count)(void* state, MaarStatistics* statistics);            /* may be NULL */
-    void (*end_pool)(MaarAllocator allocator, struct maar_pool* pool); /* may be NULL */
+    void (*count)(void* state, MaarStatistics* statistics); /* may be NULL */
+    /* Does a step of the end of a pool, or the first step of the end of the allocator if pool is
+     * NULL. May be NULL. */
+    void (*end_pool)(MaarAllocator allocator, struct maar_pool* pool, enum maar_end_step step);
     /* Prevents new submissions from using the pages of a stitched allocation. Returns whether the
      * last submission has been executed. If not, sets *point to the point that passes when the
      * submission has been executed. */

@@ -16,6 +16,7 @@
 
 struct maar_arena;
 struct maar_attachment;
+struct maar_page_block;
 struct maar_page_table;
 struct maar_pool;
 struct maar_retire_item;
@@ -52,6 +53,7 @@ struct maar_block {
     bool imported;
     struct maar_attachment* attachments; /* under the allocator's share lock; see attachment.h */
 
+    struct maar_page_block* pages; /* of a paged block that is listed; under the paging lock */
     struct maar_page_table* table; /* of a stand-in: its pages */
     /* of a stand-in: the item that will end the allocation, made in advance, so that freeing the
      * allocation cannot fail */

@@ -110,6 +110,9 @@ static void end_pool_pending(struct maar_pool* pool)
     if (maar_retire_is_empty(&allocator->retire)) {
         return;
     }
+    if (pool->stitches) {
+        allocator->paging.end_pool(allocator, pool, MAAR_END_RECORDED);
+    }
     (void)maar_retire_wait(&allocator->retire, &pool->pending, MAAR_DESTROY_TIMEOUT_NS);
     const uint32_t flushed = maar_retire_flush(&allocator->retire, &pool->pending);
     maar_retire_wait_for_bytes(&allocator->retire);
@@ -135,7 +138,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
     end_pool_pending(own);
     maar_pool_release_stitched(own);
     if (own->stitches) {
-        allocator->paging.end_pool(allocator, own);
+        allocator->paging.end_pool(allocator, own, MAAR_END_PAGES);
     }
     maar_pool_empty(own);
     maar_pool_retire(own);

@@ -429,6 +429,7 @@ static void take_value_back(struct maar_paging* paging)
 {
     maar_assert_held(&paging->lock);
     const uint64_t value = --paging->recorded_value;
+    paging->recorded_value -= paging->batch.moves ? 1 : 0;
     for (uint32_t i = 0; i < paging->batch.table_count; ++i) {
         struct maar_page_table* table = paging->batch.tables[i];
         table->last_value = table->last_value == value ? table->value_before : table->last_value;
@@ -437,9 +438,11 @@ static void take_value_back(struct maar_paging* paging)
         struct maar_page_block* block = paging->blocks[i];
         if (block != NULL && block->last_value == value) {
             block->last_value = block->value_before;
+        } else if (block != NULL && block->last_value > value) {
+            /* A page was dropped meanwhile that the next submission unbinds: see page_table.c. */
+            block->last_value = paging->recorded_value;
         }
     }
-    paging->recorded_value -= paging->batch.moves ? 1 : 0;
 }
 
 void maar_bind_batch_end(struct maar_paging* paging, bool succeeded)

@@ -204,6 +204,7 @@ static void list_block(struct maar_paging* paging, struct maar_page_block* block
     paging->block_end += block->number == paging->block_end;
     paging->blocks[block->number] = block;
     ++paging->block_count;
+    block->block->pages = block;
     block->age = ++paging->blocks_made;
     block->place = pool->block_count++;
     pool->blocks[block->place] = block;
@@ -222,6 +223,7 @@ static void unlist_block(struct maar_paging* paging, struct maar_page_block* blo
     struct maar_page_pool* pool = block->pool;
     maar_assert_held(&paging->lock);
     maar_leaving_enter(&paging->allocator->leaving, &block->leaving, pool_heap(paging, pool));
+    block->block->pages = NULL;
     paging->blocks[block->number] = NULL;
     --paging->block_count;
     while (paging->block_end > 0 && paging->blocks[paging->block_end - 1] == NULL) {

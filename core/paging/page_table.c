@@ -296,7 +296,9 @@ uint64_t maar_page_table_seal(struct maar_page_table* table)
     maar_lock_rank_expect_none();
     maar_mutex_lock(&paging->lock);
     table->sealed = true;
-    while (table->submitting) {
+    /* The number of the next submission is known only while none is under way: that one may fail.
+     */
+    while (table->submitting || (paging->submitting && table->first_dirty != NULL)) {
         maar_condition_wait(&paging->changed, &paging->lock);
     }
     for (struct maar_page_leaf* leaf = table->first_dirty; leaf != NULL; leaf = leaf->next_dirty) {
@@ -313,6 +315,18 @@ uint64_t maar_page_table_seal(struct maar_page_table* table)
     }
     maar_mutex_unlock(&paging->lock);
     return value;
+}
+
+void maar_page_table_forget(struct maar_page_table* table)
+{
+    maar_assert_held(&table->paging->lock);
+    MAAR_DEBUG_ASSERT(table->sealed && !table->submitting);
+    for (struct maar_page_leaf* leaf = table->first_dirty; leaf != NULL; leaf = leaf->next_dirty) {
+        for (uint32_t i = 0; i < maar_leaf_size(table, leaf->number); ++i) {
+            maar_page_mark_clean(table, &leaf->entries[i]);
+        }
+    }
+    maar_page_table_unlist(table);
 }
 
 /* Notes that a page is dropped which the device may still have in another place. Its unbinding

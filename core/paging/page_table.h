@@ -61,6 +61,9 @@ VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_
  * submission of the table signals, which may be that next one, or 0 if no submission named or will
  * name the table. No lock may be held: waits for a submission that reads the table. */
 uint64_t maar_page_table_seal(struct maar_page_table* table);
+/* Drops the changes of a sealed table that no submission under way names. Called under the paging
+ * lock. */
+void maar_page_table_forget(struct maar_page_table* table);
 /* Gives the table's pages back and frees it. Its resource must be destroyed. The table may be NULL.
  * A retire action may call this function. No lock may be held: waits for a submission that reads
  * the table. */

@@ -12,17 +12,24 @@
 #include "core/paging/paging_timeline.h"
 #include "core/port_time.h"
 #include "core/queue_lock.h"
+#include "core/time/retire_collect.h"
 #include "core/time/timeline.h"
 
-/* Returns the timeline's value of the last submission that named a page of a MaarPool. */
+/* Returns the timeline's value of the last submission that named a page of a MaarPool. Pages that a
+ * later submission would have unbound elsewhere do not count: the objects that had them are gone.
+ */
 static uint64_t last_value_of(struct maar_paging* paging, const struct maar_pool* owner)
 {
     uint64_t last = 0;
     maar_mutex_lock(&paging->lock);
+    while (paging->submitting) {
+        maar_condition_wait(&paging->changed, &paging->lock);
+    }
+    const uint64_t submitted = maar_atomic64_load(&paging->submitted);
     for (const struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
         for (uint32_t i = 0; pool->owner == owner && i < pool->block_count; ++i) {
             const uint64_t value = pool->blocks[i]->last_value;
-            last = value > last ? value : last;
+            last = value > last && value <= submitted ? value : last;
         }
     }
     maar_mutex_unlock(&paging->lock);
@@ -160,6 +167,34 @@ static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)
     }
 }
 
+static void settle_paging(MaarAllocator allocator, struct maar_pool* owner)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    maar_lock_rank_expect_none();
+    maar_mutex_lock(&paging->lock);
+    while (paging->submitting) {
+        maar_condition_wait(&paging->changed, &paging->lock);
+    }
+    for (struct maar_page_table *table = paging->first_dirty, *next; table != NULL; table = next) {
+        next = table->next_dirty;
+        if (table->sealed && (owner == NULL || maar_page_table_owner(table) == owner)) {
+            maar_page_table_forget(table);
+        }
+    }
+    const uint64_t submitted = maar_atomic64_load(&paging->submitted);
+    maar_mutex_unlock(&paging->lock);
+    maar_retire_settle(&allocator->retire, maar_pool_pending(owner), paging->timeline, submitted);
+}
+
+static void end_pool_step(MaarAllocator allocator, struct maar_pool* owner, enum maar_end_step step)
+{
+    if (step == MAAR_END_RECORDED) {
+        settle_paging(allocator, owner);
+    } else {
+        end_page_pools(allocator, owner);
+    }
+}
+
 static VkResult open_paging(MaarAllocator allocator)
 {
     struct maar_paging* made = maar_host_calloc(allocator->callbacks, 1, sizeof *made);
@@ -188,9 +223,11 @@ static VkResult open_paging(MaarAllocator allocator)
     if (is_first) {
         allocator->paging.destroy = destroy_paging;
         allocator->paging.trim = trim_paging;
-        allocator->paging.end_pool = end_page_pools;
+        allocator->paging.end_pool = end_pool_step;
         allocator->paging.seal = maar_stitched_seal;
         allocator->paging.release_pages = maar_stitched_release_pages;
+        allocator->retire.submissions = made->timeline;
+        maar_atomic_pointer_store(&allocator->retire.submitted_value, &made->submitted);
         maar_atomic_pointer_store(&allocator->paging.state, made);
     }
     maar_mutex_unlock(&allocator->list_lock);

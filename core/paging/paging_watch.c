@@ -44,19 +44,17 @@ bool maar_page_walk_next(struct maar_page_walk* walk)
     return found;
 }
 
-bool maar_page_walk_begin(MaarAllocator allocator, uint64_t block_id, struct maar_page_walk* walk)
+bool maar_page_walk_begin(MaarAllocator allocator, const struct maar_block* block,
+                          struct maar_page_walk* walk)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
     if (paging == NULL) {
         return false;
     }
     maar_mutex_lock(&paging->lock);
-    for (uint32_t i = 0; i < paging->block_end; ++i) {
-        const struct maar_page_block* block = paging->blocks[i];
-        if (block != NULL && block->block->id == block_id) {
-            *walk = (struct maar_page_walk){.allocator = allocator, .block = block};
-            return maar_page_walk_next(walk);
-        }
+    if (block->pages != NULL) {
+        *walk = (struct maar_page_walk){.allocator = allocator, .block = block->pages};
+        return maar_page_walk_next(walk);
     }
     maar_mutex_unlock(&paging->lock);
     return false;

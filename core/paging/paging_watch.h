@@ -8,6 +8,7 @@
 
 #include "maar/allocator.h"
 
+struct maar_block;
 struct maar_page_block;
 
 /* A run of pages of a block, in one state. */
@@ -21,8 +22,10 @@ struct maar_page_walk {
 };
 
 /* Walk the runs of a page block in order: for (more = begin; more; more = next). The paging lock is
- * held from a begin that returns true until next returns false. */
-bool maar_page_walk_begin(MaarAllocator allocator, uint64_t block_id, struct maar_page_walk* walk);
+ * held from a begin that returns true until next returns false. The caller holds the lock of the
+ * block's arena. */
+bool maar_page_walk_begin(MaarAllocator allocator, const struct maar_block* block,
+                          struct maar_page_walk* walk);
 bool maar_page_walk_next(struct maar_page_walk* walk);
 /* Sets the peak of page blocks to their present bytes. */
 void maar_paging_reset_peak(MaarAllocator allocator);

@@ -90,6 +90,10 @@ struct maar_retire {
     const struct maar_device* device;
     maar_retire_range_action range_action;
     maar_atomic64 host_value; /* the host timeline */
+    /* the timeline of Maar's own submissions, and the value of the last one; NULL before the first.
+     * Only the program can make further submissions, so no driver call waits for a later value. */
+    maar_atomic_pointer submitted_value;
+    VkSemaphore submissions;
     maar_atomic32 lost;       /* a semaphore said that the device is lost */
     maar_atomic64 item_count; /* queued, or in a batch that a collector has taken out */
     /* how often a batch has given something back in each heap: once when its bytes are free, and

@@ -329,6 +329,41 @@ uint32_t maar_retire_flush(struct maar_retire* retire, const struct maar_retire_
     return done;
 }
 
+static void settle_item(struct maar_retire* retire, struct maar_retire_item* item,
+                        VkSemaphore semaphore, uint64_t value)
+{
+    bool moves = false;
+    for (uint32_t i = item->at; i < item->point_count; ++i) {
+        const bool is_later =
+            item->points[i].semaphore == semaphore && item->points[i].value > value;
+        if (is_later && i == item->at) {
+            maar_retire_leave(retire, item, 1);
+            moves = true;
+        }
+        item->points[i].value = is_later ? value : item->points[i].value;
+    }
+    if (moves) {
+        maar_retire_enter(retire, item);
+    }
+}
+
+void maar_retire_settle(struct maar_retire* retire, const struct maar_retire_pool* pool,
+                        VkSemaphore semaphore, uint64_t value)
+{
+    const struct maar_retire_key first = {.order = 0};
+    struct maar_retire_item* next = NULL;
+    maar_mutex_lock(&retire->lock);
+    for (uint32_t list = 0; list < (pool != NULL ? MAAR_RETIRE_LISTS : 1u); ++list) {
+        struct maar_retire_item* item =
+            pool != NULL ? pool->lists[list] : maar_retire_tree_find(retire->root, &first, false);
+        for (; item != NULL; item = next) {
+            next = pool != NULL ? item->pool_next : maar_retire_tree_next(item);
+            settle_item(retire, item, semaphore, value);
+        }
+    }
+    maar_mutex_unlock(&retire->lock);
+}
+
 void maar_retire_run(struct maar_retire* retire, struct maar_retire_item* item)
 {
     struct maar_retire_batch batch = {.count = 0};

@@ -42,6 +42,11 @@ VkResult maar_retire_collect_known(struct maar_retire* retire,
  * not. Returns the number of these items. */
 uint32_t maar_retire_flush(struct maar_retire* retire, const struct maar_retire_pool* pool);
 
+/* Lowers the points of a timeline, of the items of one pool or of all items if pool is NULL, to a
+ * value: nothing will be submitted any more that signals a later one. */
+void maar_retire_settle(struct maar_retire* retire, const struct maar_retire_pool* pool,
+                        VkSemaphore semaphore, uint64_t value);
+
 /* Ends an item that was never queued. */
 void maar_retire_run(struct maar_retire* retire, struct maar_retire_item* item);
 

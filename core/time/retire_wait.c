@@ -11,12 +11,22 @@
  * other threads finish. */
 #define WAIT_SLICE_NS ((uint64_t)10000000)
 
-/* Copies the points that an item still waits for. Leaves out points of the host timeline, since no
- * driver call waits for the host. */
-static void list_points(const struct maar_retire_item* item, struct maar_retire_points* points)
+/* Returns whether the program must do something before a point can pass: advance the host timeline,
+ * or submit what Maar has recorded. No driver call waits for that. */
+static bool is_up_to_program(const struct maar_retire* retire, const MaarPoint* point)
+{
+    const maar_atomic64* submitted = maar_atomic_pointer_load(&retire->submitted_value);
+    return point->semaphore == VK_NULL_HANDLE ||
+           (submitted != NULL && point->semaphore == retire->submissions &&
+            point->value > maar_atomic64_load(submitted));
+}
+
+/* Copies the points that an item still waits for, and that a driver call can wait for. */
+static void list_points(const struct maar_retire* retire, const struct maar_retire_item* item,
+                        struct maar_retire_points* points)
 {
     for (uint32_t i = item->at; i < item->point_count; ++i) {
-        if (item->points[i].semaphore != VK_NULL_HANDLE) {
+        if (!is_up_to_program(retire, &item->points[i])) {
             points->semaphores[points->count] = item->points[i].semaphore;
             points->values[points->count++] = item->points[i].value;
         }
@@ -44,12 +54,24 @@ static bool is_in_hand(const struct maar_retire* retire, const struct maar_retir
 enum pending {
     NOTHING_PENDING,
     PENDING_ON_DEVICE, /* the points of one item were copied */
-    PENDING_ON_HOST,
+    PENDING_ON_PROGRAM,
     PENDING_IN_HAND
 };
 
-/* Copies the points of one item if a driver call can wait for that item. Otherwise sets the number
- * of points to 0. */
+/* Returns the first item of the timeline behind this one. */
+static const struct maar_retire_item* next_timeline(const struct maar_retire* retire,
+                                                    const struct maar_retire_item* item)
+{
+    const struct maar_retire_key last = {
+        .order = item->order,
+        .semaphore = item->points[item->at].semaphore,
+        .value = UINT64_MAX,
+    };
+    return maar_retire_tree_find(retire->root, &last, true);
+}
+
+/* Copies the points of one item if there is an item that a driver call can wait for. Otherwise sets
+ * the number of points to 0. */
 static void find_points(const struct maar_retire* retire, const struct maar_retire_pool* pool,
                         struct maar_retire_points* points)
 {
@@ -57,9 +79,9 @@ static void find_points(const struct maar_retire* retire, const struct maar_reti
     const struct maar_retire_item* item = pool != NULL
                                               ? pool->lists[MAAR_RETIRE_OF_DEVICE]
                                               : maar_retire_tree_find(retire->root, &host, true);
-    points->count = 0;
-    if (item != NULL) {
-        list_points(item, points);
+    for (points->count = 0; item != NULL && points->count == 0;) {
+        list_points(retire, item, points);
+        item = pool != NULL ? item->pool_next : next_timeline(retire, item);
     }
 }
 
@@ -75,7 +97,7 @@ static enum pending look(const struct maar_retire* retire, const struct maar_ret
     if (is_in_hand(retire, pool)) {
         return PENDING_IN_HAND;
     }
-    return maar_retire_any(retire, pool) != NULL ? PENDING_ON_HOST : NOTHING_PENDING;
+    return maar_retire_any(retire, pool) != NULL ? PENDING_ON_PROGRAM : NOTHING_PENDING;
 }
 
 /* Waits for copied points. Notes a lost device and returns VK_SUCCESS then; the next collection
@@ -119,7 +141,7 @@ VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_p
         switch (pending) {
         case NOTHING_PENDING:
             return VK_SUCCESS;
-        case PENDING_ON_HOST:
+        case PENDING_ON_PROGRAM:
             return VK_NOT_READY;
         case PENDING_IN_HAND:
             result = left == 0 ? VK_TIMEOUT : VK_SUCCESS;

@@ -207,7 +207,7 @@ static void walk_block(struct snapshot_walk* walk, const struct maar_block* bloc
 {
     if (maar_block_is_paged(block)) {
         struct maar_page_walk run;
-        for (bool more = maar_page_walk_begin(walk->allocator, block->id, &run); more;
+        for (bool more = maar_page_walk_begin(walk->allocator, block, &run); more;
              more = maar_page_walk_next(&run)) {
             add_page_run(walk, &run);
         }

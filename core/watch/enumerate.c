@@ -212,7 +212,7 @@ static void list_block_ranges(const struct maar_block* block, struct range_list*
         maar_placement_walk(block->placement, visit_range, list);
     } else if (maar_block_is_paged(block)) {
         struct maar_page_walk run;
-        for (bool more = maar_page_walk_begin(list->allocator, block->id, &run); more;
+        for (bool more = maar_page_walk_begin(list->allocator, block, &run); more;
              more = maar_page_walk_next(&run)) {
             list_page_run(list, &run);
         }

@@ -211,7 +211,7 @@ static void note_free(struct detail_walk* walk, VkDeviceSize size)
 static void note_page_block(struct detail_walk* walk, const struct maar_block* block)
 {
     struct maar_page_walk run;
-    for (bool more = maar_page_walk_begin(walk->allocator, block->id, &run); more;
+    for (bool more = maar_page_walk_begin(walk->allocator, block, &run); more;
          more = maar_page_walk_next(&run)) {
         if (run.state == MAAR_BLOCK_RANGE_STATE_FREE) {
             note_free(walk, run.size);

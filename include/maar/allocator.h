@@ -974,11 +974,11 @@ MAAR_API VkResult VKAPI_CALL maarCollect(MaarAllocator allocator, uint32_t* pFre
 
 /**
  * Waits for the points of all pending frees and executes the frees. Does not wait for points of the
- * host timeline.
+ * host timeline, nor for what the program has not submitted by maarSubmitBinds.
  *
  * @param allocator   not null
  * @param timeout_ns  nanoseconds for all waits together; UINT64_MAX for no limit
- * @return VK_SUCCESS; VK_TIMEOUT; VK_NOT_READY when only host points are left;
+ * @return VK_SUCCESS; VK_TIMEOUT; VK_NOT_READY when only such points are left;
  *         VK_ERROR_DEVICE_LOST (everything was freed then); VK_ERROR_OUT_OF_HOST_MEMORY or
  *         VK_ERROR_OUT_OF_DEVICE_MEMORY from the driver; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized

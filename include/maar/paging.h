@@ -353,7 +353,8 @@ MAAR_API VkResult VKAPI_CALL maarCreateReservation(MaarAllocator allocator,
  * waits for the device, only for a submission of another thread that is under way. Recorded binds
  * of the reservation are dropped. A warning is reported if it has pages and no submission ever
  * named it: a program that forgets maarSubmitBinds looks like that. The device must not use the
- * reservation any more.
+ * reservation any more. If other objects took over pages that the reservation had given back, the
+ * next maarSubmitBinds unbinds them here first: until then the reservation is pending.
  *
  * @param allocator    not null
  * @param reservation  may be VK_NULL_HANDLE
