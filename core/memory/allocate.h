@@ -35,14 +35,11 @@ static inline bool maar_is_without_report(const MaarAllocationCreateInfo* info)
            0;
 }
 
-/* Allocates memory for a request and returns the allocation, or VK_NULL_HANDLE and the error.
- * internal: the allocation is Maar's own. */
+/* Allocates memory for a request and returns the allocation, or VK_NULL_HANDLE and the error. */
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
-                       const MaarAllocationCreateInfo* info, bool internal,
-                       MaarAllocation* allocation);
-
-/* Does the same for an allocation of Maar's own that is one of several in a public call. All of
- * them wait for other threads with the patience of that call. */
+                       const MaarAllocationCreateInfo* info, MaarAllocation* allocation);
+/* Does the same for an allocation of Maar's own. If a public call tries several, all of them wait
+ * for other threads with the same patience. */
 VkResult maar_allocate_own(MaarAllocator allocator, const char* call,
                            const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                            struct maar_patience* patience, MaarAllocation* allocation);

@@ -61,8 +61,7 @@ static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationC
 MAAR_NOINLINE VkResult map_for_life(MaarAllocator allocator, const struct maar_made* made)
 {
     void* data = NULL;
-    made->slot->mapped_for_life = true;
-    VkResult result = maar_slot_map(allocator, NULL, made->slot, &data);
+    const VkResult result = maar_slot_map_for_life(allocator, NULL, made->slot, &data);
     if (result != VK_SUCCESS) {
         maar_undo_slot(allocator, made->slot, made->index);
     }
@@ -126,8 +125,7 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
  * starts from the beginning.
  */
 static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryRequest* request,
-                                 const MaarAllocationCreateInfo* info, bool internal,
-                                 MaarAllocation* allocation)
+                                 const MaarAllocationCreateInfo* info, MaarAllocation* allocation)
 {
     const VkDeviceSize size = request->requirements.size;
     const VkDeviceSize alignment = request->requirements.alignment;
@@ -161,7 +159,6 @@ static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryReques
         .alignment = alignment,
         .kind = request->kind,
         .shown_kind = request->kind,
-        .internal = internal,
         .user_data = info->pUserData,
     };
     const uint32_t number = maar_default_pool_number(allocator, request->kind);
@@ -176,18 +173,17 @@ static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryReques
 }
 
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
-                       const MaarAllocationCreateInfo* info, bool internal,
-                       MaarAllocation* allocation)
+                       const MaarAllocationCreateInfo* info, MaarAllocation* allocation)
 {
     *allocation = VK_NULL_HANDLE;
     info = info != NULL ? info : &maar_default_create_info;
     if (request != NULL && request->sType == MAAR_STRUCTURE_TYPE_MEMORY_REQUEST &&
         info->sType == MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO &&
-        allocate_fast(allocator, request, info, internal, allocation)) {
+        allocate_fast(allocator, request, info, allocation)) {
         return VK_SUCCESS;
     }
     struct maar_patience patience = maar_patience_begin();
-    return allocate_with_checks(allocator, call, request, info, internal, &patience, allocation);
+    return allocate_with_checks(allocator, call, request, info, false, &patience, allocation);
 }
 
 VkResult maar_allocate_own(MaarAllocator allocator, const char* call,

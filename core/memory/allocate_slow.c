@@ -291,10 +291,12 @@ static bool wait_for_returns(MaarAllocator allocator, uint32_t heaps, bool may_g
     return reclaimed || now.bytes != seen->bytes || (may_grow && now.blocks != seen->blocks);
 }
 
-/* Releases the empty page blocks and the empty blocks in some heaps. Returns the released bytes. */
+/* Releases the empty buffers of slices, the empty page blocks and the empty blocks in some heaps.
+ * Returns the released bytes. */
 static VkDeviceSize release_empty_in(MaarAllocator allocator, uint32_t heaps)
 {
-    VkDeviceSize released = maar_trim_paging(allocator, NULL, heaps);
+    VkDeviceSize released = maar_trim_slices(allocator, heaps);
+    released += maar_trim_paging(allocator, NULL, heaps);
     if (has_empty_blocks(allocator, heaps)) {
         for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
              pool = maar_pool_next(allocator, pool)) {

@@ -24,7 +24,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemory(MaarAllocator allocator,
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            "pAllocation is NULL");
     }
-    return maar_allocate(allocator, __func__, pRequest, pCreateInfo, false, pAllocation);
+    return maar_allocate(allocator, __func__, pRequest, pCreateInfo, pAllocation);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator,
@@ -49,8 +49,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator,
     }
     uint32_t made = 0;
     while (made < allocationCount && result == VK_SUCCESS) {
-        result = maar_allocate(allocator, __func__, &pRequests[made], pCreateInfo, false,
-                               &pAllocations[made]);
+        result =
+            maar_allocate(allocator, __func__, &pRequests[made], pCreateInfo, &pAllocations[made]);
         made += result == VK_SUCCESS ? 1u : 0u;
     }
     if (result != VK_SUCCESS) {

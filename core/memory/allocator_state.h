@@ -46,7 +46,7 @@ enum maar_end_step { MAAR_END_RECORDED, MAAR_END_PAGES };
 struct maar_extension {
     void (*destroy)(MaarAllocator allocator, void* state);
     /* Releases the empty memory that the room keeps in one pool, or in all pools of some heaps
-     * (bits) if pool is NULL. Returns the released bytes, without those that a pool counts. */
+     * (bits) if pool is NULL. Returns the released bytes. */
     VkDeviceSize (*trim)(MaarAllocator allocator, void* state, const struct maar_pool* pool,
                          uint32_t heaps);
     void (*count)(void* state, MaarStatistics* statistics); /* may be NULL */
@@ -160,6 +160,14 @@ static inline void maar_note_loss(MaarAllocator allocator, VkResult result)
     if (result == VK_ERROR_DEVICE_LOST) {
         maar_atomic32_store(&allocator->retire.lost, 1);
     }
+}
+
+/* Releases the empty buffers of slices in some heaps (bits). Their bytes go back to the blocks of
+ * default pools. Returns these bytes. */
+static inline VkDeviceSize maar_trim_slices(MaarAllocator allocator, uint32_t heaps)
+{
+    void* slices = maar_atomic_pointer_load(&allocator->slices.state);
+    return slices != NULL ? allocator->slices.trim(allocator, slices, NULL, heaps) : 0;
 }
 
 /* Releases the empty page blocks of one pool, or of all pools in some heaps (bits) if pool is NULL.

@@ -89,6 +89,13 @@ VkResult maar_slot_map(MaarAllocator allocator, const char* call, struct maar_sl
     return result;
 }
 
+VkResult maar_slot_map_for_life(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                                void** data)
+{
+    slot->mapped_for_life = true;
+    return maar_slot_map(allocator, call, slot, data);
+}
+
 bool maar_slot_unmap(struct maar_slot* slot, uint32_t keep)
 {
     maar_lock_rank_expect_none();

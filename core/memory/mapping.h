@@ -14,6 +14,9 @@
  * first byte in *data. */
 VkResult maar_slot_map(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                        void** data);
+/* Does the same for as long as the allocation exists: the program cannot end this mapping. */
+VkResult maar_slot_map_for_life(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                                void** data);
 /* Ends one mapping of a slot. Returns false when the slot is mapped at most `keep` times. */
 bool maar_slot_unmap(struct maar_slot* slot, uint32_t keep);
 /* Returns the address of a slot's first byte, or NULL while the slot is not mapped. */

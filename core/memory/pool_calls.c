@@ -31,10 +31,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
     if (own != NULL) {
         released = maar_trim_paging(allocator, own, UINT32_MAX) + maar_pool_trim(own);
     } else {
-        void* slices = maar_atomic_pointer_load(&allocator->slices.state);
-        if (slices != NULL) {
-            (void)allocator->slices.trim(allocator, slices, NULL, UINT32_MAX);
-        }
+        (void)maar_trim_slices(allocator, UINT32_MAX);
         released += maar_trim_paging(allocator, NULL, UINT32_MAX);
         for (own = maar_pool_next(allocator, NULL); own != NULL;
              own = maar_pool_next(allocator, own)) {

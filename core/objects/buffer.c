@@ -13,8 +13,8 @@
 
 VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
                             const VkBufferCreateInfo* buffer_info,
-                            const MaarAllocationCreateInfo* info, bool internal, VkBuffer* buffer,
-                            MaarAllocation* allocation)
+                            const MaarAllocationCreateInfo* info, struct maar_patience* own,
+                            VkBuffer* buffer, MaarAllocation* allocation)
 {
     const struct maar_device* device = &allocator->device;
     enum maar_stitch_end stitched = MAAR_STITCH_OTHERWISE;
@@ -22,7 +22,7 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (!internal && maar_may_stitch(allocator, info)) {
+    if (own == NULL && maar_may_stitch(allocator, info)) {
         stitched = maar_create_stitched_buffer(allocator, call, buffer_info, info, &result, buffer,
                                                allocation);
         if (stitched == MAAR_STITCH_ENDED) {
@@ -31,7 +31,7 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
     }
     struct maar_shared_buffer shared;
     result = maar_share_buffer(
-        allocator, call, buffer_info, internal ? 0 : maar_export_types(allocator, info),
+        allocator, call, buffer_info, own != NULL ? 0 : maar_export_types(allocator, info),
         (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
     if (result != VK_SUCCESS) {
         return result;
@@ -46,7 +46,7 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
     MaarMemoryRequest request;
     maar_buffer_request(allocator, object.buffer, &request);
     request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
-    result = maar_place_object(allocator, call, object, &request, info, internal, allocation);
+    result = maar_place_object(allocator, call, object, &request, info, own, allocation);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -92,7 +92,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateBuffer(MaarAllocator allocator,
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
     }
-    return maar_create_buffer(allocator, __func__, pBufferInfo, pCreateInfo, false, pBuffer,
+    return maar_create_buffer(allocator, __func__, pBufferInfo, pCreateInfo, NULL, pBuffer,
                               pAllocation);
 }
 
@@ -111,7 +111,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemoryForBuffer(
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, buffer, &request);
-    return maar_allocate(allocator, __func__, &request, pCreateInfo, false, pAllocation);
+    return maar_allocate(allocator, __func__, &request, pCreateInfo, pAllocation);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarBindBuffer(MaarAllocator allocator, MaarAllocation allocation,

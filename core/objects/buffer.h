@@ -7,12 +7,12 @@
 
 #include "core/objects/object.h"
 
-/* Does what maarCreateBuffer does after the checks of its pointers. internal: the memory is for
- * Maar's own use. It is not made of pages, not exported, and not reported as a leak. */
+/* Does what maarCreateBuffer does after the checks of its pointers. own: not NULL if the memory is
+ * for Maar's own use. It is then not made of pages, not exported, and not reported as a leak. */
 VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
                             const VkBufferCreateInfo* buffer_info,
-                            const MaarAllocationCreateInfo* info, bool internal, VkBuffer* buffer,
-                            MaarAllocation* allocation);
+                            const MaarAllocationCreateInfo* info, struct maar_patience* own,
+                            VkBuffer* buffer, MaarAllocation* allocation);
 
 /* Returns the address of a buffer, or 0 if the usage does not allow one. */
 VkDeviceAddress maar_buffer_address(MaarAllocator allocator, VkBuffer buffer,

@@ -89,7 +89,7 @@ static VkResult create_planes(MaarAllocator allocator, const char* call,
         MaarMemoryRequest request;
         maar_image_request(allocator, object.image, maar_tiling_kind(image_info->tiling),
                            plane_aspects[made], &request);
-        result = maar_allocate(allocator, call, &request, info, false, &allocations[made]);
+        result = maar_allocate(allocator, call, &request, info, &allocations[made]);
         if (result != VK_SUCCESS) {
             goto undo;
         }

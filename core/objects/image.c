@@ -42,7 +42,7 @@ static VkResult create_image(MaarAllocator allocator, const char* call,
     MaarMemoryRequest request;
     maar_image_request(allocator, object.image, maar_tiling_kind(image_info->tiling), 0, &request);
     request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
-    result = maar_place_object(allocator, call, object, &request, info, false, allocation);
+    result = maar_place_object(allocator, call, object, &request, info, NULL, allocation);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -90,7 +90,7 @@ maarAllocateMemoryForImage(MaarAllocator allocator, VkImage image, VkImageTiling
     }
     MaarMemoryRequest request;
     maar_image_request(allocator, image, maar_tiling_kind(tiling), 0, &request);
-    return maar_allocate(allocator, __func__, &request, pCreateInfo, false, pAllocation);
+    return maar_allocate(allocator, __func__, &request, pCreateInfo, pAllocation);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarBindImage(MaarAllocator allocator, MaarAllocation allocation,

@@ -235,9 +235,11 @@ VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
 
 VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maar_object object,
                            const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
-                           bool internal, MaarAllocation* allocation)
+                           struct maar_patience* own, MaarAllocation* allocation)
 {
-    VkResult result = maar_allocate(allocator, call, request, info, internal, allocation);
+    VkResult result = own != NULL
+                          ? maar_allocate_own(allocator, call, request, info, own, allocation)
+                          : maar_allocate(allocator, call, request, info, allocation);
     if (result == VK_SUCCESS) {
         const struct maar_slot* slot = maar_slot_of_own(allocator, *allocation);
         result = maar_bind_object(allocator, slot, 0, object, NULL);

@@ -11,6 +11,7 @@
 
 #include "core/handle.h"
 #include "core/memory/allocator_state.h"
+#include "core/memory/patience.h"
 #include "maar/objects.h"
 
 /* A buffer or an image; the other one is VK_NULL_HANDLE. */
@@ -70,11 +71,11 @@ VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
                           VkDeviceSize offset, struct maar_object object, const void* next);
 
 /* Allocates memory for an object that was just created, and binds the object to it. On failure
- * destroys the object, and *allocation is VK_NULL_HANDLE. internal: the memory is Maar's own and
- * not reported as a leak. */
+ * destroys the object, and *allocation is VK_NULL_HANDLE. own: not NULL if the memory is Maar's own
+ * and not reported as a leak; see maar_allocate_own. */
 VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maar_object object,
                            const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
-                           bool internal, MaarAllocation* allocation);
+                           struct maar_patience* own, MaarAllocation* allocation);
 
 /* Enters a call that takes an object and writes outputs. Does what maar_enter_outputs does, and
  * also reports an object that is VK_NULL_HANDLE. what: the argument's name. */

@@ -39,14 +39,18 @@ static enum slice_outcome place_slice_in(MaarAllocator allocator, struct maar_sl
     return result == VK_SUCCESS ? SLICE_LOOK_AGAIN : SLICE_NO_HOST_MEMORY;
 }
 
+/* Returns the size of a range that serves at any offset. With a small alignment, most ranges of the
+ * slice's own size serve. */
+static VkDeviceSize room_of(const struct maar_slice_job* job)
+{
+    return job->alignment > job->size ? job->size + job->alignment - 1 : job->size;
+}
+
 /* Places a slice into one of a shelf's buffers. May leave the lock and take it again. */
 static enum slice_outcome place_slice(MaarAllocator allocator, struct maar_slice_shelf* shelf,
                                       struct maar_slice_job* job)
 {
-    /* A range of this size serves at any offset. With a small alignment, most ranges of the slice's
-     * own size serve. */
-    const VkDeviceSize room =
-        job->alignment > job->size ? job->size + job->alignment - 1 : job->size;
+    const VkDeviceSize room = room_of(job);
     maar_assert_held(&shelf->arena->lock);
     for (;;) {
         struct maar_slice_buffer* home = maar_slice_find_room(shelf, room, job->size);
@@ -67,6 +71,27 @@ static enum slice_outcome place_slice(MaarAllocator allocator, struct maar_slice
             maar_slice_note_full(home, room);
         }
     }
+}
+
+/* Does the same for a request that is about to fail: also looks into each buffer whose free ranges
+ * serve only at some offsets. */
+static enum slice_outcome place_slice_tightly(MaarAllocator allocator,
+                                              struct maar_slice_shelf* shelf,
+                                              struct maar_slice_job* job)
+{
+    enum slice_outcome outcome = SLICE_LOOK_AGAIN;
+    while (outcome == SLICE_LOOK_AGAIN) {
+        struct maar_slice_buffer* home = NULL;
+        outcome = place_slice(allocator, shelf, job);
+        while (outcome == SLICE_NO_ROOM &&
+               (home = maar_slice_next_tight(shelf, home, room_of(job), job->size)) != NULL) {
+            outcome = place_slice_in(allocator, home, job);
+        }
+        if (outcome == SLICE_PLACED) {
+            maar_slice_note_placed(job->home);
+        }
+    }
+    return outcome;
 }
 
 /* Tries to place a slice in the arenas of other threads. If `patient` is false, skips arenas that
@@ -96,7 +121,8 @@ static enum slice_outcome place_slice_elsewhere(MaarAllocator allocator,
         }
         struct maar_slice_shelf* shelf = maar_slice_find_shelf(other, job->info);
         if (shelf != NULL) {
-            outcome = place_slice(allocator, shelf, job);
+            outcome = patient ? place_slice_tightly(allocator, shelf, job)
+                              : place_slice(allocator, shelf, job);
         }
         if (outcome == SLICE_PLACED) {
             *arena = other;
@@ -124,7 +150,7 @@ VkResult maar_slice_take(MaarAllocator allocator, struct maar_slice_state* state
         result = maar_slice_add_buffer(allocator, shelf, job->size);
         if (result != VK_SUCCESS) {
             /* The lock was left meanwhile, so the thread's own arena may have room now. */
-            outcome = place_slice(allocator, shelf, job);
+            outcome = place_slice_tightly(allocator, shelf, job);
             if (outcome == SLICE_NO_ROOM) {
                 outcome = place_slice_elsewhere(allocator, state, true, arena, job);
             }

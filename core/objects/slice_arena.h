@@ -71,9 +71,11 @@ VkResult maar_slice_open_shelf(MaarAllocator allocator, struct maar_slice_arena*
  * taken again. */
 VkResult maar_slice_add_buffer(MaarAllocator allocator, struct maar_slice_shelf* shelf,
                                VkDeviceSize least);
-/* If a shelf has more than `kept` empty buffers, unlinks and returns one of them; otherwise NULL.
- * The arena is locked. */
-struct maar_slice_buffer* maar_slice_pick_empty(struct maar_slice_shelf* shelf, uint32_t kept);
+/* If a shelf has more than `kept` empty buffers in some heaps (bits), unlinks and returns one of
+ * them; otherwise NULL. The arena is locked. */
+struct maar_slice_buffer* maar_slice_pick_empty(MaarAllocator allocator,
+                                                struct maar_slice_shelf* shelf, uint32_t heaps,
+                                                uint32_t kept);
 /* Destroys a buffer that was unlinked. call: the public function, for messages. No lock may be
  * held. */
 void maar_slice_buffer_destroy(MaarAllocator allocator, const char* call,

@@ -108,6 +108,17 @@ struct maar_slice_buffer* maar_slice_find_room(const struct maar_slice_shelf* sh
     return home;
 }
 
+struct maar_slice_buffer* maar_slice_next_tight(const struct maar_slice_shelf* shelf,
+                                                const struct maar_slice_buffer* before,
+                                                VkDeviceSize room, VkDeviceSize size)
+{
+    if (before != NULL && before->next != NULL) {
+        return before->next;
+    }
+    const uint32_t bin = next_bin(shelf, before != NULL ? before->bin + 1 : class_of(size));
+    return bin < class_of(room) ? shelf->bins[bin] : NULL;
+}
+
 struct maar_slice_buffer* maar_slice_first_buffer(const struct maar_slice_shelf* shelf)
 {
     const uint32_t bin = next_bin(shelf, 0);

@@ -11,6 +11,7 @@
 #ifndef MAAR_CORE_OBJECTS_SLICE_SHELF_H
 #define MAAR_CORE_OBJECTS_SLICE_SHELF_H
 
+#include "core/memory/leaving.h"
 #include "core/placement/placement.h"
 #include "maar/objects.h"
 
@@ -37,6 +38,8 @@ struct maar_slice_buffer {
     uint32_t slice_count; /* number of slices, including pending ones */
     uint32_t pin_count;
     uint32_t bin;
+    uint32_t heap;                      /* of its memory */
+    struct maar_leaving_memory leaving; /* entered when the buffer leaves its shelf */
 };
 
 /* The buffers for slices with equal usages, memory usage, flags and queue families. */
@@ -60,6 +63,11 @@ void maar_slice_unshelve(struct maar_slice_buffer* home);
  * buffer of at least `size` bytes, or NULL. */
 struct maar_slice_buffer* maar_slice_find_room(const struct maar_slice_shelf* shelf,
                                                VkDeviceSize room, VkDeviceSize size);
+/* Walk the buffers that may have a free range of `size` bytes but not of `room` bytes, from the
+ * fullest on. before: NULL at first, then the last one. Returns NULL at the end. */
+struct maar_slice_buffer* maar_slice_next_tight(const struct maar_slice_shelf* shelf,
+                                                const struct maar_slice_buffer* before,
+                                                VkDeviceSize room, VkDeviceSize size);
 /* Corrects the bin of a buffer in which a slice was placed, from which one was freed, or which had
  * no range of `room` bytes. */
 void maar_slice_note_placed(struct maar_slice_buffer* home);

@@ -112,8 +112,8 @@ static void destroy_slices(MaarAllocator allocator, void* opaque)
 static VkDeviceSize trim_slices(MaarAllocator allocator, void* opaque, const struct maar_pool* pool,
                                 uint32_t heaps)
 {
+    VkDeviceSize released = 0;
     (void)pool; /* slices live in default pools */
-    (void)heaps;
     const struct maar_slice_state* state = opaque;
     struct maar_slice_arena* arena = maar_slice_next_arena(state, 0);
     while (arena != NULL) {
@@ -121,16 +121,17 @@ static VkDeviceSize trim_slices(MaarAllocator allocator, void* opaque, const str
         struct maar_slice_buffer* home = NULL;
         for (struct maar_slice_shelf* shelf = arena->shelves; shelf != NULL && home == NULL;
              shelf = shelf->next) {
-            home = maar_slice_pick_empty(shelf, 0);
+            home = maar_slice_pick_empty(allocator, shelf, heaps, 0);
         }
         maar_mutex_unlock(&arena->lock);
         if (home != NULL) {
+            released += home->size;
             maar_slice_buffer_destroy(allocator, "the end of an empty buffer of slices", home);
         } else {
             arena = maar_slice_next_arena(state, arena->number + 1);
         }
     }
-    return 0;
+    return released;
 }
 
 static void count_slices(void* opaque, MaarStatistics* statistics)
@@ -317,7 +318,7 @@ static void release_slice(MaarAllocator allocator, const char* call, struct maar
     return_slice_slot(state, arena, index);
     maar_slice_note_freed(home);
     if (home->slice_count == 0) {
-        leaving = maar_slice_pick_empty(home->shelf, 1);
+        leaving = maar_slice_pick_empty(allocator, home->shelf, UINT32_MAX, 1);
     }
     maar_mutex_unlock(&arena->lock);
     if (leaving != NULL) {

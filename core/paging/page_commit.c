@@ -179,26 +179,43 @@ enum commit_outcome {
     COMMIT_SHOWN_ELSEWHERE /* a page is held here and live in another range */
 };
 
+/* Waits until a submission under way ends, which may free pages. Returns false if there is none, or
+ * when the patience is at its end. Called under the paging lock, which it releases meanwhile. */
+static bool wait_for_submission(struct maar_paging* paging, struct maar_patience* patience)
+{
+    const bool waits = paging->submitting && patience->left_ns != 0;
+    const uint64_t deadline = maar_patience_deadline(patience);
+    while (paging->submitting &&
+           maar_condition_wait_for(&paging->changed, &paging->lock, maar_time_left_ns(deadline))) {
+    }
+    maar_patience_spend(patience, deadline);
+    return waits;
+}
+
 /* Fills a range with pages of a pool that are free already. No lock may be held: waits for a
- * submission that unbinds pages of the range. */
+ * submission that unbinds pages of the range and, if held pages may serve too, for one that may
+ * free some. */
 static enum commit_outcome commit_from(const struct maar_page_range* range,
                                        struct maar_page_pool* pool, bool with_held,
-                                       uint64_t* missing)
+                                       struct maar_patience* patience, uint64_t* missing)
 {
     struct maar_paging* paging = range->table->paging;
-    enum commit_outcome outcome = COMMIT_DONE;
+    enum commit_outcome outcome = COMMIT_TOO_FEW;
     maar_mutex_lock(&paging->lock);
-    while (is_being_unbound(range)) {
-        maar_condition_wait(&paging->changed, &paging->lock);
-    }
-    *missing = count_missing(range);
-    if (range->table->may_alias && is_shown_elsewhere(range)) {
-        outcome = COMMIT_SHOWN_ELSEWHERE;
-    } else if (*missing <= pool->free_count) {
-        fill_range(range, pool);
-    } else if (!with_held || !fill_with_held(range, pool)) {
-        outcome = COMMIT_TOO_FEW;
-    }
+    do {
+        while (is_being_unbound(range)) {
+            maar_condition_wait(&paging->changed, &paging->lock);
+        }
+        *missing = count_missing(range);
+        if (range->table->may_alias && is_shown_elsewhere(range)) {
+            outcome = COMMIT_SHOWN_ELSEWHERE;
+        } else if (*missing <= pool->free_count) {
+            fill_range(range, pool);
+            outcome = COMMIT_DONE;
+        } else if (with_held && fill_with_held(range, pool)) {
+            outcome = COMMIT_DONE;
+        }
+    } while (outcome == COMMIT_TOO_FEW && with_held && wait_for_submission(paging, patience));
     maar_mutex_unlock(&paging->lock);
     return outcome;
 }
@@ -226,7 +243,7 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
     VkResult result = maar_page_pool_open(table->paging, &key, &pool);
     while (result == VK_SUCCESS) {
         uint64_t missing = 0;
-        switch (commit_from(range, pool, effort == COMMIT_HELD_PAGES, &missing)) {
+        switch (commit_from(range, pool, effort == COMMIT_HELD_PAGES, patience, &missing)) {
         case COMMIT_DONE:
             return VK_SUCCESS;
         case COMMIT_SHOWN_ELSEWHERE:

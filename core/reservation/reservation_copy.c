@@ -278,12 +278,13 @@ static VkResult make_larger(struct maar_reservation* reservation, const char* ca
     VkDeviceSize needed = maar_align_up(least, reservation->page_size);
     wanted = wanted < reservation->size ? wanted : reservation->size;
     needed = needed < reservation->size ? needed : reservation->size;
+    struct maar_patience patience = maar_patience_begin();
     for (;;) {
         copying->buffer_info.size = wanted;
         MaarAllocationCreateInfo how = copying->memory_info;
         how.flags |= wanted != needed ? MAAR_ALLOCATE_WITHOUT_REPORT : 0;
         VkResult result = maar_create_buffer(reservation->allocator, call, &copying->buffer_info,
-                                             &how, true, &larger->buffer, &larger->allocation);
+                                             &how, &patience, &larger->buffer, &larger->allocation);
         if (!maar_driver_had_no_memory(result) || wanted == needed) {
             *size = wanted;
             return result;

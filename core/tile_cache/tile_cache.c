@@ -199,7 +199,8 @@ static VkResult make_staging(struct maar_tile_cache* cache, const char* call)
         .usage = MAAR_MEMORY_USAGE_UPLOAD,
         .pName = "tile cache staging",
     };
-    const VkResult result = maar_create_buffer(cache->allocator, call, &buffer, &memory, true,
+    struct maar_patience patience = maar_patience_begin();
+    const VkResult result = maar_create_buffer(cache->allocator, call, &buffer, &memory, &patience,
                                                &cache->staging, &cache->staging_memory);
     if (result == VK_SUCCESS) {
         cache->staging_data =

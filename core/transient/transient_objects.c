@@ -116,7 +116,7 @@ static VkResult allocate_class(const struct making* m, uint32_t class_index, uin
             request.dedicatedBuffer = MAAR_FROM_BITS(VkBuffer, object);
         }
     }
-    const VkResult result = maar_allocate(m->allocator, m->call, &request, &how, false, allocation);
+    const VkResult result = maar_allocate(m->allocator, m->call, &request, &how, allocation);
     if (result == VK_SUCCESS) {
         maar_allocation_own(m->allocator, *allocation);
     }

@@ -395,7 +395,7 @@ static VkResult allocate_mirror_block(struct maar_cuda_mirror* mirror, const cha
         .kind = MAAR_RESOURCE_KIND_LINEAR,
     };
     MaarAllocator allocator = mirror->object.peer->allocator;
-    const VkResult result = maar_allocate(allocator, call, &request, &how, false, allocation);
+    const VkResult result = maar_allocate(allocator, call, &request, &how, allocation);
     if (result == VK_SUCCESS) {
         maar_allocation_own(allocator, *allocation);
     }

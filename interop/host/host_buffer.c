@@ -136,7 +136,7 @@ static VkResult import_pages(MaarAllocator allocator, const char* call,
     void* mapped = NULL;
     result = maar_bind_object(allocator, slot, 0, object, NULL);
     if (result == VK_SUCCESS && maar_type_is_noncoherent(allocator, type)) {
-        result = maar_slot_map(allocator, call, slot, &mapped);
+        result = maar_slot_map_for_life(allocator, call, slot, &mapped);
     }
     made->mapped = mapped != NULL;
     return result;
@@ -234,7 +234,7 @@ static VkResult make_copied(MaarAllocator allocator, const char* call,
     made->copied = true;
     made->offset = 0;
     VkResult result =
-        maar_create_buffer(allocator, call, &buffer, &how, false, &made->buffer, &made->allocation);
+        maar_create_buffer(allocator, call, &buffer, &how, NULL, &made->buffer, &made->allocation);
     if (result == VK_SUCCESS) {
         maar_allocation_own(allocator, made->allocation);
         struct maar_slot* slot = maar_slot_of_own(allocator, made->allocation);

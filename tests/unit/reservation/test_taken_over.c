@@ -136,6 +136,7 @@ static struct {
     MaarReservation from[2];
     MaarReservation to[2];
     pthread_t thread;
+    VkResult result;
     bool armed;
 } halves;
 
@@ -146,20 +147,41 @@ static void* destroy_second(void* data)
     return NULL;
 }
 
-static void on_call(void* data, const char* function)
+/* Starts a thread in the midst of a submission, and lets it run for a while. */
+static void start_beside(const char* function, void* (*run)(void*))
 {
-    (void)data;
     if (!halves.armed || strcmp(function, "vkQueueBindSparse") != 0) {
         return;
     }
     halves.armed = false;
-    assert_int_equal(fixture_decommit(rig, halves.from[1], 0, HALF), VK_SUCCESS);
-    commit(halves.to[1], HALF);
-    assert_int_equal(pthread_create(&halves.thread, NULL, destroy_second, NULL), 0);
+    assert_int_equal(pthread_create(&halves.thread, NULL, run, NULL), 0);
     const uint64_t deadline = maar_deadline_ns(30000000);
     while (maar_time_left_ns(deadline) > 0) {
         (void)sched_yield();
     }
+}
+
+static void on_call(void* data, const char* function)
+{
+    (void)data;
+    if (halves.armed && strcmp(function, "vkQueueBindSparse") == 0) {
+        assert_int_equal(fixture_decommit(rig, halves.from[1], 0, HALF), VK_SUCCESS);
+        commit(halves.to[1], HALF);
+    }
+    start_beside(function, destroy_second);
+}
+
+static void* commit_to_first(void* data)
+{
+    (void)data;
+    halves.result = fixture_commit(rig, halves.to[0], 0, HALF);
+    return NULL;
+}
+
+static void commit_beside(void* data, const char* function)
+{
+    (void)data;
+    start_beside(function, commit_to_first);
 }
 
 static void end_beside_a_submission_that_fails_waits_for_the_next(void** state)
@@ -191,6 +213,29 @@ static void end_beside_a_submission_that_fails_waits_for_the_next(void** state)
     rig->call = NULL;
 }
 
+/* The submission under way frees the pages that the commit needs. */
+static void commit_beside_a_submission_waits_for_its_pages(void** state)
+{
+    (void)state;
+    open_rig(false);
+    rig->call = commit_beside;
+    halves.from[0] = reserve();
+    halves.to[0] = reserve();
+    commit(halves.from[0], 2 * HALF);
+    (void)fixture_submit(rig);
+    assert_int_equal(fixture_decommit(rig, halves.from[0], 0, HALF), VK_SUCCESS);
+    halves.armed = true;
+    halves.result = VK_ERROR_UNKNOWN;
+    (void)fixture_submit(rig);
+    assert_int_equal(pthread_join(halves.thread, NULL), 0);
+    assert_int_equal(halves.result, VK_SUCCESS);
+    rig_expect_silence(rig);
+    (void)fixture_submit(rig);
+    maarDestroyReservation(rig->allocator, halves.from[0]);
+    maarDestroyReservation(rig->allocator, halves.to[0]);
+    rig->call = NULL;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +244,7 @@ int main(void)
         rig_unit_test(allocator_ends_without_the_submission),
         rig_unit_test(pool_ends_without_the_submission),
         rig_unit_test(end_beside_a_submission_that_fails_waits_for_the_next),
+        rig_unit_test(commit_beside_a_submission_waits_for_its_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

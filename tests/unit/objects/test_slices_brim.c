@@ -1,0 +1,213 @@
+/*
+ * Slices where memory is short: what is left is used whole, empty buffers of slices make room for
+ * others, and a slice does not fail beside a thread that releases one.
+ */
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
+
+#include "tests/rig/rig.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "core/port_time.h"
+
+#define UNIT (64 * KIB)
+
+static struct rig* rig;
+
+/* limit: of the heap of host memory, bytes. */
+static void open_rig(VkDeviceSize limit)
+{
+    const VkDeviceSize limits[3] = {0, limit, 0};
+    rig = rig_new();
+    rig_open(rig, NULL);
+    rig->create_info.heapSizeLimitCount = 3;
+    rig->create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(rig);
+}
+
+static VkResult try_slice(VkDeviceSize size, VkDeviceSize alignment, MaarSlice* slice)
+{
+    const MaarSliceCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_SLICE_CREATE_INFO,
+        .size = size,
+        .alignment = alignment,
+        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
+        .memoryUsage = MAAR_MEMORY_USAGE_UPLOAD,
+        .allocationFlags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT,
+    };
+    return maarCreateSlice(rig->allocator, &info, slice);
+}
+
+static MaarSliceInfo read_slice(MaarSlice slice)
+{
+    MaarSliceInfo info = {.sType = MAAR_STRUCTURE_TYPE_SLICE_INFO};
+    assert_int_equal(maarGetSliceInfo(rig->allocator, slice, &info), VK_SUCCESS);
+    return info;
+}
+
+/* Fills the heap, and returns how many slices it holds. */
+static uint32_t fill(VkDeviceSize size, uint32_t most, MaarSlice* slices)
+{
+    uint32_t count = 0;
+    VkResult result = VK_SUCCESS;
+    while (result == VK_SUCCESS) {
+        assert_true(count < most);
+        result = try_slice(size, 0, &slices[count]);
+        count += result == VK_SUCCESS;
+    }
+    assert_int_equal(result, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_forget_messages(rig);
+    return count;
+}
+
+static void empty(uint32_t count, const MaarSlice* slices)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        maarDestroySlice(rig->allocator, slices[i]);
+    }
+}
+
+static void buffers_become_smaller_until_the_heap_is_full(void** state)
+{
+    (void)state;
+    enum { UNITS = 21 };
+    MaarSlice slices[UNITS + 1];
+    open_rig(UNITS * UNIT);
+    const uint32_t count = fill(UNIT, UNITS + 1, slices);
+    assert_int_equal(count, UNITS);
+    empty(count, slices);
+}
+
+/* One failing slice asks the driver a bounded number of times, and reports one message. */
+static void failure_is_reported_once(void** state)
+{
+    (void)state;
+    MaarSlice slices[65];
+    MaarSlice none = VK_NULL_HANDLE;
+    open_rig(64 * UNIT);
+    const uint32_t count = fill(UNIT, 65, slices);
+    const uint64_t failures = rig_statistics(rig, VK_NULL_HANDLE).failureCount;
+    assert_int_equal(try_slice(UNIT, 0, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).failureCount, failures + 1);
+    assert_true(rig->messages.total <= 1);
+    rig_forget_messages(rig);
+    empty(count, slices);
+}
+
+/* The only free range serves at its own offset, and is too short for any other. */
+static void range_that_is_aligned_by_chance_is_found(void** state)
+{
+    (void)state;
+    MaarSlice slices[UNIT / 256 + 1];
+    open_rig(UNIT);
+    const uint32_t count = fill(256, UNIT / 256 + 1, slices);
+    assert_int_equal(count, UNIT / 256);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (read_slice(slices[i]).offset == 8192) {
+            maarDestroySlice(rig->allocator, slices[i]);
+            assert_int_equal(try_slice(256, 8192, &slices[i]), VK_SUCCESS);
+            assert_int_equal(read_slice(slices[i]).offset, 8192);
+        }
+    }
+    empty(count, slices);
+}
+
+static void empty_buffer_of_slices_makes_room_for_others(void** state)
+{
+    (void)state;
+    MaarSlice slices[9];
+    open_rig(8 * UNIT);
+    empty(fill(UNIT, 9, slices), slices);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
+    maarFreeMemory(rig->allocator, rig_allocate(rig, 8 * UNIT, &how));
+}
+
+static void unmapping_leaves_the_mapping_of_slices(void** state)
+{
+    (void)state;
+    MaarSlice slice = VK_NULL_HANDLE;
+    void* data = NULL;
+    open_rig(0);
+    assert_int_equal(try_slice(256, 0, &slice), VK_SUCCESS);
+    const MaarSliceInfo info = read_slice(slice);
+    maarUnmapMemory(rig->allocator, info.allocation);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NOT_MAPPED, "maarUnmapMemory");
+    assert_int_equal(maarMapMemory(rig->allocator, info.allocation, &data), VK_SUCCESS);
+    maarUnmapMemory(rig->allocator, info.allocation);
+    assert_ptr_equal(read_slice(slice).pMappedData, info.pMappedData);
+    memset(info.pMappedData, 1, 256);
+    assert_int_equal(
+        maarFlushAllocation(rig->allocator, info.allocation, info.allocationOffset, info.size),
+        VK_SUCCESS);
+    maarDestroySlice(rig->allocator, slice);
+}
+
+/* ---- beside a thread that releases a buffer ---- */
+
+static _Atomic bool armed;
+static _Atomic bool lingering;
+
+static void linger_in_driver(void* data, const char* function)
+{
+    (void)data;
+    if (strcmp(function, "vkDestroyBuffer") != 0 || !atomic_exchange(&armed, false)) {
+        return;
+    }
+    const uint64_t deadline = maar_deadline_ns(50000000);
+    atomic_store(&lingering, true);
+    while (maar_time_left_ns(deadline) > 0) {
+        (void)sched_yield();
+    }
+}
+
+static void* trim_elsewhere(void* data)
+{
+    (void)data;
+    (void)maarTrim(rig->allocator, VK_NULL_HANDLE, NULL);
+    return NULL;
+}
+
+static void slice_waits_for_a_buffer_that_another_releases(void** state)
+{
+    (void)state;
+    MaarSlice slices[9];
+    pthread_t thread;
+    open_rig(8 * UNIT);
+    rig->call = linger_in_driver;
+    uint32_t count = fill(UNIT, 9, slices);
+    const VkBuffer doomed = read_slice(slices[count - 1]).buffer;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (read_slice(slices[i]).buffer == doomed) {
+            maarDestroySlice(rig->allocator, slices[i]);
+            slices[i--] = slices[--count];
+        }
+    }
+    atomic_store(&lingering, false);
+    atomic_store(&armed, true);
+    assert_int_equal(pthread_create(&thread, NULL, trim_elsewhere, NULL), 0);
+    while (!atomic_load(&lingering)) {
+        (void)sched_yield();
+    }
+    assert_int_equal(try_slice(UNIT, 0, &slices[count++]), VK_SUCCESS);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    rig_expect_silence(rig);
+    empty(count, slices);
+    rig->call = NULL;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        rig_unit_test(buffers_become_smaller_until_the_heap_is_full),
+        rig_unit_test(failure_is_reported_once),
+        rig_unit_test(range_that_is_aligned_by_chance_is_found),
+        rig_unit_test(empty_buffer_of_slices_makes_room_for_others),
+        rig_unit_test(unmapping_leaves_the_mapping_of_slices),
+        rig_unit_test(slice_waits_for_a_buffer_that_another_releases),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
