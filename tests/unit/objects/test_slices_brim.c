@@ -81,6 +81,19 @@ static void buffers_become_smaller_until_the_heap_is_full(void** state)
     empty(count, slices);
 }
 
+/* What is left is not cut into a buffer for each slice. */
+static void few_buffers_fill_a_heap(void** state)
+{
+    (void)state;
+    enum { UNITS = 21, MOST = UNITS * 65536 / 256 + 1 };
+    static MaarSlice slices[MOST];
+    open_rig(UNITS * UNIT);
+    const uint32_t count = fill(256, MOST, slices);
+    assert_int_equal(count, UNITS * UNIT / 256);
+    assert_true(rig_calls(rig, "vkBindBufferMemory2") <= 10);
+    empty(count, slices);
+}
+
 /* One failing slice asks the driver a bounded number of times, and reports one message. */
 static void failure_is_reported_once(void** state)
 {
@@ -203,6 +216,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(buffers_become_smaller_until_the_heap_is_full),
+        rig_unit_test(few_buffers_fill_a_heap),
         rig_unit_test(failure_is_reported_once),
         rig_unit_test(range_that_is_aligned_by_chance_is_found),
         rig_unit_test(empty_buffer_of_slices_makes_room_for_others),
