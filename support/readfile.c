@@ -127,12 +127,74 @@ static int write_in_place(const char* path, const void* data, size_t size)
 }
 
 #if !defined(_WIN32)
+/* Returns the path of a name in the folder of another path, or the name if it is absolute. */
+static char* join_to_folder(const char* path, const char* name)
+{
+    const char* const slash = name[0] != '/' ? strrchr(path, '/') : NULL;
+    const size_t folder = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+    char* const joined = malloc(folder + strlen(name) + 1);
+    if (joined != NULL) {
+        memcpy(joined, path, folder);
+        strcpy(joined + folder, name);
+    }
+    return joined;
+}
+
+/* Returns the target of a symbolic link, as a path from here, or NULL. */
+static char* read_link(const char* path)
+{
+    char target[4096];
+    const ssize_t length = readlink(path, target, sizeof(target) - 1);
+    if (length <= 0) {
+        return NULL;
+    }
+    target[length] = '\0';
+    return join_to_folder(path, target);
+}
+
+/* Does what support_resolve_path does for a path that names nothing, and no link. */
+static char* resolve_folder(const char* path)
+{
+    const char* const slash = strrchr(path, '/');
+    const char* const name = slash != NULL ? slash + 1 : path;
+    char* const folder = join_to_folder(path, ".");
+    char* const resolved = folder != NULL ? realpath(folder, NULL) : NULL;
+    const size_t size = resolved != NULL ? strlen(resolved) + strlen(name) + 2 : 0;
+    char* const whole = size != 0 ? malloc(size) : NULL;
+    if (whole != NULL) {
+        (void)snprintf(whole, size, "%s/%s", strcmp(resolved, "/") != 0 ? resolved : "", name);
+    }
+    free(folder);
+    free(resolved);
+    return whole;
+}
+
+char* support_resolve_path(const char* path)
+{
+    enum { MOST_LINKS = 40 };
+    char* link = NULL; /* the path so far, if it is not the first one */
+    for (int count = 0; count < MOST_LINKS; ++count) {
+        const char* const now = link != NULL ? link : path;
+        char* const whole = realpath(now, NULL);
+        char* const next = whole == NULL ? read_link(now) : NULL;
+        if (next == NULL) {
+            char* const resolved = whole != NULL ? whole : resolve_folder(now);
+            free(link);
+            return resolved;
+        }
+        free(link);
+        link = next;
+    }
+    free(link);
+    return NULL;
+}
+
 /* Writes a file beside the path and renames it, so that a failure loses nothing. A symbolic link
  * stays a link, and a file keeps its mode. Returns 0 or the error's number. */
 static int write_beside(const char* path, const struct stat* old, const void* data, size_t size)
 {
     char beside[4200];
-    char* const resolved = realpath(path, NULL);
+    char* const resolved = support_resolve_path(path);
     const char* const target = resolved != NULL ? resolved : path;
     int problem = ENAMETOOLONG;
     if (snprintf(beside, sizeof(beside), "%s.XXXXXX", target) < (int)sizeof(beside)) {

@@ -39,8 +39,16 @@ typedef const char* (*support_check_head)(const char* head, size_t size);
 bool support_read_checked_file(const char* path, size_t max_size, support_check_head check,
                                char** data, size_t* size, struct support_error* error);
 
+#if !defined(_WIN32)
+/* Returns the absolute path, without links, of a file that exists or could be made: the target of a
+ * symbolic link even if the target does not exist. The caller frees it. Returns NULL if there is no
+ * such folder, or out of memory. */
+char* support_resolve_path(const char* path);
+#endif
+
 /* Writes a whole file. A plain file is written under another name and then renamed: on failure the
- * old file stays. What is no plain file, for example a device, is written in place. */
+ * old file stays. A symbolic link stays a link, and its target is written. What is no plain file,
+ * for example a device, is written in place. */
 bool support_write_file(const char* path, const void* data, size_t size,
                         struct support_error* error);
 

@@ -286,10 +286,10 @@ static json_t* describe_device(struct tool_device* tool, MaarAllocator allocator
     snprintf(name, sizeof(name), "vulkan:%u", tool->index);
     json_t* const object = json_object();
     json_object_set_new(object, "option",
-                        json_string(tool->simulated ? tool->options.device : name));
-    json_object_set_new(object, "device", json_string(tool->properties.deviceName));
+                        tool_json_text(tool->simulated ? tool->options.device : name));
+    json_object_set_new(object, "device", tool_json_text(tool->properties.deviceName));
     json_object_set_new(object, "kind", json_string(type_of_device(tool->properties.deviceType)));
-    json_object_set_new(object, "driver", json_string(tool->driver));
+    json_object_set_new(object, "driver", tool_json_text(tool->driver));
     json_object_set_new(object, "vulkan", json_string(version));
     json_object_set_new(object, "heaps", list_heaps(tool, allocator));
     json_object_set_new(object, "types", list_types(tool, info.avoidedTypeBits));

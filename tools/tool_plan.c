@@ -450,7 +450,8 @@ static int plan_graph(struct plan_settings* settings, const char* name,
     if ((picture[0] != '\0' &&
          !(tool_check_path(picture) && check_not_inputs(settings, "--picture", picture))) ||
         (output[0] != '\0' && strcmp(output, "-") != 0 &&
-         !(tool_check_path(output) && check_not_inputs(settings, "--output", output)))) {
+         !(tool_check_path(output) && check_not_inputs(settings, "--output", output))) ||
+        !tool_check_two_outputs("--output", output, "--picture", picture)) {
         return TOOL_EXIT_USAGE;
     }
     const int code = make_plan(settings, name, result);

@@ -9,8 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Writes the input's columns and the offsets, and the class if there are several classes. */
 static bool print_placement(const struct tool_plan_result* result, FILE* file)
@@ -33,63 +31,36 @@ static bool print_placement(const struct tool_plan_result* result, FILE* file)
     return fflush(file) == 0 && ferror(file) == 0;
 }
 
-static bool write_in_place(const struct tool_plan_result* result, const char* path)
+static bool save_placement(const struct tool_plan_result* result, const char* path)
 {
-    FILE* const file = fopen(path, "wb");
-    bool good = file != NULL && print_placement(result, file);
-    if (file != NULL) {
-        good = fclose(file) == 0 && good;
+    struct support_error error = {{0}};
+    char* text = NULL;
+    size_t size = 0;
+    FILE* const memory = open_memstream(&text, &size);
+    bool good = memory != NULL && print_placement(result, memory);
+    if (memory != NULL) {
+        good = fclose(memory) == 0 && good;
     }
-    return good;
-}
-
-/* Writes a temporary file and then renames it, so that nobody sees an incomplete file. */
-static bool write_beside(const struct tool_plan_result* result, const char* path)
-{
-    char beside[4200];
-    if (snprintf(beside, sizeof(beside), "%s.XXXXXX", path) >= (int)sizeof(beside)) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    const int descriptor = mkstemp(beside);
-    if (descriptor < 0) {
-        return false;
-    }
-    const mode_t mask = umask(0);
-    umask(mask);
-    FILE* const file = fchmod(descriptor, 0666 & ~mask) == 0 ? fdopen(descriptor, "wb") : NULL;
-    bool good = file != NULL && print_placement(result, file);
-    if (file != NULL) {
-        good = fclose(file) == 0 && good;
-    } else {
-        close(descriptor);
-    }
-    good = good && rename(beside, path) == 0;
     if (!good) {
-        const int problem = errno;
-        unlink(beside);
-        errno = problem;
+        tool_complain("%s: cannot be written: out of memory", path);
+    } else if (!support_write_file(path, text, size, &error)) {
+        tool_complain("%s", error.text);
+        good = false;
     }
+    free(text);
     return good;
 }
 
 bool tool_plan_write_placement(const struct tool_plan_result* result, const char* path)
 {
-    struct stat status;
-    bool good = false;
-    if (strcmp(path, "-") == 0) {
-        good = print_placement(result, stdout);
-    } else if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        good = write_in_place(result, path);
-    } else {
-        char* const resolved = realpath(path, NULL); /* a symbolic link stays a link */
-        good = write_beside(result, resolved != NULL ? resolved : path);
-        free(resolved);
+    if (strcmp(path, "-") != 0) {
+        return save_placement(result, path);
     }
-    if (!good) {
+    if (!print_placement(result, stdout)) {
         tool_complain("%s: cannot be written: %s", path, strerror(errno));
+        return false;
     }
-    return good;
+    return true;
 }
 
 /* The parts of a picture. */

@@ -39,7 +39,7 @@ bool tool_plan_print_json(const struct tool_plan_result* result)
     if (object == NULL) {
         return false;
     }
-    add(object, "instance", json_string(result->graph.name));
+    add(object, "instance", tool_json_text(result->graph.name));
     add(object, "resources", count_of(info->resourceCount));
     add(object, "peak_bytes", count_of(info->peakSize));
     add(object, "lower_bound_bytes", count_of(info->lowerBound));
@@ -90,13 +90,14 @@ void tool_plan_print_row(const struct tool_plan_result* result)
     char total[32];
     char peak[32];
     char bound[32];
+    char name[4 * TOOL_NAME_SIZE + 1];
     const double over =
         info->provedBound == 0
             ? 0.0
             : 100.0 * (double)(info->peakSize - info->provedBound) / (double)info->provedBound;
     printf("%-28s %9" PRIu32 " %10s %10s %10s %7.2f %% %-11s %6" PRIu32 " %6" PRIu32 " %9" PRIu64
            " %10.3f\n",
-           result->graph.name, info->resourceCount,
+           tool_printable(result->graph.name, name, sizeof(name)), info->resourceCount,
            tool_format_size(info->totalSize, total, sizeof(total)),
            tool_format_size(info->peakSize, peak, sizeof(peak)),
            tool_format_size(info->provedBound, bound, sizeof(bound)), over, verdict_of(info),

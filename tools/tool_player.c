@@ -244,7 +244,9 @@ static void show_progress(struct player_thread* thread, size_t event, bool visib
     const uint64_t now = tool_now_ns();
     if (now - thread->progress_ns >= PROGRESS_NS) {
         thread->progress_ns = now;
-        fprintf(stderr, "\r%s, %s: %zu of %zu events, %.0f %%  ", player->trace->name,
+        char name[4 * TOOL_NAME_SIZE + 1];
+        fprintf(stderr, "\r%s, %s: %zu of %zu events, %.0f %%  ",
+                tool_printable(player->trace->name, name, sizeof(name)),
                 tool_strategy_names[player->options->strategy], event, player->trace->event_count,
                 100.0 * (double)event / (double)player->trace->event_count);
         fflush(stderr);

@@ -38,9 +38,9 @@ bool tool_report_print_json(const struct tool_report* report)
     if (object == NULL) {
         return false;
     }
-    json_object_set_new(object, "trace", json_string(report->trace));
-    json_object_set_new(object, "device", json_string(report->device));
-    json_object_set_new(object, "driver", json_string(report->driver));
+    json_object_set_new(object, "trace", tool_json_text(report->trace));
+    json_object_set_new(object, "device", tool_json_text(report->device));
+    json_object_set_new(object, "driver", tool_json_text(report->driver));
     json_object_set_new(object, "strategy", json_string(tool_strategy_names[report->strategy]));
     set_count(object, "events", outcome->events);
     set_count(object, "allocations", outcome->allocations);
@@ -85,6 +85,7 @@ void tool_report_print_row(const struct tool_report* report)
     char live[32];
     char reserved[32];
     char verified[64];
+    char name[4 * TOOL_NAME_SIZE + 1];
     const double unused = outcome->peak_reserved_bytes == 0
                               ? 0.0
                               : 100.0 - 100.0 * (double)outcome->peak_live_bytes /
@@ -104,9 +105,9 @@ void tool_report_print_row(const struct tool_report* report)
     }
     printf("%-30s %-9s %8" PRIu64 " %8" PRIu64 " %7" PRIu64 " %10s %10s %4.1f %% %6u %7" PRIu64
            " %8.0f  %s",
-           report->trace, tool_strategy_names[report->strategy], outcome->events,
-           outcome->allocations, outcome->failures, live, reserved, unused, outcome->peak_blocks,
-           outcome->device_allocation_calls, outcome->ns_per_event, verified);
+           tool_printable(report->trace, name, sizeof(name)), tool_strategy_names[report->strategy],
+           outcome->events, outcome->allocations, outcome->failures, live, reserved, unused,
+           outcome->peak_blocks, outcome->device_allocation_calls, outcome->ns_per_event, verified);
     if (outcome->sparse) {
         printf("; %" PRIu64 " pages in %" PRIu64 " binds, %" PRIu64 " stitched",
                outcome->pages_bound, outcome->binds, outcome->stitched_allocations);

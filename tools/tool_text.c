@@ -3,6 +3,8 @@
  */
 #include "tool_text.h"
 
+#include "support/readfile.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -135,16 +137,44 @@ bool tool_check_apart(const char* option, const char* path, char** inputs, int c
     return true;
 }
 
-bool tool_check_not_input(const char* option, const char* path, const char* input)
+/* Returns whether two paths name one plain file that exists. */
+static bool is_same_file(const char* path, const char* other)
 {
     struct stat own;
-    struct stat other;
-    if (path == NULL || input == NULL || stat(path, &own) != 0 || stat(input, &other) != 0 ||
-        !S_ISREG(own.st_mode) || own.st_dev != other.st_dev || own.st_ino != other.st_ino) {
+    struct stat another;
+    return stat(path, &own) == 0 && stat(other, &another) == 0 && S_ISREG(own.st_mode) &&
+           own.st_dev == another.st_dev && own.st_ino == another.st_ino;
+}
+
+bool tool_check_not_input(const char* option, const char* path, const char* input)
+{
+    if (path == NULL || input == NULL || !is_same_file(path, input)) {
         return true;
     }
     tool_complain("%s %s: is the input %s, which would be lost; name another file", option, path,
                   input);
+    return false;
+}
+
+bool tool_check_two_outputs(const char* option, const char* path, const char* other_option,
+                            const char* other)
+{
+    if (path == NULL || other == NULL || path[0] == '\0' || other[0] == '\0') {
+        return true;
+    }
+    struct stat status;
+    char* const resolved = support_resolve_path(path);
+    char* const other_resolved = support_resolve_path(other);
+    const bool exists = stat(path, &status) == 0;
+    const bool same =
+        (resolved != NULL && other_resolved != NULL && strcmp(resolved, other_resolved) == 0) ||
+        is_same_file(path, other);
+    free(resolved);
+    free(other_resolved);
+    if (!same || (exists && !S_ISREG(status.st_mode))) {
+        return true;
+    }
+    tool_complain("%s %s and %s %s name the same file", option, path, other_option, other);
     return false;
 }
 
@@ -192,8 +222,11 @@ uint64_t tool_now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The beginning of strings that stand for numbers which the JSON library cannot represent. */
-static const char number_mark[] = "#u64:";
+/* The JSON library cannot represent numbers above INT64_MAX. An object of this one member, whose
+ * value is a string of digits, stands for such a number. No text of a user can look like that in
+ * the output, because a quote within a string has a backslash before it. */
+static const char number_key[] = "#u64";
+static const char number_mark[] = "{\"#u64\": \"";
 
 json_t* tool_json_number(uint64_t value)
 {
@@ -201,43 +234,83 @@ json_t* tool_json_number(uint64_t value)
     if (value <= INT64_MAX) {
         return json_integer((json_int_t)value);
     }
-    snprintf(text, sizeof(text), "%s%" PRIu64, number_mark, value);
-    return json_string(text);
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    return json_pack("{s:s}", number_key, text);
 }
 
 bool tool_json_is_number(const json_t* value)
 {
-    const char* const text = json_string_value(value);
-    return json_is_integer(value) ||
-           (text != NULL && strncmp(text, number_mark, sizeof(number_mark) - 1) == 0);
+    return json_is_integer(value) || json_object_get(value, number_key) != NULL;
 }
 
 uint64_t tool_json_value(const json_t* number)
 {
-    const char* const text = json_string_value(number);
-    return text != NULL ? strtoull(text + sizeof(number_mark) - 1, NULL, 10)
-                        : (uint64_t)json_integer_value(number);
+    const char* const text = json_string_value(json_object_get(number, number_key));
+    return text != NULL ? strtoull(text, NULL, 10) : (uint64_t)json_integer_value(number);
 }
 
-/* Turns the marked strings into numbers. A quote within a string has a backslash before it. */
+/* Turns the objects that stand for numbers into numbers. */
 static void unmark_numbers(char* text)
 {
     const size_t length = sizeof(number_mark) - 1;
     char* to = text;
-    char before = '\0';
     while (*text != '\0') {
-        if (*text == '"' && before != '\\' && strncmp(text + 1, number_mark, length) == 0) {
-            text += 1 + length;
+        if (strncmp(text, number_mark, length) == 0) {
+            text += length;
             while (*text != '"') {
                 *to++ = *text++;
             }
-            ++text;
+            text += 2; /* the quote and the brace */
         } else {
-            before = *text;
             *to++ = *text++;
         }
     }
     *to = '\0';
+}
+
+/* Returns the length of the UTF-8 sequence at a text, or 0 if the bytes are none. */
+static size_t utf8_length(const char* text)
+{
+    static const struct {
+        unsigned char mask, lead;
+        uint32_t least;
+    } forms[] = {{0x80, 0x00, 0}, {0xE0, 0xC0, 0x80}, {0xF0, 0xE0, 0x800}, {0xF8, 0xF0, 0x10000}};
+    const unsigned char first = (unsigned char)text[0];
+    for (size_t extra = 0; extra < sizeof(forms) / sizeof(forms[0]); ++extra) {
+        if ((first & forms[extra].mask) != forms[extra].lead) {
+            continue;
+        }
+        uint32_t value = first & (unsigned char)~forms[extra].mask;
+        for (size_t i = 1; i <= extra; ++i) {
+            if (((unsigned char)text[i] & 0xC0u) != 0x80u) {
+                return 0;
+            }
+            value = value << 6 | ((unsigned char)text[i] & 0x3Fu);
+        }
+        const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
+        return value >= forms[extra].least && value <= 0x10FFFF && !surrogate ? extra + 1 : 0;
+    }
+    return 0;
+}
+
+json_t* tool_json_text(const char* text)
+{
+    static const char replacement[] = "\xEF\xBF\xBD";
+    char* const clean = malloc(3 * strlen(text) + 1);
+    if (clean == NULL) {
+        return NULL;
+    }
+    char* to = clean;
+    while (*text != '\0') {
+        const size_t length = utf8_length(text);
+        memcpy(to, length != 0 ? text : replacement, length != 0 ? length : 3);
+        to += length != 0 ? length : 3;
+        text += length != 0 ? length : 1;
+    }
+    *to = '\0';
+    json_t* const string = json_string(clean);
+    free(clean);
+    return string;
 }
 
 bool tool_print_json(struct json_t* object)
@@ -255,11 +328,27 @@ bool tool_print_json(struct json_t* object)
 void tool_complain(const char* format, ...)
 {
     char line[12288]; /* a message may contain several paths */
+    char printable[16384];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(line, sizeof(line), format, arguments);
     va_end(arguments);
-    fprintf(stderr, "maar: %s\n", line);
+    fprintf(stderr, "maar: %s\n", tool_printable(line, printable, sizeof(printable)));
+}
+
+const char* tool_printable(const char* text, char* buffer, size_t size)
+{
+    size_t used = 0;
+    for (; *text != '\0' && used + 5 < size; ++text) {
+        const unsigned char byte = (unsigned char)*text;
+        if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7F) {
+            used += (size_t)snprintf(buffer + used, size - used, "\\x%02X", byte);
+        } else {
+            buffer[used++] = *text;
+        }
+    }
+    buffer[used] = '\0';
+    return buffer;
 }
 
 /* Returns the number of long options that begin with a text. */

@@ -65,6 +65,11 @@ bool tool_check_apart(const char* option, const char* path, char** inputs, int c
  * may be NULL. */
 bool tool_check_not_input(const char* option, const char* path, const char* input);
 
+/* Returns whether two outputs are different files, however their paths are spelled, and prints an
+ * error if not. Each path may be NULL or empty. A device, for example /dev/null, may serve both. */
+bool tool_check_two_outputs(const char* option, const char* path, const char* other_option,
+                            const char* other);
+
 /* Returns whether a file can probably be written at a path, and prints an error if not. Does not
  * write. */
 bool tool_check_path(const char* path);
@@ -80,6 +85,9 @@ struct json_t* tool_json_number(uint64_t value);
 uint64_t tool_json_value(const struct json_t* number);
 bool tool_json_is_number(const struct json_t* value);
 
+/* Returns a JSON string for any text: bytes that are not UTF-8 become U+FFFD. */
+struct json_t* tool_json_text(const char* text);
+
 /* Prints an object as one line on standard output and releases it. Returns false on failure. */
 bool tool_print_json(struct json_t* object);
 
@@ -92,7 +100,10 @@ struct option;
 void tool_complain_option(const char* command, int result, char** argv,
                           const struct option* options);
 
-/* Prints "maar: " and a line on standard error. */
+/* Returns a copy of a text for a terminal, in `buffer`: control characters become "\xNN". */
+const char* tool_printable(const char* text, char* buffer, size_t size);
+
+/* Prints "maar: " and a line on standard error, with control characters as "\xNN". */
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
 #endif

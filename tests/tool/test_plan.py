@@ -231,6 +231,51 @@ class Files(Case):
                      "/dev/zero")
         self.refused("1: the header is too long", self.write("a" * 100000))
 
+    def test_outputs_of_other_spellings_are_one_file(self):
+        folder = self.scratch()
+        made = folder / "in.csv"
+        made.write_text(HEADER + "a,0,1,4096\n", encoding="utf-8")
+        (folder / "link").symlink_to("new.csv")
+        (folder / "there").write_text("kept", encoding="utf-8")
+        os.link(folder / "there", folder / "again")
+        for output, picture in (("b.csv", "./b.csv"), ("new.csv", "link"), ("link", "new.csv"),
+                                ("there", "again")):
+            self.refused("--output .* and --picture .* name the same file", made, "--output",
+                         folder / output, "--picture", f"{folder}/{picture}")
+        self.assertEqual((folder / "there").read_text(encoding="utf-8"), "kept")
+        self.assertFalse((folder / "new.csv").exists())
+
+    def test_output_is_written_through_a_link(self):
+        folder = self.scratch()
+        made = folder / "in.csv"
+        made.write_text(HEADER + "a,0,1,4096\n", encoding="utf-8")
+        (folder / "deep").mkdir()
+        (folder / "link").symlink_to("deep/new.csv")
+        for _ in range(2):  # the target is made, and then there
+            self.plan(made, "--output", folder / "link", "--picture", "/dev/null")
+            self.assertTrue((folder / "link").is_symlink())
+            self.assertIn("offset", (folder / "deep/new.csv").read_text(encoding="utf-8"))
+            self.assertEqual(sorted(path.name for path in folder.iterdir()),
+                             ["deep", "in.csv", "link"])
+
+    def test_names_are_data_and_nothing_else(self):
+        folder = self.scratch()
+        for name in ("#u64:abc", "{\"#u64\": \"5\"}", "esc\x1b[31m", "q\"\\"):
+            made = folder / f"{name}.csv"
+            made.write_text(HEADER + "a,0,1,4096\n", encoding="utf-8")
+            rows, _ = self.plan(made)
+            self.assertEqual(rows[0]["instance"], name)
+            self.assertNotIn("\x1b", maar(made).stdout)
+        made = os.fsencode(folder) + b"/\xff.csv"
+        with open(made, "wb") as file:
+            file.write((HEADER + "a,0,1,4096\n").encode())
+        done = subprocess.run([OPTIONS.maar, "plan", "--json", made], capture_output=True,
+                              timeout=100, check=False)
+        self.assertEqual(json.loads(done.stdout)["instance"], "\N{REPLACEMENT CHARACTER}")
+        done = maar(f"{folder}/none\x1b.csv")
+        self.assertNotIn("\x1b", done.stderr)
+        self.assertIn("none\\x1B.csv", done.stderr)
+
     def test_picture_is_well_formed(self):
         folder = self.scratch()
         self.plan("deferred_4k", "deferred_4k_async", "--picture", folder / "p.svg")
