@@ -268,9 +268,47 @@ static bool is_page_shortage(VkResult result)
            result == VK_ERROR_TOO_MANY_OBJECTS;
 }
 
+/* Commits a range in one of its types. No lock may be held. */
+static VkResult commit_in_any_type(const struct maar_page_range* range, const char* call,
+                                   enum commit_effort effort, struct maar_patience* patience)
+{
+    const struct maar_page_table* table = range->table;
+    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    for (uint32_t i = 0; i < table->type_count && is_page_shortage(result); ++i) {
+        result = commit_in_type(range, call, table->types[i], effort, patience);
+        if (is_page_shortage(result)) {
+            result = commit_in_type(range, call, table->types[i], COMMIT_HELD_PAGES, patience);
+        }
+    }
+    return result;
+}
+
+/* Commits a range that no type can serve whole, piece by piece. A piece that no type can serve is
+ * halved. So the types together are used up before the call fails. No lock may be held. */
+static VkResult commit_in_pieces(const struct maar_page_range* range, const char* call,
+                                 enum commit_effort effort, struct maar_patience* patience)
+{
+    uint64_t most = (range->count + 1) / 2;
+    for (uint64_t done = 0; done < range->count;) {
+        struct maar_page_range piece = *range;
+        piece.first += done;
+        piece.count = most < range->count - done ? most : range->count - done;
+        const VkResult result = commit_in_any_type(&piece, call, effort, patience);
+        if (result == VK_SUCCESS) {
+            done += piece.count;
+        } else if (is_page_shortage(result) && piece.count > 1) {
+            most = piece.count / 2;
+        } else {
+            return result;
+        }
+    }
+    return VK_SUCCESS;
+}
+
 /* Commits one range. It tries free pages of the preferred type, then pages that are no longer
- * pending, then new blocks within budget, then held pages, of one type after another. Last, unless
- * within_budget, it tries every way that a failing allocation tries. No lock may be held. */
+ * pending, then new blocks within budget, then held pages, of one type after another, then pieces
+ * of different types. Last, unless within_budget, it tries every way that a failing allocation
+ * tries. No lock may be held. */
 static VkResult commit_range(MaarAllocator allocator, const char* call,
                              const struct maar_page_range* range, bool within_budget,
                              struct maar_patience* patience)
@@ -285,12 +323,10 @@ static VkResult commit_range(MaarAllocator allocator, const char* call,
     result = commit_in_type(range, call, table->types[0], COMMIT_FREE_PAGES, patience);
     if (is_page_shortage(result)) {
         (void)maar_retire_collect(&allocator->retire, NULL);
+        result = commit_in_any_type(range, call, effort, patience);
     }
-    for (uint32_t i = 0; i < table->type_count && is_page_shortage(result); ++i) {
-        result = commit_in_type(range, call, table->types[i], effort, patience);
-        if (is_page_shortage(result)) {
-            result = commit_in_type(range, call, table->types[i], COMMIT_HELD_PAGES, patience);
-        }
+    if (is_page_shortage(result) && table->type_count > 1) {
+        result = commit_in_pieces(range, call, effort, patience);
     }
     const uint32_t last_count = may_grow && !within_budget ? table->type_count : 0;
     for (uint32_t i = 0; i < last_count && is_page_shortage(result); ++i) {

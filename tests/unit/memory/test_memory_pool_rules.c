@@ -14,6 +14,19 @@ static VkResult try_pool_of(struct rig* rig, uint32_t type, MaarPool* pool)
     return maarCreatePool(rig->allocator, &info, pool);
 }
 
+static void alignment_above_every_block_makes_no_pool(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .minAlignment = (VkDeviceSize)1 << 63,
+    };
+    MaarPool pool = VK_NULL_HANDLE;
+    assert_int_equal(maarCreatePool(rig->allocator, &info, &pool), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "minAlignment");
+}
+
 /* ---- memory types behind a feature ---- */
 
 /* The discrete profile with type 4 of AMD's device-coherent kind and type 5 protected. */
@@ -204,6 +217,7 @@ static void chain_of_a_pool_replaces_ones_own(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        rig_unit_test(alignment_above_every_block_makes_no_pool),
         rig_unit_test(types_without_their_feature_make_no_pool),
         rig_unit_test(types_with_their_feature_make_a_pool),
         rig_unit_test(pool_must_have_what_is_required),

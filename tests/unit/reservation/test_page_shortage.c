@@ -506,6 +506,35 @@ static void pages_wander_in_a_full_heap(void** state)
     }
 }
 
+/* No heap has room for the whole range. */
+static void range_takes_what_two_heaps_have(void** state)
+{
+    (void)state;
+    const VkDeviceSize limits[3] = {64 * MIB, 64 * MIB, PAGE};
+    MaarSimulatedProfile profile = *rig_profile_sparse();
+    const struct rig_setup setup = {.profile = &profile, .paging = true};
+    rig = rig_new();
+    rig_open(rig, &setup);
+    rig->create_info.heapSizeLimitCount = 3;
+    rig->create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(rig);
+    const MaarReservation strict = reserve_with(256 * MIB, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT);
+    assert_int_equal(fixture_commit(rig, strict, 0, 100 * MIB), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_forget_messages(rig);
+    const MaarReservation it = reserve_with(256 * MIB, 0);
+    assert_int_equal(fixture_commit(rig, it, 0, 100 * MIB), VK_SUCCESS);
+    assert_int_equal(fixture_info(rig, it).committedSize, 100 * MIB);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_FALLBACK_TYPE);
+    assert_int_equal(fixture_commit(rig, it, 100 * MIB, 40 * MIB), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(fixture_info(rig, it).committedSize, 100 * MIB);
+    rig_forget_messages(rig);
+    assert_int_equal(fixture_commit(rig, it, 100 * MIB, 28 * MIB + PAGE), VK_SUCCESS);
+    rig_forget_messages(rig);
+    (void)fixture_submit(rig);
+    maarDestroyReservation(rig->allocator, it);
+    maarDestroyReservation(rig->allocator, strict);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -522,6 +551,7 @@ int main(void)
         rig_unit_test(pages_move_although_a_submission_fails_while_their_owner_ends),
         rig_unit_test(empty_page_blocks_serve_plain_requests),
         rig_unit_test(pages_wander_in_a_full_heap),
+        rig_unit_test(range_takes_what_two_heaps_have),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
