@@ -34,6 +34,7 @@ enum { MAAR_DEFAULT_POOLS = 3 };
 
 struct maar_arena;
 struct maar_block;
+struct maar_lent_handle;
 struct maar_pool;
 
 /* The steps of the end of a pool in core/paging. The first one forgets what is recorded for objects
@@ -104,7 +105,8 @@ struct MaarAllocator_T {
     struct maar_extension slices;
     struct maar_extension paging;
     struct maar_extension sharing;       /* the state of interop */
-    struct maar_mutex share_lock;        /* guards the lists of attachments */
+    struct maar_mutex share_lock;        /* guards the lists of attachments, and the next member */
+    struct maar_lent_handle* lent;       /* handles with importers; see external_handle.h */
     maar_atomic32 external_handle_count; /* handles made and not destroyed */
     struct maar_rankings rankings;
     struct maar_known_threads threads;

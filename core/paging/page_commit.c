@@ -283,6 +283,22 @@ static VkResult commit_in_any_type(const struct maar_page_range* range, const ch
     return result;
 }
 
+/* Whether the heaps of a range's types are together as large as the range. */
+static bool may_fit_together(const struct maar_page_range* range)
+{
+    const struct maar_page_table* table = range->table;
+    MaarAllocator allocator = table->paging->allocator;
+    uint32_t heaps = 0;
+    uint64_t pages = 0;
+    for (uint32_t i = 0; i < table->type_count; ++i) {
+        const uint32_t heap = maar_type_heap(allocator, table->types[i]);
+        const VkDeviceSize size = allocator->device.facts.memory.memoryHeaps[heap].size;
+        pages += (heaps >> heap & 1) == 0 ? size / table->page_size : 0;
+        heaps |= 1u << heap;
+    }
+    return range->count <= pages;
+}
+
 /* Commits a range that no type can serve whole, piece by piece. A piece that no type can serve is
  * halved. So the types together are used up before the call fails. No lock may be held. */
 static VkResult commit_in_pieces(const struct maar_page_range* range, const char* call,
@@ -325,7 +341,7 @@ static VkResult commit_range(MaarAllocator allocator, const char* call,
         (void)maar_retire_collect(&allocator->retire, NULL);
         result = commit_in_any_type(range, call, effort, patience);
     }
-    if (is_page_shortage(result) && table->type_count > 1) {
+    if (is_page_shortage(result) && table->type_count > 1 && may_fit_together(range)) {
         result = commit_in_pieces(range, call, effort, patience);
     }
     const uint32_t last_count = may_grow && !within_budget ? table->type_count : 0;
@@ -410,13 +426,29 @@ static void report_fallback(MaarAllocator allocator, const struct fallback_bytes
     }
 }
 
-static bool is_leaf_unused(const struct maar_page_table* table, const struct maar_page_leaf* leaf)
+static bool is_leaf_empty(const struct maar_page_table* table, const struct maar_page_leaf* leaf)
 {
-    bool unused = !leaf->dirty;
-    for (uint32_t i = 0; i < maar_leaf_size(table, leaf->number) && unused; ++i) {
-        unused = leaf->entries[i] == 0;
+    bool empty = true;
+    for (uint32_t i = 0; i < maar_leaf_size(table, leaf->number) && empty; ++i) {
+        empty = leaf->entries[i] == 0;
     }
-    return unused;
+    return empty;
+}
+
+/* Takes the leaves without entries off the list of those with changes. */
+static void unlist_empty_leaves(struct maar_page_table* table)
+{
+    maar_assert_held(&table->paging->lock);
+    for (struct maar_page_leaf** link = &table->first_dirty; *link != NULL;) {
+        struct maar_page_leaf* leaf = *link;
+        if (is_leaf_empty(table, leaf)) {
+            *link = leaf->next_dirty;
+            leaf->next_dirty = NULL;
+            leaf->dirty = false;
+        } else {
+            link = &leaf->next_dirty;
+        }
+    }
 }
 
 /* Frees the empty leaves of a range, since a failed call may have asked for far too much. No lock
@@ -429,10 +461,13 @@ static void free_unused_leaves(const struct maar_page_range* range)
         return;
     }
     const uint64_t last = (range->first + range->count - 1) / MAAR_LEAF_PAGES;
+    maar_mutex_lock(&paging->lock);
+    unlist_empty_leaves(table);
+    maar_mutex_unlock(&paging->lock);
     for (uint64_t number = range->first / MAAR_LEAF_PAGES; number <= last; ++number) {
         maar_mutex_lock(&paging->lock);
         struct maar_page_leaf* leaf = table->leaves[number];
-        if (leaf != NULL && is_leaf_unused(table, leaf)) {
+        if (leaf != NULL && !leaf->dirty && is_leaf_empty(table, leaf)) {
             table->leaves[number] = NULL;
         } else {
             leaf = NULL;

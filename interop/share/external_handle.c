@@ -6,6 +6,15 @@
 
 #include "core/memory/allocator_state.h"
 
+/* Marks a lent number that the system has just given out again: its importer has closed it. */
+static void note_number(MaarAllocator allocator, maar_port_handle number)
+{
+    maar_assert_held(&allocator->share_lock);
+    for (struct maar_lent_handle* lent = allocator->lent; lent != NULL; lent = lent->next) {
+        lent->lost = lent->lost || lent->number == number;
+    }
+}
+
 VkResult maar_external_handle_create(MaarAllocator maker, maar_port_handle value,
                                      MaarExternalHandle* handle)
 {
@@ -17,6 +26,9 @@ VkResult maar_external_handle_create(MaarAllocator maker, maar_port_handle value
     made->maker = maker;
     if (maker != NULL) {
         (void)maar_atomic32_add(&maker->external_handle_count, 1);
+        maar_mutex_lock(&maker->share_lock);
+        note_number(maker, value); /* a driver may just have made it */
+        maar_mutex_unlock(&maker->share_lock);
     }
     maar_atomic64_store(&made->value, (uint64_t)value);
     *handle = made;
@@ -68,7 +80,10 @@ VkResult maar_external_handle_check(MaarAllocator allocator, const char* call, c
 VkResult maar_external_handle_copy(MaarAllocator allocator, const char* call, maar_port_handle own,
                                    maar_port_handle* copy)
 {
+    maar_mutex_lock(&allocator->share_lock);
     *copy = maar_port_handle_duplicate(own);
+    note_number(allocator, *copy);
+    maar_mutex_unlock(&allocator->share_lock);
     if (*copy != MAAR_PORT_NO_HANDLE) {
         return VK_SUCCESS;
     }
@@ -77,34 +92,57 @@ VkResult maar_external_handle_copy(MaarAllocator allocator, const char* call, ma
     return VK_ERROR_TOO_MANY_OBJECTS;
 }
 
+VkResult maar_handle_lend(MaarAllocator allocator, const char* call, maar_port_handle own,
+                          struct maar_lent_handle* lent)
+{
+    *lent = (struct maar_lent_handle){.number = MAAR_PORT_NO_HANDLE};
+    const VkResult result = maar_external_handle_copy(allocator, call, own, &lent->number);
+    if (result == VK_SUCCESS) {
+        maar_mutex_lock(&allocator->share_lock);
+        lent->next = allocator->lent;
+        allocator->lent = lent;
+        maar_mutex_unlock(&allocator->share_lock);
+    }
+    return result;
+}
+
+void maar_handle_end_loan(MaarAllocator allocator, struct maar_lent_handle* lent,
+                          maar_port_handle own, bool takes, bool success)
+{
+    maar_mutex_lock(&allocator->share_lock);
+    struct maar_lent_handle** link = &allocator->lent;
+    while (*link != lent) {
+        link = &(*link)->next;
+    }
+    *link = lent->next;
+    /* No number is given out between the comparison and the end. */
+    if (success ? !takes : !lent->lost && maar_port_handle_is_same(lent->number, own)) {
+        maar_port_handle_close(lent->number);
+    }
+    maar_mutex_unlock(&allocator->share_lock);
+}
+
 VkResult maar_handle_import_begin(MaarAllocator allocator, const char* call,
                                   MaarExternalHandle handle, bool takes,
                                   struct maar_handle_import* import)
 {
+    import->allocator = allocator;
     import->handle = handle;
     import->takes = takes;
     import->duplicate = MAAR_PORT_NO_HANDLE;
     VkResult result = maar_external_handle_check(allocator, call, "handle", handle);
     if (result == VK_SUCCESS) {
-        result = maar_external_handle_copy(allocator, call, maar_external_handle_peek(handle),
-                                           &import->duplicate);
+        result =
+            maar_handle_lend(allocator, call, maar_external_handle_peek(handle), &import->lent);
+        import->duplicate = import->lent.number;
     }
     return result;
 }
 
-void maar_handle_close_rest(maar_port_handle own, maar_port_handle duplicate, bool takes,
-                            bool success)
-{
-    const bool is_left = success ? !takes : maar_port_handle_is_same(duplicate, own);
-    if (is_left) {
-        maar_port_handle_close(duplicate);
-    }
-}
-
 void maar_handle_import_end(struct maar_handle_import* import, bool success)
 {
-    maar_handle_close_rest(maar_external_handle_peek(import->handle), import->duplicate,
-                           import->takes, success);
+    maar_handle_end_loan(import->allocator, &import->lent,
+                         maar_external_handle_peek(import->handle), import->takes, success);
     if (success) {
         maar_port_handle_close(maar_external_handle_take(import->handle));
     }

@@ -37,6 +37,25 @@ VkResult maar_external_handle_copy(MaarAllocator allocator, const char* call, ma
                                    maar_port_handle* copy);
 
 /*
+ * A duplicate that an importer has. Some drivers close what they refuse, and then another thread
+ * may get the same number, even for the same object. So all duplicates of an allocator that are
+ * with importers are listed, and a number that is given out again is no longer closed here.
+ */
+struct maar_lent_handle {
+    struct maar_lent_handle* next;
+    maar_port_handle number;
+    bool lost; /* the importer has closed it, and the number belongs to somebody else */
+};
+
+/* Duplicates a handle for an importer. Returns what maar_external_handle_copy returns. */
+VkResult maar_handle_lend(MaarAllocator allocator, const char* call, maar_port_handle own,
+                          struct maar_lent_handle* lent);
+/* Closes the duplicate of `own` after an import, unless the importer owns it or has closed it.
+ * takes: the importer owns it after a success. */
+void maar_handle_end_loan(MaarAllocator allocator, struct maar_lent_handle* lent,
+                          maar_port_handle own, bool takes, bool success);
+
+/*
  * An import under way. The importer gets a duplicate, so that the object keeps its own handle if
  * the import fails:
  *
@@ -46,14 +65,12 @@ VkResult maar_external_handle_copy(MaarAllocator allocator, const char* call, ma
  * file descriptors. An importer of NT handles never owns it, so the duplicate is closed.
  */
 struct maar_handle_import {
+    MaarAllocator allocator;
     MaarExternalHandle handle;
+    struct maar_lent_handle lent;
     maar_port_handle duplicate;
     bool takes;
 };
-
-/* Closes the duplicate of `own` after an import, unless the importer owns it or has closed it. */
-void maar_handle_close_rest(maar_port_handle own, maar_port_handle duplicate, bool takes,
-                            bool success);
 
 /* Makes the duplicate. Returns VK_ERROR_INVALID_EXTERNAL_HANDLE if the handle is empty or closed,
  * and VK_ERROR_TOO_MANY_OBJECTS if the process has no handle left. */

@@ -97,20 +97,20 @@ static VkResult import_as(MaarAllocator allocator, const char* call, const MaarI
 {
     const bool is_win32 = info->handleType == VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT;
     const maar_port_handle own = maar_external_handle_peek(info->handle);
-    maar_port_handle duplicate = MAAR_PORT_NO_HANDLE;
-    VkResult result = maar_external_handle_copy(allocator, call, own, &duplicate);
+    struct maar_lent_handle lent;
+    VkResult result = maar_handle_lend(allocator, call, own, &lent);
     if (result != VK_SUCCESS) {
         return result;
     }
     const VkImportMemoryFdInfoKHR fd = {
         .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,
         .handleType = info->handleType,
-        .fd = is_win32 ? -1 : (int)duplicate,
+        .fd = is_win32 ? -1 : (int)lent.number,
     };
     const struct maar_win32_import_memory win32 = {
         .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_WIN32_HANDLE_INFO_KHR,
         .handleType = info->handleType,
-        .handle = maar_port_win32_handle(duplicate),
+        .handle = maar_port_win32_handle(lent.number),
     };
     const bool dedicated = info->dedicated == VK_TRUE || object->must_be_dedicated;
     const struct maar_foreign_memory memory = {
@@ -126,7 +126,7 @@ static VkResult import_as(MaarAllocator allocator, const char* call, const MaarI
         .name = info->pName,
     };
     result = maar_allocate_foreign(allocator, &memory, allocation);
-    maar_handle_close_rest(own, duplicate, !is_win32, result == VK_SUCCESS);
+    maar_handle_end_loan(allocator, &lent, own, !is_win32, result == VK_SUCCESS);
     return result;
 }
 

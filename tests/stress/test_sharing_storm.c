@@ -213,9 +213,7 @@ static void* share(void* data)
 
 /* ---- weather ---- */
 
-/* Every so often a call of the driver fails. A driver that closes what it refuses is left to tests
- * of one thread: its number may go to a duplicate of the same handle in another thread, and nobody
- * can distinguish the two. */
+/* Every so often a call of the driver fails, and its manners change. */
 static void let_loose(struct sharing_storm* storm, struct rig_random* random)
 {
     static const VkResult codes[] = {
@@ -224,8 +222,14 @@ static void let_loose(struct sharing_storm* storm, struct rig_random* random)
         VK_ERROR_TOO_MANY_OBJECTS,
         VK_ERROR_INVALID_EXTERNAL_HANDLE,
     };
+    static const MaarSimulatedFlags manners[] = {
+        0,
+        MAAR_SIMULATED_CLOSE_FD_ON_FAILED_IMPORT_BIT | MAAR_SIMULATED_REUSE_CLOSED_FD_BIT,
+    };
     atomic_store(&storm->host.chance, CHANCE);
     while (atomic_load(&storm->working) != 0) {
+        maarSimulatedSetFlags(storm->rig.physical,
+                              manners[rig_below(random, 2)] | MAAR_SIMULATED_ALLOW_ALIASING_BIT);
         rig_clear_faults(&storm->rig);
         rig_set_fault(&storm->rig, NULL, 1 + rig_below(random, 20), 1, codes[rig_below(random, 4)]);
         (void)sched_yield();
