@@ -94,9 +94,9 @@ struct MaarAllocator_T {
     struct maar_block_ids block_ids;
     struct maar_leaving leaving;
     struct maar_slot_table object_slots; /* see object_handle.h */
+    uint32_t first_slice_key;            /* the first key of the handles of slices */
     struct maar_mutex list_lock;         /* guards the next five members */
     struct maar_slot_list free_object_slots;
-    uint32_t first_slice_key; /* the first key of the handles of slices */
     struct maar_pool* pools;
     struct maar_pool* default_list;  /* the default pools; they stay until the allocator ends */
     struct maar_block* spare_blocks; /* see recycled.h */
