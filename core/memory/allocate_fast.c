@@ -68,13 +68,15 @@ MAAR_NOINLINE VkResult map_for_life(MaarAllocator allocator, const struct maar_m
     return result;
 }
 
-/* Allocates with every check and option that allocate_fast leaves out. */
+/* Allocates with every check and option that allocate_fast leaves out. own: not NULL if the
+ * allocation is Maar's own; see maar_allocate_own. */
 MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char* call,
                                             const MaarMemoryRequest* request,
-                                            const MaarAllocationCreateInfo* info, bool internal,
-                                            struct maar_patience* patience,
-                                            MaarAllocation* allocation)
+                                            const MaarAllocationCreateInfo* info,
+                                            struct maar_patience* own, MaarAllocation* allocation)
 {
+    const bool internal = own != NULL;
+    struct maar_patience patience = maar_patience_begin();
     struct maar_place_request general;
     struct maar_made made;
     struct maar_deviation deviation = {.fallback = false};
@@ -94,8 +96,8 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
         result = general.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (result == VK_SUCCESS) {
-        result = maar_allocate_slowly(allocator, call, request, info, &general, patience, &made,
-                                      &deviation);
+        result = maar_allocate_slowly(allocator, call, request, info, &general,
+                                      internal ? own : &patience, &made, &deviation);
         if (result != VK_SUCCESS) {
             maar_host_free(allocator->callbacks, general.name);
         }
@@ -182,8 +184,7 @@ VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemo
         allocate_fast(allocator, request, info, allocation)) {
         return VK_SUCCESS;
     }
-    struct maar_patience patience = maar_patience_begin();
-    return allocate_with_checks(allocator, call, request, info, false, &patience, allocation);
+    return allocate_with_checks(allocator, call, request, info, NULL, allocation);
 }
 
 VkResult maar_allocate_own(MaarAllocator allocator, const char* call,
@@ -191,5 +192,5 @@ VkResult maar_allocate_own(MaarAllocator allocator, const char* call,
                            struct maar_patience* patience, MaarAllocation* allocation)
 {
     *allocation = VK_NULL_HANDLE;
-    return allocate_with_checks(allocator, call, request, info, true, patience, allocation);
+    return allocate_with_checks(allocator, call, request, info, patience, allocation);
 }
