@@ -120,6 +120,7 @@ static void destroy_paging(MaarAllocator allocator, void* opaque)
     maar_bind_batch_free(paging);
     wait_let_go(paging, executed && paging->has_bound, paging->bind_queue, deadline_ns);
     wait_let_go(paging, executed && paging->has_copied, paging->copy_queue, deadline_ns);
+    maar_atomic_pointer_store(&allocator->retire.submitted_value, NULL);
     maar_condition_destroy(&paging->changed);
     maar_mutex_destroy(&paging->lock);
     free_paging(allocator, paging);
