@@ -209,14 +209,14 @@ static void plan_cancelled_once_asks_no_more(void** state)
     fill_hard(resources, &info);
     resources[0].memoryTypeBits = 1;
     resources[1].memoryTypeBits = 2;
-    info.nodeLimit = 200000;
+    info.nodeLimit = 50000;
     assert_int_equal(maarCreatePlan(&info, &first), VK_SUCCESS);
     info.previous = first;
     info.pfnCancel = cancel_once;
     for (uint32_t i = 0; i < HARD_COUNT; i += 3) {
         resources[i].size += 256; /* some can stay, and others cannot */
     }
-    for (uint32_t yes_at = 0; yes_at <= all; yes_at += 1 + all / 40) {
+    for (uint32_t yes_at = 0; yes_at <= all; yes_at += 1 + all / 12) {
         struct single_answer answer = {.yes_at = yes_at};
         MaarPlanInfo figures = {.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO};
         MaarPlan plan = VK_NULL_HANDLE;
