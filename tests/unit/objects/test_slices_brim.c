@@ -110,6 +110,21 @@ static void failure_is_reported_once(void** state)
     empty(count, slices);
 }
 
+/* A shelf keeps an empty buffer, which is too small for the next slice. */
+static void empty_buffer_that_is_too_small_is_passed_over(void** state)
+{
+    (void)state;
+    MaarSlice slices[2];
+    open_rig(0);
+    assert_int_equal(try_slice(256, 0, &slices[0]), VK_SUCCESS);
+    maarDestroySlice(rig->allocator, slices[0]);
+    assert_int_equal(try_slice(2 * UNIT, 0, &slices[0]), VK_SUCCESS);
+    assert_int_equal(rig_calls(rig, "vkBindBufferMemory2"), 2);
+    assert_int_equal(try_slice(256, 0, &slices[1]), VK_SUCCESS);
+    assert_int_equal(rig_calls(rig, "vkBindBufferMemory2"), 2);
+    empty(2, slices);
+}
+
 /* The only free range serves at its own offset, and is too short for any other. */
 static void range_that_is_aligned_by_chance_is_found(void** state)
 {
@@ -218,6 +233,7 @@ int main(void)
         rig_unit_test(buffers_become_smaller_until_the_heap_is_full),
         rig_unit_test(few_buffers_fill_a_heap),
         rig_unit_test(failure_is_reported_once),
+        rig_unit_test(empty_buffer_that_is_too_small_is_passed_over),
         rig_unit_test(range_that_is_aligned_by_chance_is_found),
         rig_unit_test(empty_buffer_of_slices_makes_room_for_others),
         rig_unit_test(unmapping_leaves_the_mapping_of_slices),
