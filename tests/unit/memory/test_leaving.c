@@ -30,6 +30,7 @@ struct scene {
     _Atomic uint32_t observed;
     bool calls_back; /* the callback for device memory allocates, which it must not do */
     VkResult inner;
+    bool waited; /* for somebody, before that failed */
     struct maar_pool* pool;
 };
 
@@ -87,7 +88,9 @@ static void VKAPI_PTR allocate_in_callback(void* data, uint32_t type, VkDeviceMe
     if (scene->calls_back) {
         const MaarAllocationCreateInfo how = how_to(VK_NULL_HANDLE);
         MaarAllocation allocation = VK_NULL_HANDLE;
+        const uint64_t deadline = maar_deadline_ns(900000000);
         scene->inner = rig_try(scene->rig, slot_size, &how, &allocation);
+        scene->waited = maar_time_left_ns(deadline) == 0;
     }
 }
 
@@ -376,6 +379,21 @@ static void callback_that_calls_all_the_same_is_survived(void** state)
 {
     (void)state;
     static struct scene scene;
+    const MaarAllocationCreateInfo how = how_to(VK_NULL_HANDLE);
+    open_scene(&scene, 1);
+    maarFreeMemory(scene.rig->allocator, rig_allocate(scene.rig, slot_size, &how));
+    scene.calls_back = true;
+    assert_int_equal(maarTrim(scene.rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    assert_int_equal(scene.inner, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_false(scene.waited);
+    scene.calls_back = false;
+    rig_forget_messages(scene.rig);
+}
+
+static void callback_of_a_collector_that_calls_all_the_same_is_survived(void** state)
+{
+    (void)state;
+    static struct scene scene;
     MaarAllocationCreateInfo how = how_to(VK_NULL_HANDLE);
     how.dedicated = MAAR_DEDICATED_ALWAYS; /* its block goes with its item */
     open_scene(&scene, 1);
@@ -386,6 +404,7 @@ static void callback_that_calls_all_the_same_is_survived(void** state)
     assert_int_equal(maarAdvanceHostTimeline(scene.rig->allocator, 1), VK_SUCCESS);
     assert_int_equal(maarTrim(scene.rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     assert_int_equal(scene.inner, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_false(scene.waited);
     scene.calls_back = false;
 }
 
@@ -402,6 +421,7 @@ int main(void)
         rig_unit_test(request_for_what_is_there_waits_for_a_buffer_too),
         rig_unit_test(pool_with_room_does_not_grow_while_another_reads_it),
         rig_unit_test(callback_that_calls_all_the_same_is_survived),
+        rig_unit_test(callback_of_a_collector_that_calls_all_the_same_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
