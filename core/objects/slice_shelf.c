@@ -115,7 +115,10 @@ struct maar_slice_buffer* maar_slice_next_tight(const struct maar_slice_shelf* s
     if (before != NULL && before->next != NULL) {
         return before->next;
     }
-    const uint32_t bin = next_bin(shelf, before != NULL ? before->bin + 1 : class_of(size));
+    /* A slice that finds no room puts the buffer into the bin below the slice's own. A range that
+     * was too short for its size, its alignment and what placements round up has less than four
+     * times its size. So a buffer is never in a bin below a quarter of its largest range. */
+    const uint32_t bin = next_bin(shelf, before != NULL ? before->bin + 1 : class_of(size / 4));
     return bin < class_of(room) ? shelf->bins[bin] : NULL;
 }
 

@@ -63,8 +63,9 @@ void maar_slice_unshelve(struct maar_slice_buffer* home);
  * buffer of at least `size` bytes, or NULL. */
 struct maar_slice_buffer* maar_slice_find_room(const struct maar_slice_shelf* shelf,
                                                VkDeviceSize room, VkDeviceSize size);
-/* Walk the buffers that may have a free range of `size` bytes but not of `room` bytes, from the
- * fullest on. before: NULL at first, then the last one. Returns NULL at the end. */
+/* Walk the buffers in which maar_slice_find_room sees no range of `room` bytes, but which may have
+ * one of `size` bytes, from the fullest on. Their bins may be lower than the class of that range.
+ * before: NULL at first, then the last one. Returns NULL at the end. */
 struct maar_slice_buffer* maar_slice_next_tight(const struct maar_slice_shelf* shelf,
                                                 const struct maar_slice_buffer* before,
                                                 VkDeviceSize room, VkDeviceSize size);

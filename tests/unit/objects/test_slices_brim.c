@@ -48,6 +48,22 @@ static MaarSliceInfo read_slice(MaarSlice slice)
     return info;
 }
 
+/* Frees those of the slices that begin in [begin, end). Returns their number. */
+static uint32_t free_between(uint32_t count, MaarSlice* slices, VkDeviceSize begin,
+                             VkDeviceSize end)
+{
+    uint32_t freed = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const VkDeviceSize offset = read_slice(slices[i]).offset;
+        if (offset >= begin && offset < end) {
+            maarDestroySlice(rig->allocator, slices[i]);
+            slices[i] = VK_NULL_HANDLE;
+            ++freed;
+        }
+    }
+    return freed;
+}
+
 /* Fills the heap, and returns how many slices it holds. */
 static uint32_t fill(VkDeviceSize size, uint32_t most, MaarSlice* slices)
 {
@@ -143,6 +159,38 @@ static void range_that_is_aligned_by_chance_is_found(void** state)
     empty(count, slices);
 }
 
+/* A slice with a large alignment finds no place in a free range, and leaves the range to others. */
+static void range_that_an_aligned_slice_could_not_use_is_found(void** state)
+{
+    (void)state;
+    MaarSlice slices[UNIT / KIB + 1];
+    MaarSlice other = VK_NULL_HANDLE;
+    open_rig(UNIT);
+    const uint32_t count = fill(KIB, UNIT / KIB + 1, slices);
+    assert_int_equal(free_between(count, slices, 5 * KIB, 9 * KIB), 4);
+    assert_int_equal(try_slice(4 * KIB, 4 * KIB, &other), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(try_slice(4 * KIB, 0, &other), VK_SUCCESS);
+    rig_forget_messages(rig);
+    maarDestroySlice(rig->allocator, other);
+    empty(count, slices);
+}
+
+/* Both sizes are in one size class. */
+static void range_that_a_larger_slice_could_not_use_is_found(void** state)
+{
+    (void)state;
+    MaarSlice slices[UNIT / KIB + 2];
+    MaarSlice other = VK_NULL_HANDLE;
+    open_rig(UNIT);
+    const uint32_t count = fill(1008, UNIT / KIB + 2, slices);
+    assert_int_equal(free_between(count, slices, 5 * 1008, 9 * 1008), 4);
+    assert_int_equal(try_slice(4 * KIB - 2, 0, &other), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(try_slice(4 * 1008, 0, &other), VK_SUCCESS);
+    rig_forget_messages(rig);
+    maarDestroySlice(rig->allocator, other);
+    empty(count, slices);
+}
+
 static void empty_buffer_of_slices_makes_room_for_others(void** state)
 {
     (void)state;
@@ -235,6 +283,8 @@ int main(void)
         rig_unit_test(failure_is_reported_once),
         rig_unit_test(empty_buffer_that_is_too_small_is_passed_over),
         rig_unit_test(range_that_is_aligned_by_chance_is_found),
+        rig_unit_test(range_that_an_aligned_slice_could_not_use_is_found),
+        rig_unit_test(range_that_a_larger_slice_could_not_use_is_found),
         rig_unit_test(empty_buffer_of_slices_makes_room_for_others),
         rig_unit_test(unmapping_leaves_the_mapping_of_slices),
         rig_unit_test(slice_waits_for_a_buffer_that_another_releases),
