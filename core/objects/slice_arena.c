@@ -74,7 +74,7 @@ static enum slice_outcome place_slice(MaarAllocator allocator, struct maar_slice
 }
 
 /* Does the same for a request that is about to fail: also looks into each buffer whose free ranges
- * serve only at some offsets. */
+ * serve only at some offsets, or whose bin is too low. */
 static enum slice_outcome place_slice_tightly(MaarAllocator allocator,
                                               struct maar_slice_shelf* shelf,
                                               struct maar_slice_job* job)
@@ -94,11 +94,27 @@ static enum slice_outcome place_slice_tightly(MaarAllocator allocator,
     return outcome;
 }
 
-/* Tries to place a slice in the arenas of other threads. If `patient` is false, skips arenas that
+/* Does the same, and again each time a buffer of the shelf ends that another thread is making: that
+ * buffer may take the last bytes of a heap and yet have room for this slice. */
+static enum slice_outcome place_slice_patiently(MaarAllocator allocator,
+                                                struct maar_slice_shelf* shelf,
+                                                struct maar_patience* patience,
+                                                struct maar_slice_job* job)
+{
+    const uint64_t last = shelf->making_number;
+    enum slice_outcome outcome = SLICE_NO_ROOM;
+    do {
+        outcome = place_slice_tightly(allocator, shelf, job);
+    } while (outcome == SLICE_NO_ROOM && maar_slice_wait_for_buffer(shelf, last, patience));
+    return outcome;
+}
+
+/* Tries to place a slice in the arenas of other threads. Without patience, skips arenas that
  * are locked now. On success *arena is the arena of the slice, and its lock is held instead of the
  * lock of the thread's own arena. */
 static enum slice_outcome place_slice_elsewhere(MaarAllocator allocator,
-                                                struct maar_slice_state* state, bool patient,
+                                                struct maar_slice_state* state,
+                                                struct maar_patience* patience,
                                                 struct maar_slice_arena** arena,
                                                 struct maar_slice_job* job)
 {
@@ -114,15 +130,15 @@ static enum slice_outcome place_slice_elsewhere(MaarAllocator allocator,
         if (other == own) {
             continue;
         }
-        if (patient) {
+        if (patience != NULL) {
             maar_mutex_lock(&other->lock);
         } else if (!maar_mutex_try_lock(&other->lock)) {
             continue;
         }
         struct maar_slice_shelf* shelf = maar_slice_find_shelf(other, job->info);
         if (shelf != NULL) {
-            outcome = patient ? place_slice_tightly(allocator, shelf, job)
-                              : place_slice(allocator, shelf, job);
+            outcome = patience != NULL ? place_slice_patiently(allocator, shelf, patience, job)
+                                       : place_slice(allocator, shelf, job);
         }
         if (outcome == SLICE_PLACED) {
             *arena = other;
@@ -134,27 +150,41 @@ static enum slice_outcome place_slice_elsewhere(MaarAllocator allocator,
     return outcome;
 }
 
+/* Looks for room once more, patiently, in the thread's own arena and in the others. The lock was
+ * left since the last search, so other threads may have freed slices or added buffers. */
+static enum slice_outcome
+place_slice_after_all(MaarAllocator allocator, struct maar_slice_state* state,
+                      struct maar_slice_shelf* shelf, struct maar_patience* patience,
+                      struct maar_slice_arena** arena, struct maar_slice_job* job)
+{
+    const enum slice_outcome outcome = place_slice_patiently(allocator, shelf, patience, job);
+    return outcome == SLICE_NO_ROOM ? place_slice_elsewhere(allocator, state, patience, arena, job)
+                                    : outcome;
+}
+
 VkResult maar_slice_take(MaarAllocator allocator, struct maar_slice_state* state,
                          struct maar_slice_arena** arena, struct maar_slice_job* job)
 {
     struct maar_slice_shelf* shelf = NULL;
+    struct maar_patience patience = maar_patience_begin();
     VkResult result = maar_slice_open_shelf(allocator, *arena, job->info, &shelf);
+    bool is_last = false;
     while (result == VK_SUCCESS) {
         enum slice_outcome outcome = place_slice(allocator, shelf, job);
         if (outcome == SLICE_NO_ROOM) {
-            outcome = place_slice_elsewhere(allocator, state, false, arena, job);
+            outcome = place_slice_elsewhere(allocator, state, NULL, arena, job);
         }
         if (outcome != SLICE_NO_ROOM) {
             return outcome == SLICE_PLACED ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
         }
-        result = maar_slice_add_buffer(allocator, shelf, job->size);
-        if (result != VK_SUCCESS) {
-            /* The lock was left meanwhile, so the thread's own arena may have room now. */
-            outcome = place_slice_tightly(allocator, shelf, job);
-            if (outcome == SLICE_NO_ROOM) {
-                outcome = place_slice_elsewhere(allocator, state, true, arena, job);
-            }
-            return outcome == SLICE_PLACED ? VK_SUCCESS : result;
+        result = maar_slice_add_buffer(allocator, shelf, job->size, is_last, &patience);
+        if (result != VK_SUCCESS &&
+            place_slice_after_all(allocator, state, shelf, &patience, arena, job) == SLICE_PLACED) {
+            return VK_SUCCESS;
+        }
+        if (maar_slice_is_shortage(result) && !is_last) {
+            is_last = true;
+            result = VK_SUCCESS;
         }
     }
     return result;
@@ -166,7 +196,20 @@ bool maar_slice_arena_init(struct maar_slice_arena* arena, uint32_t number, bool
 {
     arena->number = number;
     arena->free_slots.head = MAAR_SLOT_NONE;
-    return maar_mutex_init(&arena->lock, MAAR_LOCK_SLICES, synchronized);
+    if (!maar_mutex_init(&arena->lock, MAAR_LOCK_SLICES, synchronized)) {
+        return false;
+    }
+    if (!maar_condition_init(&arena->made)) {
+        maar_mutex_destroy(&arena->lock);
+        return false;
+    }
+    return true;
+}
+
+static void end_synchronization(struct maar_slice_arena* arena)
+{
+    maar_condition_destroy(&arena->made);
+    maar_mutex_destroy(&arena->lock);
 }
 
 uint32_t maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* arena)
@@ -183,7 +226,7 @@ uint32_t maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* 
         }
         maar_host_free(allocator->callbacks, shelf);
     }
-    maar_mutex_destroy(&arena->lock);
+    end_synchronization(arena);
     return leaked;
 }
 
@@ -202,7 +245,7 @@ static struct maar_slice_arena* make_slice_arena(MaarAllocator allocator,
     }
     struct maar_slice_arena* arena = maar_arena_set_add(&state->arenas, number, made);
     if (arena != made) {
-        maar_mutex_destroy(&made->lock);
+        end_synchronization(made);
         maar_host_free(allocator->callbacks, made);
     }
     return arena;

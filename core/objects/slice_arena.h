@@ -15,6 +15,7 @@
 #define MAAR_CORE_OBJECTS_SLICE_ARENA_H
 
 #include "core/memory/arena_set.h"
+#include "core/memory/patience.h"
 #include "core/objects/object.h"
 #include "core/objects/slice_shelf.h"
 #include "maar/objects.h"
@@ -23,6 +24,7 @@
 struct maar_slice_arena {
     struct maar_mutex
         lock; /* the first member; guards the members below and the contents of the buffers */
+    struct maar_condition made; /* a buffer was put on a shelf, or cannot be made */
     uint32_t number;
     struct maar_slot_list free_slots;
     struct maar_slice_shelf* shelves;
@@ -67,10 +69,19 @@ struct maar_slice_shelf* maar_slice_find_shelf(const struct maar_slice_arena* ar
  * left and taken again. */
 VkResult maar_slice_open_shelf(MaarAllocator allocator, struct maar_slice_arena* arena,
                                const MaarSliceCreateInfo* info, struct maar_slice_shelf** shelf);
-/* Adds a buffer of at least `least` bytes to a shelf. The arena is locked. Its lock is left and
- * taken again. */
+/* Whether another buffer, or another attempt, may succeed after this result. */
+bool maar_slice_is_shortage(VkResult result);
+/* Adds a buffer of at least `least` bytes to a shelf. The last attempt makes one of exactly these
+ * bytes. It alone calls the observer and reports a failure. The arena is locked. Its lock is left
+ * and taken again. */
 VkResult maar_slice_add_buffer(MaarAllocator allocator, struct maar_slice_shelf* shelf,
-                               VkDeviceSize least);
+                               VkDeviceSize least, bool is_last, struct maar_patience* patience);
+/* Waits until one of the buffers is made, or cannot be made, that other threads are making for a
+ * shelf and whose numbers are at most `last`. Returns false when there is none any more, when the
+ * patience is at its end, or when this thread is making a buffer for the shelf: then it is in a
+ * callback, and the others may wait for it. The arena is locked. Its lock is left meanwhile. */
+bool maar_slice_wait_for_buffer(struct maar_slice_shelf* shelf, uint64_t last,
+                                struct maar_patience* patience);
 /* If a shelf has more than `kept` empty buffers in some heaps (bits), unlinks and returns one of
  * them; otherwise NULL. The arena is locked. */
 struct maar_slice_buffer* maar_slice_pick_empty(MaarAllocator allocator,

@@ -165,51 +165,116 @@ VkResult maar_slice_open_shelf(MaarAllocator allocator, struct maar_slice_arena*
     return VK_SUCCESS;
 }
 
-static bool is_slice_shortage(VkResult result)
+bool maar_slice_is_shortage(VkResult result)
 {
     return maar_driver_had_no_memory(result) || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
            result == VK_ERROR_TOO_MANY_OBJECTS;
 }
 
 /* Makes a buffer of `size` bytes or, where that much memory is not left, a smaller one of at least
- * `least` bytes. Smaller buffers of the preferred memory type go before other types. Only the last
- * attempt may exceed budgets and call the observer. */
-static VkResult make_slice_buffer_that_fits(MaarAllocator allocator, struct maar_slice_shelf* shelf,
-                                            VkDeviceSize least, VkDeviceSize size,
-                                            struct maar_slice_buffer** out)
+ * `least` bytes. Smaller buffers of the preferred memory type go before other types, and these
+ * before budgets that are exceeded. A failure is not reported, and the observer is not called. */
+static VkResult try_slice_buffers(MaarAllocator allocator, struct maar_slice_shelf* shelf,
+                                  VkDeviceSize least, VkDeviceSize size,
+                                  struct maar_patience* patience, struct maar_slice_buffer** out)
 {
-    const MaarAllocationCreateFlags own = shelf->allocation_flags;
-    const MaarAllocationCreateFlags trial =
-        own | MAAR_ALLOCATE_AS_TRIAL |
-        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
+    const MaarAllocationCreateFlags trial = shelf->allocation_flags | MAAR_ALLOCATE_AS_TRIAL;
+    const MaarAllocationCreateFlags within =
+        trial | (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
     const MaarAllocationCreateFlags strict =
-        trial | (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
-    struct maar_patience patience = maar_patience_begin();
-    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    for (VkDeviceSize tried = size;
-         tried > least && tried >= FIRST_SLICE_BUFFER && is_slice_shortage(result);
-         tried /= SLICE_BUFFER_STEP) {
-        result = make_slice_buffer(allocator, shelf, tried, strict, &patience, out);
+        within | (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
+    const VkDeviceSize smallest = least > FIRST_SLICE_BUFFER ? least : FIRST_SLICE_BUFFER;
+    VkDeviceSize tried = size;
+    VkResult result = make_slice_buffer(allocator, shelf, tried, strict, patience, out);
+    while (maar_slice_is_shortage(result) && tried > smallest) {
+        tried /= SLICE_BUFFER_STEP;
+        tried = tried > smallest ? tried : smallest;
+        result = make_slice_buffer(allocator, shelf, tried, strict, patience, out);
     }
-    if (size > least && strict != trial && is_slice_shortage(result)) {
-        result = make_slice_buffer(allocator, shelf, size, trial, &patience, out);
+    if (strict != within && maar_slice_is_shortage(result)) {
+        result = make_slice_buffer(allocator, shelf, size, within, patience, out);
     }
-    return is_slice_shortage(result)
-               ? make_slice_buffer(allocator, shelf, least, own, &patience, out)
+    return maar_slice_is_shortage(result) && least < FIRST_SLICE_BUFFER
+               ? make_slice_buffer(allocator, shelf, FIRST_SLICE_BUFFER, trial, patience, out)
                : result;
 }
 
-VkResult maar_slice_add_buffer(MaarAllocator allocator, struct maar_slice_shelf* shelf,
-                               VkDeviceSize least)
+/* Announces a buffer that this thread begins to make. The arena is locked. */
+static void begin_making(struct maar_slice_shelf* shelf, struct maar_slice_making* making)
+{
+    maar_assert_held(&shelf->arena->lock);
+    *making = (struct maar_slice_making){
+        .next = shelf->making,
+        .number = ++shelf->making_number,
+        .thread = maar_thread_tag(),
+    };
+    shelf->making = making;
+}
+
+/* Wakes the threads that wait for the buffer. The arena is locked. */
+static void end_making(struct maar_slice_shelf* shelf, const struct maar_slice_making* making)
+{
+    struct maar_slice_making** link = &shelf->making;
+    maar_assert_held(&shelf->arena->lock);
+    while (*link != making) {
+        link = &(*link)->next;
+    }
+    *link = making->next;
+    maar_condition_wake(&shelf->arena->made);
+}
+
+/* Whether another thread makes a buffer for the shelf whose number is at most `last`, and this
+ * thread makes none. */
+static bool is_made_elsewhere(const struct maar_slice_shelf* shelf, uint64_t last)
+{
+    bool found = false;
+    for (const struct maar_slice_making* making = shelf->making; making != NULL;
+         making = making->next) {
+        if (making->thread == maar_thread_tag()) {
+            return false;
+        }
+        found |= making->number <= last;
+    }
+    return found;
+}
+
+bool maar_slice_wait_for_buffer(struct maar_slice_shelf* shelf, uint64_t last,
+                                struct maar_patience* patience)
+{
+    struct maar_slice_arena* arena = shelf->arena;
+    maar_assert_held(&arena->lock);
+    if (patience->left_ns == 0 || !is_made_elsewhere(shelf, last)) {
+        return false;
+    }
+    const uint64_t deadline = maar_patience_deadline(patience);
+    (void)maar_condition_wait_for(&arena->made, &arena->lock, patience->left_ns);
+    maar_patience_spend(patience, deadline);
+    return true;
+}
+
+/* Returns the planned size of the next buffer, which holds a slice of `least` bytes. */
+static VkDeviceSize plan_size(const struct maar_slice_shelf* shelf, VkDeviceSize least)
 {
     VkDeviceSize size = shelf->next_size;
     while (size < least) {
         size <<= 1;
     }
+    return size;
+}
+
+VkResult maar_slice_add_buffer(MaarAllocator allocator, struct maar_slice_shelf* shelf,
+                               VkDeviceSize least, bool is_last, struct maar_patience* patience)
+{
+    const VkDeviceSize size = plan_size(shelf, least);
+    struct maar_slice_making making;
+    begin_making(shelf, &making);
     maar_mutex_unlock(&shelf->arena->lock);
     struct maar_slice_buffer* home = NULL;
-    VkResult result = make_slice_buffer_that_fits(allocator, shelf, least, size, &home);
+    VkResult result = is_last ? make_slice_buffer(allocator, shelf, least, shelf->allocation_flags,
+                                                  patience, &home)
+                              : try_slice_buffers(allocator, shelf, least, size, patience, &home);
     maar_mutex_lock(&shelf->arena->lock);
+    end_making(shelf, &making);
     if (result != VK_SUCCESS) {
         return result;
     }

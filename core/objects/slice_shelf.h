@@ -42,6 +42,13 @@ struct maar_slice_buffer {
     struct maar_leaving_memory leaving; /* entered when the buffer leaves its shelf */
 };
 
+/* A buffer that a thread is making for a shelf, on that thread's stack. */
+struct maar_slice_making {
+    struct maar_slice_making* next;
+    uint64_t number;
+    uint64_t thread; /* its tag */
+};
+
 /* The buffers for slices with equal usages, memory usage, flags and queue families. */
 struct maar_slice_shelf {
     struct maar_slice_shelf* next;
@@ -51,6 +58,8 @@ struct maar_slice_shelf {
     MaarAllocationCreateFlags allocation_flags;
     uint32_t family_bits;
     VkDeviceSize next_size;
+    struct maar_slice_making* making;                /* the newest first */
+    uint64_t making_number;                          /* of the newest that ever was */
     uint64_t used_bins[MAAR_SLICE_BIN_WORDS];        /* a bit for each bin that is not empty */
     struct maar_slice_buffer* bins[MAAR_SLICE_BINS]; /* the buffer that was put there last */
 };

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "core/memory/patience.h"
 #include "core/port_time.h"
 
 #define UNIT (64 * KIB)
@@ -97,6 +98,21 @@ static void buffers_become_smaller_until_the_heap_is_full(void** state)
     empty(count, slices);
 }
 
+/* The rest is smaller than the first buffer of a shelf. */
+static void rest_of_a_block_holds_a_slice_of_its_size(void** state)
+{
+    (void)state;
+    MaarSlice slices[2];
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    how.flags = MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT;
+    open_rig(UNIT);
+    const MaarAllocation most = rig_allocate(rig, UNIT - UNIT / 4, &how);
+    const uint32_t count = fill(UNIT / 4, 2, slices);
+    assert_int_equal(count, 1);
+    empty(count, slices);
+    maarFreeMemory(rig->allocator, most);
+}
+
 /* What is left is not cut into a buffer for each slice. */
 static void few_buffers_fill_a_heap(void** state)
 {
@@ -108,6 +124,30 @@ static void few_buffers_fill_a_heap(void** state)
     assert_int_equal(count, UNITS * UNIT / 256);
     assert_true(rig_calls(rig, "vkBindBufferMemory2") <= 10);
     empty(count, slices);
+}
+
+/* Where no type is within its budget, a buffer still holds many slices. */
+static void few_buffers_exceed_a_budget(void** state)
+{
+    (void)state;
+    enum { COUNT = 16384 };
+    static MaarSlice slices[COUNT];
+    const MaarSliceCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_SLICE_CREATE_INFO,
+        .size = 256,
+        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
+        .memoryUsage = MAAR_MEMORY_USAGE_UPLOAD,
+    };
+    open_rig(0);
+    for (uint32_t heap = 0; heap < 3; ++heap) {
+        assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, heap, UNIT, 0), VK_SUCCESS);
+    }
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        assert_int_equal(maarCreateSlice(rig->allocator, &info, &slices[i]), VK_SUCCESS);
+    }
+    assert_true(rig_calls(rig, "vkBindBufferMemory2") <= COUNT * 256 / UNIT);
+    rig_forget_messages(rig);
+    empty(COUNT, slices);
 }
 
 /* One failing slice asks the driver a bounded number of times, and reports one message. */
@@ -156,6 +196,7 @@ static void range_that_is_aligned_by_chance_is_found(void** state)
             assert_int_equal(read_slice(slices[i]).offset, 8192);
         }
     }
+    rig_expect_silence(rig);
     empty(count, slices);
 }
 
@@ -275,11 +316,92 @@ static void slice_waits_for_a_buffer_that_another_releases(void** state)
     rig->call = NULL;
 }
 
+/* ---- beside a thread that makes a buffer ---- */
+
+struct slice_elsewhere {
+    MaarSlice slice;
+    VkResult result;
+};
+
+/* Binds the memory of a buffer, the last of the heap, while another thread asks for a slice. */
+static void linger_in_bind(void* data, const char* function)
+{
+    (void)data;
+    if (strcmp(function, "vkBindBufferMemory2") != 0 || !atomic_exchange(&armed, false)) {
+        return;
+    }
+    const uint64_t deadline = maar_deadline_ns(50000000);
+    atomic_store(&lingering, true);
+    while (maar_time_left_ns(deadline) > 0) {
+        (void)sched_yield();
+    }
+}
+
+static void* take_elsewhere(void* data)
+{
+    struct slice_elsewhere* elsewhere = data;
+    while (!atomic_load(&lingering)) {
+        (void)sched_yield();
+    }
+    elsewhere->result = try_slice(256, 0, &elsewhere->slice);
+    return NULL;
+}
+
+static void slice_waits_for_a_buffer_that_another_makes(void** state)
+{
+    (void)state;
+    struct slice_elsewhere elsewhere = {.result = VK_NOT_READY};
+    MaarSlice slice = VK_NULL_HANDLE;
+    pthread_t thread;
+    open_rig(UNIT);
+    rig->call = linger_in_bind;
+    atomic_store(&lingering, false);
+    atomic_store(&armed, true);
+    assert_int_equal(pthread_create(&thread, NULL, take_elsewhere, &elsewhere), 0);
+    assert_int_equal(try_slice(256, 0, &slice), VK_SUCCESS);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(elsewhere.result, VK_SUCCESS);
+    assert_true(read_slice(elsewhere.slice).buffer == read_slice(slice).buffer);
+    rig_expect_silence(rig);
+    rig->call = NULL;
+    maarDestroySlice(rig->allocator, elsewhere.slice);
+    maarDestroySlice(rig->allocator, slice);
+}
+
+/* Takes a slice of the same shelf, which has no room, while this thread makes a buffer. */
+static void take_in_bind(void* data, const char* function)
+{
+    MaarSlice none = VK_NULL_HANDLE;
+    (void)data;
+    if (strcmp(function, "vkBindBufferMemory2") == 0 && atomic_exchange(&armed, false)) {
+        const uint64_t deadline = maar_deadline_ns(MAAR_MOST_WAIT_NS);
+        assert_int_equal(try_slice(256, 0, &none), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        atomic_store(&lingering, maar_time_left_ns(deadline) == 0);
+    }
+}
+
+static void slice_does_not_wait_for_its_own_thread(void** state)
+{
+    (void)state;
+    MaarSlice slice = VK_NULL_HANDLE;
+    open_rig(UNIT);
+    rig->call = take_in_bind;
+    atomic_store(&lingering, false);
+    atomic_store(&armed, true);
+    assert_int_equal(try_slice(256, 0, &slice), VK_SUCCESS);
+    assert_false(atomic_load(&lingering));
+    rig_forget_messages(rig);
+    rig->call = NULL;
+    maarDestroySlice(rig->allocator, slice);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(buffers_become_smaller_until_the_heap_is_full),
+        rig_unit_test(rest_of_a_block_holds_a_slice_of_its_size),
         rig_unit_test(few_buffers_fill_a_heap),
+        rig_unit_test(few_buffers_exceed_a_budget),
         rig_unit_test(failure_is_reported_once),
         rig_unit_test(empty_buffer_that_is_too_small_is_passed_over),
         rig_unit_test(range_that_is_aligned_by_chance_is_found),
@@ -288,6 +410,8 @@ int main(void)
         rig_unit_test(empty_buffer_of_slices_makes_room_for_others),
         rig_unit_test(unmapping_leaves_the_mapping_of_slices),
         rig_unit_test(slice_waits_for_a_buffer_that_another_releases),
+        rig_unit_test(slice_waits_for_a_buffer_that_another_makes),
+        rig_unit_test(slice_does_not_wait_for_its_own_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
