@@ -21,6 +21,7 @@ struct brim_crew {
     _Atomic uint32_t errors;
     _Atomic(const char*) first_error;
     _Atomic uint32_t observed; /* calls of the observer */
+    _Atomic uint32_t late;     /* requests that failed after their whole patience */
     _Atomic uint32_t working;
     _Atomic uint64_t turns[BRIM_IDLERS];
     _Atomic uint64_t made;
@@ -38,6 +39,13 @@ struct brim_worker {
 
 /* cmocka's assertions belong to the main thread. Keeps the first reason. */
 void brim_expect(struct brim_crew* crew, bool condition, const char* reason);
+
+/* A request for which there is room succeeds. It may fail only after it has waited for a second for
+ * the other threads, as is promised, which happens where threads hardly run: such requests are
+ * counted and printed. began_ns: when it began, by brim_now_ns. */
+void brim_expect_room(struct brim_crew* crew, uint64_t began_ns, VkResult result,
+                      const char* reason);
+uint64_t brim_now_ns(void);
 
 /* The number of threads that allocate, and of their rounds: MAAR_STRESS_THREADS (3, at most 16) and
  * MAAR_STRESS_ROUNDS. */
