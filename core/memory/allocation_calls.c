@@ -167,8 +167,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationName(MaarAllocator allocator,
     char* copy = NULL;
     if (pName != NULL) {
         copy = maar_copy_string(allocator->callbacks, pName);
-        if (copy == NULL) {
-            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        if (copy == NULL) { /* a stale handle is reported all the same */
+            return maar_resolve(allocator, __func__, allocation, NULL) != NULL
+                       ? VK_ERROR_OUT_OF_HOST_MEMORY
+                       : VK_ERROR_VALIDATION_FAILED_EXT;
         }
     }
     /* The names are exchanged under the arena's lock, so that no dump on another thread reads the
