@@ -10,6 +10,8 @@
 
 /* Size of the buffer for the reason of a failure, with the terminating zero byte. */
 enum { MAAR_LIBRARY_REASON_SIZE = 160 };
+/* Size of the buffer for the path of a library, with the terminating zero byte. */
+enum { MAAR_LIBRARY_PATH_SIZE = 512 };
 
 struct maar_library {
     void* handle; /* NULL: not open */
@@ -23,6 +25,12 @@ typedef void (*maar_library_function)(void);
  * and writes the reason. */
 bool maar_library_open(const char* path, struct maar_library* library,
                        char reason[MAAR_LIBRARY_REASON_SIZE]);
+/* Opens a library that the program has loaded already and whose file name begins with `start`, for
+ * example a copy that another component has brought along. path receives the name of its file. A
+ * library whose path does not fit counts as absent. Known for Linux and Windows; elsewhere it
+ * returns false. */
+bool maar_library_open_loaded(const char* start, struct maar_library* library,
+                              char path[MAAR_LIBRARY_PATH_SIZE]);
 /* Closes a library; its code stays in the process. */
 void maar_library_close(struct maar_library* library);
 /* Returns the function of that name, or NULL. */

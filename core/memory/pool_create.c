@@ -141,6 +141,18 @@ static VkDeviceSize pool_granularity(MaarAllocator allocator, const MaarPoolCrea
     return info->singleKind == VK_TRUE ? 1 : allocator->device.facts.granularity;
 }
 
+/* The alignment of allocations in memory that can be exported, bytes. Vulkan's may be as small as
+ * 16 bytes. CUDA's own allocations begin at multiples of 256, and some of its libraries rely on it.
+ */
+enum { EXPORTED_ALIGNMENT = 256 };
+
+static VkDeviceSize pool_alignment(const MaarPoolCreateInfo* info)
+{
+    const VkDeviceSize both =
+        maar_common_multiple(info->minAlignment, EXPORTED_ALIGNMENT, MAAR_RANGE_MAX_SIZE);
+    return pool_export_types(info) != 0 && both != 0 ? both : info->minAlignment;
+}
+
 static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
                       struct maar_pool* pool)
 {
@@ -149,6 +161,7 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     const VkDeviceSize preferred = default_block_size(allocator, heap);
     const VkDeviceSize atom =
         maar_type_is_noncoherent(allocator, type) ? allocator->device.facts.atom : 1;
+    const VkDeviceSize alignment = pool_alignment(info);
     *pool = (struct maar_pool){
         .allocator = allocator,
         .custom = custom,
@@ -161,11 +174,11 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
         .atom = atom,
         .fixed_size = info->blockSize,
         .preferred_size = preferred,
-        .min_alignment = info->minAlignment,
+        .min_alignment = alignment,
         .device_local =
             (maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0,
         .tight_size = preferred / TIGHT_SHARE,
-        .plain = info->minAlignment <= 1 && atom <= 1,
+        .plain = alignment <= 1 && atom <= 1,
         .retained_size = info->retainedEmptySize,
         .min_block_count = info->minBlockCount,
         .max_block_count = info->maxBlockCount != 0 ? info->maxBlockCount : UINT32_MAX,

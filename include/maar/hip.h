@@ -31,8 +31,8 @@ typedef struct MaarHipCreateInfo {
     MaarStructureType sType;
     /** NULL or a chain. */
     const void* pNext;
-    /** The runtime's library; NULL for libamdhip64.so with the version number that the system
-     * has. */
+    /** The runtime's library. NULL: the one that the program has loaded already, for example
+     * PyTorch's own, or else libamdhip64.so with the version number that the system has. */
     const char* pLibraryPath;
     /** The device's ordinal plus one. 0 finds the device by its PCI address, which Vulkan reports
      * when VK_EXT_pci_bus_info is enabled, or else by its UUID. HIP and Vulkan drivers mostly write

@@ -257,7 +257,8 @@ MAAR_API VkResult VKAPI_CALL maarGetSharingSupport(MaarAllocator allocator,
  * exported. It lives in a pool of exportable memory. Maar makes one such pool for each memory type
  * and set of handle types, when it is first needed. Chained to MaarPoolCreateInfo::pNext: every
  * allocation from the pool can be exported. Objects that maarCreateBuffer and maarCreateImage make
- * in such memory get the external structure that Vulkan requires, and memory of their own where the
+ * in such memory begin at multiples of 256 bytes in their block, as CUDA's own allocations do, and
+ * get the external structure that Vulkan requires, and memory of their own where the
  * driver requires it. The call returns VK_ERROR_FEATURE_NOT_PRESENT for an object that cannot be
  * exported so. This structure must not be combined with MaarPoolPagingInfo: objects made of pages
  * are never exported.

@@ -143,6 +143,7 @@ static VkResult call_host_from_cuda(struct maar_peer* peer, const char* call, vo
 const struct maar_peer_driver maar_cuda_peer_driver = {
     .name = "CUDA",
     .timeline_kind = MAAR_OBJECT_CUDA_TIMELINE,
+    .takes_descriptors = true,
     .enter = push_context,
     .leave = pop_context,
     .import_block = import_cuda_block,

@@ -112,6 +112,13 @@ static VkResult make_pages(MaarCuda cuda, const char* call, VkDeviceSize least,
     return VK_SUCCESS;
 }
 
+/* Whether another memory type may still succeed. Drivers answer a wrong type in different ways;
+ * NVIDIA's says that there is no memory. */
+static bool may_be_wrong_type(VkResult result)
+{
+    return result == VK_ERROR_INVALID_EXTERNAL_HANDLE || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
 /* Tries the memory types that the buffer may live in, device-local types first. The import that
  * succeeds takes the handle. */
 static VkResult import_made_memory(MaarCuda cuda, const char* call, const VkBufferCreateInfo* info,
@@ -131,7 +138,7 @@ static VkResult import_made_memory(MaarCuda cuda, const char* call, const VkBuff
         for (uint32_t type = 0; type < count; ++type) {
             const bool is_local =
                 (maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
-            if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE && is_local == (pass == 0) &&
+            if (may_be_wrong_type(result) && is_local == (pass == 0) &&
                 (type_bits & (1u << type)) != 0 &&
                 maar_type_is_usable(&allocator->device.facts, type)) {
                 import.memoryTypeIndex = type;

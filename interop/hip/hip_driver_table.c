@@ -1,5 +1,6 @@
 /*
- * The table of functions through which interop/peer calls HIP. HIP shares no semaphores.
+ * The table of functions through which interop/peer calls HIP. HIP shares no semaphores, and does
+ * not close the descriptors of the memory that it imports.
  */
 #include "interop/hip/hip_internal.h"
 
@@ -52,10 +53,9 @@ static VkResult map_hip_block(struct maar_peer* peer, const char* call, void* me
     MaarHip hip = maar_hip_of(peer);
     const struct maar_hip_memory_range range = {.offset = 0, .size = size};
     void* mapped = NULL;
-    VkResult result =
-        maar_hip_report(hip, call, "hipExternalMemoryGetMappedBuffer",
-                        hip->runtime.hipExternalMemoryGetMappedBuffer(&mapped, memory, &range),
-                        MAAR_HIP_CALL_IMPORT);
+    VkResult result = maar_hip_report(
+        hip, call, "hipExternalMemoryGetMappedBuffer",
+        hip->runtime.hipExternalMemoryGetMappedBuffer(&mapped, memory, &range), MAAR_HIP_CALL_MAP);
     *pointer = (uintptr_t)mapped;
     return result;
 }
@@ -86,6 +86,7 @@ static VkResult call_host_from_hip(struct maar_peer* peer, const char* call, voi
 const struct maar_peer_driver maar_hip_peer_driver = {
     .name = "HIP",
     .timeline_kind = MAAR_OBJECT_HIP_TIMELINE,
+    .takes_descriptors = false,
     .enter = set_hip_device,
     .leave = put_hip_device_back,
     .import_block = import_hip_block,

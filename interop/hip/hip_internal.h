@@ -30,7 +30,12 @@ static inline struct MaarHip_T* maar_hip_of(struct maar_peer* peer)
 /* Opens the runtime and starts it; reports a failure. */
 VkResult maar_hip_load(MaarHip hip, const char* call, const char* path);
 
-enum maar_hip_kind { MAAR_HIP_CALL_PLAIN, MAAR_HIP_CALL_IMPORT };
+/* What a call of HIP is about, which decides what its errors mean. */
+enum maar_hip_kind {
+    MAAR_HIP_CALL_PLAIN,
+    MAAR_HIP_CALL_IMPORT, /* HIP has one error, out of memory, for every import that it refuses */
+    MAAR_HIP_CALL_MAP
+};
 
 VkResult maar_hip_vulkan_result(enum maar_hip_result result, enum maar_hip_kind kind);
 /* Returns VK_SUCCESS for success. Otherwise reports HIP's error and returns the error of Vulkan

@@ -21,13 +21,21 @@ static const char* const hip_libraries[] = {
 #endif
 };
 
+/* How the names of all these begin, also of copies whose names an installer has changed. */
+#if defined(_WIN32)
+static const char hip_library_start[] = "amdhip64";
+#else
+static const char hip_library_start[] = "libamdhip64";
+#endif
+
 VkResult maar_hip_vulkan_result(enum maar_hip_result result, enum maar_hip_kind kind)
 {
     switch (result) {
     case MAAR_HIP_SUCCESS:
         return VK_SUCCESS;
     case MAAR_HIP_OUT_OF_MEMORY:
-        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+        return kind == MAAR_HIP_CALL_IMPORT ? VK_ERROR_INVALID_EXTERNAL_HANDLE
+                                            : VK_ERROR_OUT_OF_DEVICE_MEMORY;
     case MAAR_HIP_INVALID_VALUE:
     case MAAR_HIP_INVALID_DEVICE_POINTER:
     case MAAR_HIP_INVALID_DEVICE:
@@ -36,7 +44,7 @@ VkResult maar_hip_vulkan_result(enum maar_hip_result result, enum maar_hip_kind 
     case MAAR_HIP_INVALID_HANDLE:
     case MAAR_HIP_NOT_SUPPORTED:
     case MAAR_HIP_UNKNOWN:
-        return kind == MAAR_HIP_CALL_IMPORT ? VK_ERROR_INVALID_EXTERNAL_HANDLE : VK_ERROR_UNKNOWN;
+        return kind != MAAR_HIP_CALL_PLAIN ? VK_ERROR_INVALID_EXTERNAL_HANDLE : VK_ERROR_UNKNOWN;
     default:
         return VK_ERROR_UNKNOWN;
     }
@@ -51,18 +59,28 @@ VkResult maar_hip_report(MaarHip hip, const char* call, const char* function,
     const char* name = hip->runtime.hipGetErrorName(result);
     const char* text = hip->runtime.hipGetErrorString(result);
     maar_report(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_CALL_FAILED,
-                call, "%s failed: %s (%d), %s", function,
+                call, "%s failed: %s (%d), %s%s", function,
                 name != NULL ? name : "an error without a name", (int)result,
-                text != NULL ? text : "HIP gives no description");
+                text != NULL ? text : "HIP gives no description",
+                kind == MAAR_HIP_CALL_IMPORT && result == MAAR_HIP_OUT_OF_MEMORY
+                    ? "; HIP gives this error for every import that it refuses, also for memory "
+                      "of another device"
+                    : "");
     return maar_hip_vulkan_result(result, kind);
 }
 
-/* Opens the library that the caller names, or else the first of hip_libraries that can be opened.
- * Returns its name, or NULL. */
-static const char* open_hip(MaarHip hip, const char* path, char reason[MAAR_LIBRARY_REASON_SIZE])
+/* Opens the library that the caller names. Without a name, opens the runtime that the program uses
+ * already: PyTorch's wheels bring their own, and memory of one runtime means nothing to another.
+ * Without such a runtime, opens the first of hip_libraries that can be opened. Returns its name, or
+ * NULL. */
+static const char* open_hip(MaarHip hip, const char* path, char loaded[MAAR_LIBRARY_PATH_SIZE],
+                            char reason[MAAR_LIBRARY_REASON_SIZE])
 {
     if (path != NULL) {
         return maar_library_open(path, &hip->library, reason) ? path : NULL;
+    }
+    if (maar_library_open_loaded(hip_library_start, &hip->library, loaded)) {
+        return loaded;
     }
     for (size_t i = 0; i < sizeof hip_libraries / sizeof hip_libraries[0]; ++i) {
         if (maar_library_open(hip_libraries[i], &hip->library, reason)) {
@@ -92,9 +110,10 @@ static const char* find_hip_functions(MaarHip hip)
 VkResult maar_hip_load(MaarHip hip, const char* call, const char* path)
 {
     char reason[MAAR_LIBRARY_REASON_SIZE] = "";
+    char loaded[MAAR_LIBRARY_PATH_SIZE] = "";
     MaarAllocator allocator = hip->peer.allocator;
     maar_lock_rank_expect_none();
-    const char* used = open_hip(hip, path, reason);
+    const char* used = open_hip(hip, path, loaded, reason);
     if (used == NULL) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_MISSING, call,
                     "there is no HIP runtime: %s", reason);

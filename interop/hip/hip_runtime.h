@@ -78,7 +78,8 @@ enum maar_hip_memory_handle_type {
     MAAR_HIP_MEMORY_OPAQUE_WIN32_KMT = 3
 };
 
-/* After a successful import, a file descriptor belongs to the runtime. An NT handle never does. */
+/* After an import, the handle still belongs to the caller: the runtime maps the memory of a file
+ * descriptor and never closes it. */
 union maar_hip_os_handle {
     int fd;
     struct {

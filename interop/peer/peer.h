@@ -27,7 +27,7 @@ typedef void(VKAPI_PTR* maar_peer_host_fn)(void* data);
 
 /* A block that is about to be imported by the peer. */
 struct maar_peer_import {
-    maar_port_handle handle; /* the peer owns a file descriptor after a successful import */
+    maar_port_handle handle; /* whose it is afterwards: maar_peer_driver::takes_descriptors */
     VkDeviceSize size;
     bool dedicated;
 };
@@ -40,6 +40,10 @@ struct maar_peer_import {
 struct maar_peer_driver {
     const char* name; /* for messages */
     enum maar_object_kind timeline_kind;
+    /* The peer owns a file descriptor that it has imported, as CUDA does. A peer that does not,
+     * HIP, maps the memory and leaves the descriptor open: it is closed here. No peer owns NT
+     * handles. */
+    bool takes_descriptors;
     /* Makes the peer's device current; *previous is for `leave`. */
     VkResult (*enter)(struct maar_peer* peer, const char* call, int* previous);
     void (*leave)(struct maar_peer* peer, int previous);

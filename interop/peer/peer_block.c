@@ -51,8 +51,9 @@ static VkResult import_exported(struct maar_peer_block* block, const char* call,
                                 const MaarExportedMemory* exported)
 {
     struct maar_handle_import import;
-    VkResult result = maar_handle_import_begin(block->peer->allocator, call, exported->handle,
-                                               MAAR_PORT_HAS_FDS != 0, &import);
+    const bool takes = MAAR_PORT_HAS_FDS != 0 && block->peer->driver->takes_descriptors;
+    VkResult result =
+        maar_handle_import_begin(block->peer->allocator, call, exported->handle, takes, &import);
     if (result != VK_SUCCESS) {
         return result;
     }

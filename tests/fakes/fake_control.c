@@ -210,6 +210,13 @@ static void set_tamper(const struct fake_tamper* tamper)
     unlock();
 }
 
+static void set_free_waits(bool waits)
+{
+    lock();
+    fake.free_waits = waits;
+    unlock();
+}
+
 static struct maar_cuda_context* make_context(int device)
 {
     lock();
@@ -369,6 +376,7 @@ const struct fake_control* fake_get_control(void)
         .faults_left = faults_left,
         .calls = calls,
         .set_tamper = set_tamper,
+        .set_free_waits = set_free_waits,
         .live = live,
         .imported_bytes = imported_bytes,
         .context_depth = context_depth,

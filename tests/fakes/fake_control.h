@@ -110,6 +110,9 @@ struct fake_control {
     /* Of set_fault: how many calls are still to fail. */
     uint64_t (*faults_left)(void);
     void (*set_tamper)(const struct fake_tamper* tamper); /* NULL: no more */
+    /* Whether freeing a pointer first waits until all streams of the context are idle. hipFree of
+     * the real runtime does; the documents of CUDA permit it to cuMemFree. */
+    void (*set_free_waits)(bool waits);
 };
 
 typedef const struct fake_control* (*fake_is_a_fake_fn)(void);

@@ -17,6 +17,7 @@ const struct fake_api fake_api = {
     .version = 13000,
     .contexts = true,
     .semaphores = true,
+    .takes_descriptors = true,
     .images = true,
     .real_names = real_names,
 };

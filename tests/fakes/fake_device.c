@@ -51,6 +51,7 @@ void fake_set_defaults(void)
     memset(fake.devices, 0, sizeof fake.devices);
     fake.initialized = false;
     fake.version = fake_api.version;
+    fake.free_waits = fake_api.free_waits;
     fake.device_count = 1;
     for (int i = 0; i < FAKE_MAX_DEVICES; ++i) {
         struct fake_device* device = &fake.devices[i];

@@ -25,6 +25,9 @@ struct fake_api {
     bool contexts;   /* a context has to be made current; else each device just has one */
     bool semaphores; /* external ones */
     bool images;
+    /* An import takes the descriptor, as CUDA's does. HIP's leaves the descriptor to the caller. */
+    bool takes_descriptors;
+    bool free_waits; /* freeing waits for the streams, until set_free_waits says otherwise */
     const char* const* real_names; /* libraries that must not be loaded besides; ends with NULL */
 };
 extern const struct fake_api fake_api;
@@ -55,7 +58,8 @@ struct fake_context {
     struct fake_stream* default_stream;
 };
 
-/* A descriptor that was given to the fake, and stays open under its number. */
+/* A descriptor that was given to the fake, and stays open under its number; or a copy of it, where
+ * an import takes none. */
 struct fake_descriptor {
     int fd;
     dev_t file_device;
@@ -179,6 +183,7 @@ struct fake_state {
     struct fake_tamper tamper;
     struct fake_identity identity;
     bool has_identity;
+    bool free_waits;
     uint64_t waits_abandoned; /* how often */
     uint64_t resets;
     bool giving_up; /* a reset is under way: nothing more is executed */
@@ -241,7 +246,8 @@ struct fake_range* fake_add_range(enum fake_kind kind, void* start, size_t size)
 /* Unmaps it, and keeps it among the dead. */
 void fake_end_range(struct fake_range* range);
 
-/* Keeps a descriptor that was given, and says later whether it is still the same file. */
+/* Keeps a descriptor that was given, or a copy, and says later whether it is still the same file.
+ */
 bool fake_take_descriptor(struct fake_descriptor* descriptor, int fd);
 bool fake_check_descriptor(const struct fake_descriptor* descriptor);
 void fake_close_descriptor(struct fake_descriptor* descriptor);

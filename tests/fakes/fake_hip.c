@@ -14,6 +14,8 @@ const struct fake_api fake_api = {
     .text = "FAKE HIP runtime (Maar's tests; not a GPU)",
     .device_name = "FAKE HIP device (Maar's tests; not a GPU)",
     .version = 60000000,
+    .takes_descriptors = false,
+    .free_waits = true,
     .real_names = real_names,
 };
 
@@ -238,9 +240,10 @@ enum maar_hip_result hipImportExternalMemory(maar_hip_memory* memory,
     }
     memcpy(&same, handle, sizeof same);
     result = fake_import_memory(&same, &made);
-    if (result == MAAR_HIP_SUCCESS) {
-        *memory = made;
+    if (result != MAAR_HIP_SUCCESS) { /* the real runtime has one error for every reason */
+        return leave(MAAR_HIP_OUT_OF_MEMORY);
     }
+    *memory = made;
     return leave(result);
 }
 

@@ -111,8 +111,9 @@ bool fake_take_descriptor(struct fake_descriptor* descriptor, int fd)
     if (fd < 0 || fstat(fd, &status) != 0) {
         return false;
     }
+    const int own = fake_api.takes_descriptors ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
     *descriptor =
-        (struct fake_descriptor){.fd = fd, .file_device = status.st_dev, .file = status.st_ino};
+        (struct fake_descriptor){.fd = own, .file_device = status.st_dev, .file = status.st_ino};
     return true;
 }
 
@@ -404,6 +405,9 @@ int fake_allocate(size_t size, void** pointer)
 
 int fake_free(void* pointer)
 {
+    if (fake.free_waits) {
+        (void)fake_synchronize_context();
+    }
     struct fake_range* range = fake_find_range(pointer);
     if (range == NULL || range->kind == FAKE_KIND_PAGES) {
         return fake_breach(MAAR_CUDA_INVALID_VALUE, "the pointer %s",

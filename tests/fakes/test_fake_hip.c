@@ -3,8 +3,9 @@
  * what HIP lacks.
  */
 #include "tests/fakes/fake_fixture.h"
+#include "tests/fakes/fake_gate.h"
 
-#include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 
 enum { BLOCK = 65536 };
@@ -91,6 +92,7 @@ static void block_is_imported_mapped_and_freed(void** state)
     (void)state;
     assert_true(file != MAP_FAILED);
     assert_int_equal(hip.hipImportExternalMemory(&memory, &handle), MAAR_HIP_SUCCESS);
+    assert_int_equal(close(fd), 0); /* unlike CUDA, HIP has not taken it */
     assert_int_equal(hip.hipExternalMemoryGetMappedBuffer(&pointer, memory, &range), 0);
     assert_int_equal(hip.hipMemsetAsync(pointer, 3, 100, NULL), MAAR_HIP_SUCCESS);
     assert_int_equal(hip.hipStreamSynchronize(NULL), MAAR_HIP_SUCCESS);
@@ -110,7 +112,7 @@ static void broken_rules_are_said_under_hip_s_names(void** state)
     maar_hip_memory memory = NULL;
     void* pointer = NULL;
     (void)state;
-    assert_int_equal(hip.hipImportExternalMemory(&memory, &handle), MAAR_HIP_INVALID_VALUE);
+    assert_int_equal(hip.hipImportExternalMemory(&memory, &handle), MAAR_HIP_OUT_OF_MEMORY);
     fake_expect_breach(control, "hipImportExternalMemory: the size is 65535, but 65536");
     assert_true(fake_is_open(fd));
     handle = handle_of(fd, BLOCK);
@@ -169,14 +171,55 @@ static void stream_and_events_work_in_order(void** state)
     fake_expect_clean_end(control);
 }
 
+static void* free_pointer(void* data)
+{
+    void** pointer = data;
+    assert_int_equal(hip.hipFree(*pointer), MAAR_HIP_SUCCESS);
+    *pointer = NULL;
+    return NULL;
+}
+
+/* As the real hipFree does. */
+static void free_waits_for_the_streams(void** state)
+{
+    struct fake_gate gate = FAKE_GATE_CLOSED;
+    struct maar_hip_stream* stream = NULL;
+    pthread_t thread;
+    void* pointer = NULL;
+    void* other = NULL;
+    (void)state;
+    assert_int_equal(hip.hipStreamCreateWithFlags(&stream, MAAR_HIP_STREAM_NON_BLOCKING), 0);
+    assert_int_equal(hip.hipMalloc(&pointer, 8), MAAR_HIP_SUCCESS);
+    assert_int_equal(hip.hipMalloc(&other, 8), MAAR_HIP_SUCCESS);
+    assert_int_equal(hip.hipLaunchHostFunc(stream, fake_wait_at_gate, &gate), MAAR_HIP_SUCCESS);
+    control->set_free_waits(false);
+    assert_int_equal(hip.hipFree(other), MAAR_HIP_SUCCESS);
+    control->set_free_waits(true);
+    assert_int_equal(pthread_create(&thread, NULL, free_pointer, &pointer), 0);
+    while (control->calls("hipFree") < 2) {
+        (void)sched_yield();
+    }
+    assert_int_equal(hip.hipStreamQuery(stream), MAAR_HIP_NOT_READY);
+    assert_int_equal(control->live(FAKE_KIND_ALLOCATION), 1);
+    fake_open_gate(&gate);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_null(pointer);
+    assert_int_equal(hip.hipStreamDestroy(stream), MAAR_HIP_SUCCESS);
+    fake_expect_clean_end(control);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup_hip, teardown_hip)
 
 int main(void)
 {
     const struct CMUnitTest cases[] = {
-        CASE(device_says_that_it_is_fake),           CASE(device_belongs_to_the_thread),
-        CASE(block_is_imported_mapped_and_freed),    CASE(broken_rules_are_said_under_hip_s_names),
-        CASE(there_are_no_semaphores_and_no_images), CASE(stream_and_events_work_in_order),
+        CASE(device_says_that_it_is_fake),
+        CASE(device_belongs_to_the_thread),
+        CASE(block_is_imported_mapped_and_freed),
+        CASE(broken_rules_are_said_under_hip_s_names),
+        CASE(there_are_no_semaphores_and_no_images),
+        CASE(stream_and_events_work_in_order),
+        CASE(free_waits_for_the_streams),
     };
     return cmocka_run_group_tests(cases, NULL, NULL);
 }

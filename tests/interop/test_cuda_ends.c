@@ -3,39 +3,15 @@
  * do when what it is for is destroyed. Nothing of this says anything about a GPU.
  */
 #include "core/memory/allocator_state.h"
+#include "tests/fakes/fake_gate.h"
 #include "tests/interop/cuda_fixture.h"
 
-#include <pthread.h>
-
-/* A host function that keeps a stream busy until it is let go. */
-struct gate {
-    pthread_mutex_t mutex;
-    pthread_cond_t opened;
-    bool is_open;
-};
-
-static void MAAR_CUDA_CALL wait_at_gate(void* data)
-{
-    struct gate* gate = data;
-    (void)pthread_mutex_lock(&gate->mutex);
-    while (!gate->is_open) {
-        (void)pthread_cond_wait(&gate->opened, &gate->mutex);
-    }
-    (void)pthread_mutex_unlock(&gate->mutex);
-}
-
-static void open_gate(struct gate* gate)
-{
-    (void)pthread_mutex_lock(&gate->mutex);
-    gate->is_open = true;
-    (void)pthread_cond_broadcast(&gate->opened);
-    (void)pthread_mutex_unlock(&gate->mutex);
-}
+#include <sched.h>
 
 /* The host carries a signal over on CUDA's thread, which needs the timeline and all behind it. */
 static void signal_that_comes_late_finds_all_it_needs(void** state)
 {
-    static struct gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+    static struct fake_gate gate = FAKE_GATE_CLOSED;
     struct cuda_desk desk;
     struct maar_cuda_stream* stream = NULL;
     MaarCudaTimeline timeline = VK_NULL_HANDLE;
@@ -50,7 +26,8 @@ static void signal_that_comes_late_finds_all_it_needs(void** state)
     assert_int_equal(desk.driver.cuStreamCreate(&stream, MAAR_CUDA_STREAM_NON_BLOCKING),
                      MAAR_CUDA_SUCCESS);
     assert_int_equal(maarCreateCudaTimeline(desk.cuda, &info, &timeline), VK_SUCCESS);
-    assert_int_equal(desk.driver.cuLaunchHostFunc(stream, wait_at_gate, &gate), MAAR_CUDA_SUCCESS);
+    assert_int_equal(desk.driver.cuLaunchHostFunc(stream, fake_wait_at_gate, &gate),
+                     MAAR_CUDA_SUCCESS);
     assert_int_equal(maarCudaSignal(desk.cuda, timeline, 1, stream), VK_SUCCESS);
     maarDestroyCudaTimeline(desk.cuda, timeline);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE, "5");
@@ -59,7 +36,7 @@ static void signal_that_comes_late_finds_all_it_needs(void** state)
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_STALE_HANDLE, "timeline");
     maarDestroyCuda(desk.cuda);
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_IN_USE, "1");
-    open_gate(&gate);
+    fake_open_gate(&gate);
     assert_int_equal(desk.driver.cuStreamSynchronize(stream), MAAR_CUDA_SUCCESS);
     assert_int_equal(desk.driver.cuStreamDestroy(stream), MAAR_CUDA_SUCCESS);
     assert_int_equal(desk.driver.cuCtxPopCurrent(&(struct maar_cuda_context*){0}),
@@ -141,10 +118,67 @@ static void block_that_ends_is_counted_to_the_last(void** state)
     cuda_desk_close(&desk);
 }
 
+struct shared_object {
+    MaarAllocator allocator;
+    VkBuffer buffer;
+    MaarAllocation memory;
+};
+
+static void* end_object(void* data)
+{
+    const struct shared_object* object = data;
+    maarDestroyBuffer(object->allocator, object->buffer, object->memory);
+    (void)maarTrim(object->allocator, VK_NULL_HANDLE, NULL);
+    return NULL;
+}
+
+/* cuMemFree may wait for the streams, as hipFree does. Nobody else waits for the thread that ends a
+ * block, least of all the thread that has to give the streams what they wait for. */
+static void free_that_waits_for_the_streams_holds_up_nobody_else(void** state)
+{
+    static struct fake_gate gate = FAKE_GATE_CLOSED;
+    struct cuda_desk desk;
+    struct maar_cuda_stream* stream = NULL;
+    struct shared_object object = {.buffer = VK_NULL_HANDLE};
+    VkBuffer other = VK_NULL_HANDLE;
+    pthread_t thread;
+    (void)state;
+    cuda_desk_start(&desk, NULL);
+    void* const context = cuda_desk_cuda_info(&desk).pContext;
+    assert_int_equal(desk.driver.cuCtxPushCurrent(context), MAAR_CUDA_SUCCESS);
+    assert_int_equal(desk.driver.cuStreamCreate(&stream, MAAR_CUDA_STREAM_NON_BLOCKING),
+                     MAAR_CUDA_SUCCESS);
+    object.allocator = desk.rig.allocator;
+    object.memory = rig_create_shared_buffer(&desk.rig, 4096, &object.buffer);
+    (void)cuda_desk_memory(&desk, object.memory);
+    assert_int_equal(desk.driver.cuLaunchHostFunc(stream, fake_wait_at_gate, &gate),
+                     MAAR_CUDA_SUCCESS);
+    desk.fake->set_free_waits(true);
+    assert_int_equal(pthread_create(&thread, NULL, end_object, &object), 0);
+    while (desk.fake->calls("cuMemFree") == 0) {
+        (void)sched_yield();
+    }
+    const MaarAllocation memory = rig_create_shared_buffer(&desk.rig, 8192, &other);
+    (void)cuda_desk_memory(&desk, memory);
+    assert_int_equal(maarCollect(desk.rig.allocator, NULL), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(desk.rig.allocator, UINT64_MAX), VK_SUCCESS);
+    assert_int_equal(rig_statistics(&desk.rig, VK_NULL_HANDLE).allocationCount, 1);
+    assert_int_equal(cuda_desk_cuda_info(&desk).importedBlockCount, 2); /* one of them leaves */
+    fake_open_gate(&gate);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(cuda_desk_cuda_info(&desk).importedBlockCount, 1);
+    maarDestroyBuffer(desk.rig.allocator, other, memory);
+    assert_int_equal(desk.driver.cuStreamDestroy(stream), MAAR_CUDA_SUCCESS);
+    assert_int_equal(desk.driver.cuCtxPopCurrent(&(struct maar_cuda_context*){0}),
+                     MAAR_CUDA_SUCCESS);
+    cuda_desk_close(&desk);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(block_that_ends_is_counted_to_the_last),
+        cmocka_unit_test(free_that_waits_for_the_streams_holds_up_nobody_else),
         cmocka_unit_test(signal_that_comes_late_finds_all_it_needs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -232,6 +232,32 @@ static void memory_of_cuda_is_tried_as_each_type(void** state)
     cuda_desk_close(&desk);
 }
 
+/* NVIDIA's driver says that there is no memory when the type is wrong. */
+static void memory_of_cuda_is_tried_as_the_next_type_when_one_has_no_memory(void** state)
+{
+    struct cuda_desk desk;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    (void)state;
+    open_with_memory(&desk, SEEN_TYPE, NULL);
+    const VkBufferCreateInfo info = rig_buffer_info(4096);
+    rig_set_fault(&desk.rig, "vkAllocateMemory", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(
+        maarAllocateCudaMemory(desk.cuda, &info, MAAR_MEMORY_TYPE_NONE, &buffer, &memory),
+        VK_SUCCESS);
+    rig_clear_faults(&desk.rig);
+    assert_int_equal(rig_info(&desk.rig, memory).memoryTypeIndex, SEEN_TYPE);
+    maarDestroyBuffer(desk.rig.allocator, buffer, memory);
+    /* If there is none for any type, the last answer counts, and nothing is left. */
+    rig_set_fault(&desk.rig, "vkAllocateMemory", 1, 9, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(
+        maarAllocateCudaMemory(desk.cuda, &info, MAAR_MEMORY_TYPE_NONE, &buffer, &memory),
+        VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_clear_faults(&desk.rig);
+    assert_int_equal(desk.fake->live(FAKE_KIND_RESERVATION), 0);
+    cuda_desk_close(&desk);
+}
+
 /* Nothing is made in CUDA for a type that the buffer may not live in, or that nobody may use. */
 static void memory_of_cuda_as_an_impossible_type_is_refused(void** state)
 {
@@ -323,6 +349,7 @@ int main(void)
         cmocka_unit_test(range_beyond_all_bounds_is_reported),
         cmocka_unit_test(memory_of_cuda_is_a_buffer_of_vulkan),
         cmocka_unit_test(memory_of_cuda_is_tried_as_each_type),
+        cmocka_unit_test(memory_of_cuda_is_tried_as_the_next_type_when_one_has_no_memory),
         cmocka_unit_test(memory_of_cuda_that_fails_leaves_nothing),
         cmocka_unit_test(memory_of_cuda_as_an_impossible_type_is_refused),
         cmocka_unit_test(memory_of_cuda_has_to_be_asked_for),

@@ -200,7 +200,9 @@ static void hip_import_that_fails_leaves_nothing(void** state)
     } cases[] = {
         {"hipGetDevice", MAAR_HIP_INVALID_CONTEXT, VK_ERROR_UNKNOWN},
         {"hipImportExternalMemory", MAAR_HIP_INVALID_VALUE, VK_ERROR_INVALID_EXTERNAL_HANDLE},
-        {"hipImportExternalMemory", MAAR_HIP_OUT_OF_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY},
+        /* The real runtime has this one error for whatever it refuses to import. */
+        {"hipImportExternalMemory", MAAR_HIP_OUT_OF_MEMORY, VK_ERROR_INVALID_EXTERNAL_HANDLE},
+        {"hipExternalMemoryGetMappedBuffer", MAAR_HIP_OUT_OF_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY},
         {"hipExternalMemoryGetMappedBuffer", MAAR_HIP_NOT_SUPPORTED,
          VK_ERROR_INVALID_EXTERNAL_HANDLE},
     };
@@ -219,6 +221,28 @@ static void hip_import_that_fails_leaves_nothing(void** state)
         assert_int_equal(hip_desk_hip_info(&desk).importedBlockCount, 0);
     }
     maarDestroyBuffer(desk.rig->allocator, buffer, memory);
+    hip_desk_close(&desk);
+}
+
+/* HIP never closes a descriptor that it imports, so Maar does. */
+static void hip_import_leaves_no_descriptor_open(void** state)
+{
+    struct hip_desk desk;
+    VkBuffer buffer;
+    (void)state;
+    hip_desk_start(&desk, 0);
+    const MaarAllocation memory = rig_create_shared_buffer(desk.rig, 4096, &buffer);
+    /* From the first export on, the simulated device keeps a file for the block. */
+    const MaarExportedMemory exported = rig_export(desk.rig, memory);
+    maarDestroyExternalHandle(desk.rig->allocator, exported.handle);
+    const uint32_t before = rig_count_fds();
+    MaarHipMemory seen = {.sType = MAAR_STRUCTURE_TYPE_HIP_MEMORY};
+    assert_int_equal(maarGetHipMemory(desk.hip, memory, &seen), VK_SUCCESS);
+    /* What is left is the FAKE runtime's own, in the place of the mapping of a real one. */
+    assert_int_equal(rig_count_fds(), before + 1);
+    maarDestroyBuffer(desk.rig->allocator, buffer, memory);
+    (void)maarTrim(desk.rig->allocator, VK_NULL_HANDLE, NULL);
+    assert_true(rig_count_fds() < before);
     hip_desk_close(&desk);
 }
 
@@ -477,6 +501,7 @@ int main(void)
         rig_unit_test(hip_runtime_that_is_not_there_or_old_is_reported),
         rig_unit_test(hip_block_is_imported_once),
         rig_unit_test(hip_import_that_fails_leaves_nothing),
+        rig_unit_test(hip_import_leaves_no_descriptor_open),
         rig_unit_test(hip_device_of_the_caller_is_put_back),
         rig_unit_test(hip_hands_over_and_back_through_the_host),
         rig_unit_test(hip_signal_that_fails_may_be_tried_again),

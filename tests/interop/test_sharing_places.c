@@ -314,6 +314,51 @@ static void pages_are_not_exported(void** state)
     rig_expect_message(rig, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED);
 }
 
+/* Vulkan asks for 16 bytes here, and some of CUDA's libraries rely on 256. */
+static void exportable_memory_begins_where_cuda_s_own_does(void** state)
+{
+    VkBuffer buffers[3];
+    MaarAllocation allocations[3];
+    (void)state;
+    start_sharing();
+    for (uint32_t i = 0; i < 3; ++i) {
+        allocations[i] = rig_create_shared_buffer(rig, 20, &buffers[i]);
+        VkMemoryRequirements needs;
+        vkGetBufferMemoryRequirements(rig->device, buffers[i], &needs);
+        assert_true(needs.alignment < 256);
+        assert_int_equal(rig_info(rig, allocations[i]).offset % 256, 0);
+    }
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockCount, 1);
+    for (uint32_t i = 0; i < 3; ++i) {
+        maarDestroyBuffer(rig->allocator, buffers[i], allocations[i]);
+    }
+    /* A pool's own alignment holds besides. */
+    const MaarExportInfo export = {
+        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    const MaarPoolCreateInfo pool_info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .pNext = &export,
+        .minAlignment = 96,
+    };
+    MaarPool pool = VK_NULL_HANDLE;
+    assert_int_equal(maarCreatePool(rig->allocator, &pool_info, &pool), VK_SUCCESS);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = pool;
+    const MaarMemoryRequest request = rig_request(20, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &allocations[i]),
+                         VK_SUCCESS);
+        assert_int_equal(rig_info(rig, allocations[i]).offset % 768, 0);
+    }
+    for (uint32_t i = 0; i < 2; ++i) {
+        maarFreeMemory(rig->allocator, allocations[i]);
+    }
+    maarDestroyPool(rig->allocator, pool);
+    rig_check(rig);
+}
+
 static void pool_without_the_handle_type_refuses_the_request(void** state)
 {
     (void)state;
@@ -334,6 +379,7 @@ static void pool_without_the_handle_type_refuses_the_request(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        rig_unit_test(exportable_memory_begins_where_cuda_s_own_does),
         rig_unit_test(pool_without_the_handle_type_refuses_the_request),
         rig_unit_test(pool_that_names_its_types_twice_must_name_the_same),
         rig_unit_test(export_info_without_a_type_is_refused),
