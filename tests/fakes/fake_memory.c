@@ -114,7 +114,7 @@ bool fake_take_descriptor(struct fake_descriptor* descriptor, int fd)
     const int own = fake_api.takes_descriptors ? fd : fcntl(fd, F_DUPFD_CLOEXEC, 0);
     *descriptor =
         (struct fake_descriptor){.fd = own, .file_device = status.st_dev, .file = status.st_ino};
-    return true;
+    return own >= 0;
 }
 
 bool fake_check_descriptor(const struct fake_descriptor* descriptor)
@@ -213,9 +213,13 @@ int fake_import_memory(const struct maar_cuda_memory_handle* given, struct fake_
         return handle->type != MAAR_CUDA_MEMORY_OPAQUE_FD ? MAAR_CUDA_NOT_SUPPORTED
                                                           : MAAR_CUDA_INVALID_VALUE;
     }
+    struct fake_descriptor descriptor;
+    if (!fake_take_descriptor(&descriptor, handle->handle.fd)) {
+        return MAAR_CUDA_OPERATING_SYSTEM; /* no copy: the process has no descriptor left */
+    }
     struct fake_memory* made = fake_make(FAKE_KIND_MEMORY, sizeof *made);
     made->size = handle->size;
-    (void)fake_take_descriptor(&made->descriptor, handle->handle.fd);
+    made->descriptor = descriptor;
     *memory = made;
     return MAAR_CUDA_SUCCESS;
 }
