@@ -82,6 +82,15 @@ static void do_wait_not_ready(struct growth* growth, uint32_t index)
     }
 }
 
+/* A point of the host timeline that has not passed ends the wait at once. */
+static void do_wait_points(struct growth* growth, uint32_t index)
+{
+    const MaarPoint point = {VK_NULL_HANDLE, 1000000 + index};
+    if (maarWaitPoints(growth->allocator, 1, &point, 0) != VK_NOT_READY) {
+        bench_die(BENCH_EXIT_FAILED, "the host timeline has passed");
+    }
+}
+
 /* Live allocations behind the n pending ones, for the run to free. */
 static void allocate_more(struct growth* growth)
 {
@@ -258,6 +267,16 @@ const struct growth_case growth_pending_cases[] = {
         .n = 10000,
         .open = open_pending,
         .operation = do_wait_not_ready,
+        .close = close_pending,
+    },
+    {
+        .name = "wait-points",
+        .functions = "maarWaitPoints",
+        .dimension = "pending frees that wait for the host timeline",
+        .n = 10000,
+        .count = 1000,
+        .open = open_pending,
+        .operation = do_wait_points,
         .close = close_pending,
     },
     {

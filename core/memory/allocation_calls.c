@@ -92,6 +92,18 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWaitPending(MaarAllocator allocator, uint64_t
     return result == VK_SUCCESS ? maar_retire_wait(&allocator->retire, NULL, timeout_ns) : result;
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL maarWaitPoints(MaarAllocator allocator, uint32_t pointCount,
+                                              const MaarPoint* pPoints, uint64_t timeout_ns)
+{
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS) {
+        result = maar_retire_check_points(&allocator->retire, __func__, pointCount, pPoints);
+    }
+    return result == VK_SUCCESS
+               ? maar_retire_wait_points(&allocator->retire, pointCount, pPoints, timeout_ns)
+               : result;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
                                                      MaarAllocation allocation,
                                                      MaarAllocationInfo* pInfo)

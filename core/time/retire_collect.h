@@ -56,6 +56,9 @@ void maar_retire_run(struct maar_retire* retire, struct maar_retire_item* item);
  * maarWaitPending describes the results. */
 VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_pool* pool,
                           uint64_t timeout_ns);
+/* Waits for points, and collects. maarWaitPoints describes the results. */
+VkResult maar_retire_wait_points(struct maar_retire* retire, uint32_t point_count,
+                                 const MaarPoint* points, uint64_t timeout_ns);
 /* Waits until no batch holds an item of a pool that is about to end. An object that is being
  * destroyed still lies in the pool. Returns at once if this thread holds a batch. */
 void maar_retire_wait_for_pool(struct maar_retire* retire, const struct maar_retire_pool* pool);

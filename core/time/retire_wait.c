@@ -160,6 +160,34 @@ VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_p
     }
 }
 
+VkResult maar_retire_wait_points(struct maar_retire* retire, uint32_t point_count,
+                                 const MaarPoint* points, uint64_t timeout_ns)
+{
+    struct maar_retire_points known = {.count = 0};
+    bool is_ready = true;
+    for (uint32_t i = 0; i < point_count; ++i) {
+        if (!is_up_to_program(retire, &points[i])) {
+            known.semaphores[known.count] = points[i].semaphore;
+            known.values[known.count++] = points[i].value;
+        } else if (points[i].semaphore != VK_NULL_HANDLE ||
+                   points[i].value > maar_atomic64_load(&retire->host_value)) {
+            is_ready = false;
+        }
+    }
+    VkResult result = is_ready ? VK_SUCCESS : VK_NOT_READY;
+    if (is_ready && known.count > 0) {
+        result = wait_for_points(retire, &known, timeout_ns);
+    }
+    if (result < VK_SUCCESS) {
+        return result;
+    }
+    if (result != VK_SUCCESS) {
+        known.count = 0; /* none of the points is known to have passed */
+    }
+    const VkResult collected = maar_retire_collect_known(retire, &known, NULL);
+    return collected != VK_SUCCESS ? collected : result;
+}
+
 void maar_retire_wait_for_bytes(struct maar_retire* retire)
 {
     maar_mutex_lock(&retire->lock);

@@ -173,9 +173,12 @@ typedef struct MaarOutOfMemoryInfo {
 } MaarOutOfMemoryInfo;
 
 /**
- * Called when no memory type can serve a request. It may free allocations of the same allocator, or
- * make the program use less memory, and return VK_TRUE: Maar then tries the request again, at most
- * MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS times. It is not called for requests with
+ * Called when no memory type can serve a request, and the request is about to fail. A request that
+ * may lie in system memory goes there first, and nobody is asked: set
+ * MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT, or require DEVICE_LOCAL, where that is not wanted. It may
+ * wait for points of submitted work (maarWaitPoints). It may free allocations of the same
+ * allocator, or make the program use less memory, and return VK_TRUE: Maar then tries the request
+ * again, at most MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS times. It is not called for requests with
  * MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT, which only look in blocks that exist already. Maar
  * calls it with no lock held, on the requesting thread.
  */
@@ -392,7 +395,8 @@ typedef enum MaarAllocationCreateFlagBits {
      * HOST_VISIBLE to requiredFlags. With device-local usage the memory then comes from a BAR,
      * which may be small. */
     MAAR_ALLOCATION_CREATE_MAPPED_BIT = 0x1,
-    /** The call fails with VK_ERROR_OUT_OF_DEVICE_MEMORY when it would exceed a heap's budget. */
+    /** The call fails with VK_ERROR_OUT_OF_DEVICE_MEMORY when it would exceed a heap's budget. Free
+     * bytes of blocks that exist are used even while the heap is over its budget. */
     MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT = 0x2,
     /** Other objects, of either kind, will be bound to the same bytes. The range shares no granule
      * with any other range. MAAR_ALLOCATION_CREATE_UNTIED_BIT is implied. */
@@ -974,7 +978,9 @@ MAAR_API VkResult VKAPI_CALL maarCollect(MaarAllocator allocator, uint32_t* pFre
 
 /**
  * Waits for the points of all pending frees and executes the frees. Does not wait for points of the
- * host timeline, nor for what the program has not submitted by maarSubmitBinds.
+ * host timeline, nor for what the program has not submitted by maarSubmitBinds. A free whose point
+ * belongs to work that the program has not submitted yet holds this call up until timeout_ns: in
+ * the middle of a frame, wait for the points of earlier frames by maarWaitPoints.
  *
  * @param allocator   not null
  * @param timeout_ns  nanoseconds for all waits together; UINT64_MAX for no limit
@@ -985,6 +991,27 @@ MAAR_API VkResult VKAPI_CALL maarCollect(MaarAllocator allocator, uint32_t* pFre
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarWaitPending(MaarAllocator allocator, uint64_t timeout_ns);
+
+/**
+ * Waits until these points have passed, whatever else is pending, and executes all pending frees
+ * whose points have passed by then. An observer calls it with the point of the last work that was
+ * submitted. After a timeout, frees are executed as well.
+ *
+ * @param allocator   not null
+ * @param pointCount  at most MAAR_MAX_POINTS; 0 waits for nothing
+ * @param pPoints     that many points
+ * @param timeout_ns  nanoseconds for all points together; UINT64_MAX for no limit
+ * @return VK_SUCCESS; VK_TIMEOUT; VK_NOT_READY, without waiting, when one of the points can only
+ *         pass by another call of the program: by maarAdvanceHostTimeline or maarSubmitBinds;
+ *         VK_ERROR_FEATURE_NOT_PRESENT when a point names a semaphore without the
+ *         timelineSemaphore feature; VK_ERROR_DEVICE_LOST (everything pending was freed then);
+ *         VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_OUT_OF_DEVICE_MEMORY from the driver;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarWaitPoints(MaarAllocator allocator, uint32_t pointCount,
+                                            const MaarPoint* pPoints, uint64_t timeout_ns);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* What happened to memory */

@@ -183,6 +183,9 @@ static const struct fault_answer answers[] = {
     {"maarWaitPending", VK_ERROR_DEVICE_LOST, NULL},
     {"maarWaitPending", VK_ERROR_OUT_OF_DEVICE_MEMORY, NULL},
     {"maarWaitPending", VK_ERROR_OUT_OF_HOST_MEMORY, NULL},
+    {"maarWaitPoints", VK_ERROR_DEVICE_LOST, NULL},
+    {"maarWaitPoints", VK_ERROR_OUT_OF_DEVICE_MEMORY, NULL},
+    {"maarWaitPoints", VK_ERROR_OUT_OF_HOST_MEMORY, NULL},
     {"maarWriteDump", VK_ERROR_OUT_OF_HOST_MEMORY, NULL},
 };
 

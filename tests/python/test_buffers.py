@@ -298,7 +298,7 @@ class Devices(MaarCase):
             maar.Device(vulkan_library="libm.so.6")
 
     def test_version_is_that_of_the_package(self):
-        self.assertEqual(maar.version()[:2], (0, 1))
+        self.assertEqual(maar.version()[:2], (0, 2))
 
     def test_forked_child_gets_an_error_and_frees_nothing(self):
         if not hasattr(os, "fork"):

@@ -186,6 +186,72 @@ static void wait_ends_when_the_device_is_done(void** state)
     vkDestroySemaphore(rig->device, timeline, NULL);
 }
 
+/* A free after work that is not submitted yet holds up a wait for all, and not a wait for what was
+ * submitted. */
+static void wait_for_points_ignores_what_is_still_to_be_submitted(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    VkSemaphore timeline = rig_create_timeline(rig, 0);
+    const MaarPoint submitted = {timeline, 1};
+    free_after(rig, rig_allocate(rig, 1000, NULL), submitted);
+    free_after(rig, rig_allocate(rig, 1000, NULL), (MaarPoint){timeline, 2});
+    rig_signal(rig, timeline, 1);
+    assert_int_equal(maarWaitPending(rig->allocator, 20000000), VK_TIMEOUT);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 1);
+    free_after(rig, rig_allocate(rig, 1000, NULL), submitted);
+    assert_int_equal(maarWaitPoints(rig->allocator, 1, &submitted, UINT64_MAX), VK_SUCCESS);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 1);
+    const MaarPoint later = {timeline, 2};
+    const uint64_t deadline = maar_deadline_ns(15000000);
+    assert_int_equal(maarWaitPoints(rig->allocator, 1, &later, 20000000), VK_TIMEOUT);
+    assert_int_equal(maar_time_left_ns(deadline), 0);
+    rig_signal(rig, timeline, 2);
+    assert_int_equal(maarWaitPoints(rig->allocator, 0, NULL, 0), VK_SUCCESS);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 0);
+    vkDestroySemaphore(rig->device, timeline, NULL);
+}
+
+/* After a timeout, what has passed is freed as well. */
+static void wait_for_points_frees_what_has_passed_in_any_case(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    VkSemaphore timeline = rig_create_timeline(rig, 0);
+    const MaarPoint points[2] = {{timeline, 9}, {VK_NULL_HANDLE, 3}};
+    free_after(rig, rig_allocate(rig, 1000, NULL), (MaarPoint){timeline, 1});
+    rig_signal(rig, timeline, 1);
+    assert_int_equal(maarWaitPoints(rig->allocator, 1, points, 0), VK_TIMEOUT);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 0);
+    /* Nobody waits for the device where the program has to do something first. */
+    free_after(rig, rig_allocate(rig, 1000, NULL), (MaarPoint){timeline, 1});
+    const uint64_t calls = rig_calls(rig, "vkWaitSemaphores");
+    assert_int_equal(maarWaitPoints(rig->allocator, 2, points, UINT64_MAX), VK_NOT_READY);
+    assert_int_equal(rig_calls(rig, "vkWaitSemaphores"), calls);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 0);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 3), VK_SUCCESS);
+    assert_int_equal(maarWaitPoints(rig->allocator, 2, points, 0), VK_TIMEOUT);
+    rig_signal(rig, timeline, 9);
+    assert_int_equal(maarWaitPoints(rig->allocator, 2, points, UINT64_MAX), VK_SUCCESS);
+    vkDestroySemaphore(rig->device, timeline, NULL);
+}
+
+static void wait_for_points_refuses_misuse(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.off = RIG_OFF_TIMELINE};
+    struct rig* const rig = rig_begin(&setup);
+    const MaarPoint points[1] = {{MAAR_FROM_BITS(VkSemaphore, 1), 1}};
+    assert_int_equal(maarWaitPoints(rig->allocator, 1, points, 0), VK_ERROR_FEATURE_NOT_PRESENT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "pPoints[0]");
+    assert_int_equal(maarWaitPoints(rig->allocator, 1, NULL, 0), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pPoints");
+    assert_int_equal(maarWaitPoints(rig->allocator, MAAR_MAX_POINTS + 1, points, 0),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pointCount");
+    assert_int_equal(maarWaitPoints(VK_NULL_HANDLE, 0, NULL, 0), VK_ERROR_VALIDATION_FAILED_EXT);
+}
+
 /* No call of the driver could wait for the host: a wait ends at once, whatever else is missing. */
 static void wait_ends_where_the_host_is_behind(void** state)
 {
@@ -299,15 +365,18 @@ static void trim_frees_what_has_passed(void** state)
 static void lost_device_frees_all(void** state)
 {
     (void)state;
-    static const char* const functions[2] = {"vkGetSemaphoreCounterValue", "vkWaitSemaphores"};
-    for (uint32_t i = 0; i < 2; ++i) {
+    static const char* const functions[3] = {"vkGetSemaphoreCounterValue", "vkWaitSemaphores",
+                                             "vkWaitSemaphores"};
+    for (uint32_t i = 0; i < 3; ++i) {
         struct rig* const rig = rig_begin(NULL);
         VkSemaphore timeline = rig_create_timeline(rig, 0);
         free_after(rig, rig_allocate(rig, 1000, NULL), host_point(9));
         free_after(rig, rig_allocate(rig, 1000, NULL), (MaarPoint){timeline, 1});
         rig_set_fault(rig, functions[i], 1, 1, VK_ERROR_DEVICE_LOST);
-        VkResult result = i == 0 ? maarCollect(rig->allocator, NULL)
-                                 : maarWaitPending(rig->allocator, UINT64_MAX);
+        const MaarPoint point = {timeline, 1};
+        VkResult result = i == 0   ? maarCollect(rig->allocator, NULL)
+                          : i == 1 ? maarWaitPending(rig->allocator, UINT64_MAX)
+                                   : maarWaitPoints(rig->allocator, 1, &point, UINT64_MAX);
         assert_int_equal(result, VK_ERROR_DEVICE_LOST);
         (void)maarCollect(rig->allocator, NULL);
         assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 0);
@@ -469,6 +538,9 @@ int main(void)
         rig_unit_test(collect_reads_each_semaphore_once),
         rig_unit_test(destroy_ends_what_is_pending),
         rig_unit_test(objects_die_with_their_memory),
+        rig_unit_test(wait_for_points_ignores_what_is_still_to_be_submitted),
+        rig_unit_test(wait_for_points_frees_what_has_passed_in_any_case),
+        rig_unit_test(wait_for_points_refuses_misuse),
         rig_unit_test(wait_ends_where_the_host_is_behind),
         rig_unit_test(as_many_points_as_there_may_be),
         rig_unit_test(items_that_come_meanwhile_are_kept),
