@@ -159,6 +159,7 @@ VkResult maar_transient_record(const struct maar_transient_heap* heap,
         state->records.records[i] =
             maar_stack_take(&state->stack, passes, sizeof **state->records.records);
     }
+    state->asked = maar_stack_take(&state->stack, passes, sizeof *state->asked);
     if (!w.scratch.failed && !state->stack.failed) {
         for (uint32_t i = 0; i < state->graph.queue_count; ++i) {
             w.logs[i].stack = &w.scratch;

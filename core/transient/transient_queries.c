@@ -181,6 +181,15 @@ static void write_barriers(struct barrier_answer* a, uint32_t first, uint32_t im
         info->bufferMemoryBarrierCount > 0 ? &records->buffers[first_buffer] : NULL;
 }
 
+static VkBool32 has_barriers(const VkDependencyInfo* info)
+{
+    return info->memoryBarrierCount + info->bufferMemoryBarrierCount +
+                       info->imageMemoryBarrierCount >
+                   0
+               ? VK_TRUE
+               : VK_FALSE;
+}
+
 /* Frames of an earlier graph may still be executing on the queue. The first pass of the queue waits
  * for all of them. */
 static const struct maar_transient_global after_update = {
@@ -199,6 +208,26 @@ static bool is_first_of_copy(struct maar_transient_heap* heap, uint64_t frame)
         heap->first_frame = frame;
     }
     return frame < heap->first_frame || frame - heap->first_frame < heap->copy_count;
+}
+
+/* Counts a question about a pass of a first frame. Too many of them are reported once. */
+static void count_question(MaarAllocator allocator, struct maar_transient_state* state,
+                           uint64_t frame, uint32_t pass)
+{
+    if (state->asked[pass] < MAAR_TRANSIENT_MOST_ASKED) {
+        ++state->asked[pass];
+    }
+    if (state->asked[pass] < MAAR_TRANSIENT_MOST_ASKED || state->number_reported) {
+        return;
+    }
+    state->number_reported = true;
+    maar_report(
+        allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_FRAME_NUMBER_NOT_RISING,
+        "maarGetTransientPassBarriers",
+        "pass %u was asked about %d times for a first frame, now with frameNumber %llu: the "
+        "barriers of a first frame wait for no frame before it; give each frame a number "
+        "one above that of the frame before it, and not the index of a frame in flight",
+        (unsigned)pass, (int)MAAR_TRANSIENT_MOST_ASKED, (unsigned long long)frame);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientPassBarriers(MaarAllocator allocator,
@@ -223,6 +252,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientPassBarriers(MaarAllocator alloca
         .copy = (uint32_t)(frameNumber % self->copy_count),
         .first = is_first_of_copy(self, frameNumber),
     };
+    if (answer.first) {
+        count_question(allocator, self->state, frameNumber, passIndex);
+    }
     const struct maar_transient_record* record =
         &records->records[answer.first ? MAAR_TRANSIENT_FIRST : MAAR_TRANSIENT_LATER][passIndex];
     const bool opens_queue = self->state->graph.passes[passIndex].position == 0;
@@ -235,6 +267,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientPassBarriers(MaarAllocator alloca
     pBarriers->after = (VkDependencyInfo){.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO};
     write_barriers(&answer, record->first_after, record->after_images, record->after_buffers,
                    &pBarriers->after);
+    pBarriers->hasAliasing = has_barriers(&pBarriers->aliasing);
+    pBarriers->hasBefore = has_barriers(&pBarriers->before);
+    pBarriers->hasAfter = has_barriers(&pBarriers->after);
     pBarriers->pImageResources = answer.image_count > 0 ? records->image_resources : NULL;
     pBarriers->pBufferResources = answer.buffer_count > 0 ? records->buffer_resources : NULL;
     pBarriers->waitCount = record->wait_count;

@@ -132,7 +132,14 @@ struct maar_transient_state {
     struct maar_transient_memory* memories; /* by copy, then class */
     uint32_t created_count;
     uint32_t kept_count;
+    /* How often the program has asked about each pass of a first frame. */
+    uint8_t* asked;
+    bool number_reported; /* that the numbers of frames do not rise */
 };
+
+/* After so many questions about a pass of a first frame, the program's numbers do not rise. A
+ * program may ask a few times, for example once for each eye. */
+enum { MAAR_TRANSIENT_MOST_ASKED = 64 };
 
 /* A heap. */
 struct maar_transient_heap {

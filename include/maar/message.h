@@ -164,6 +164,8 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_UNDEFINED_CONTENTS = 602,
     /** The transients of a frame need more memory in one piece than the device allocates. */
     MAAR_MESSAGE_ID_TRANSIENTS_TOO_LARGE = 603,
+    /** A program asks for the barriers of frames whose numbers do not rise. */
+    MAAR_MESSAGE_ID_FRAME_NUMBER_NOT_RISING = 604,
     /** Memory or a semaphore cannot be exported as a handle type. */
     MAAR_MESSAGE_ID_NOT_EXPORTABLE = 700,
     /** A handle cannot be imported. */

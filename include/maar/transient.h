@@ -286,6 +286,12 @@ typedef struct MaarTransientPassBarriers {
     VkDependencyInfo before;
     /** Releases to other queue families. */
     VkDependencyInfo after;
+    /** Whether `aliasing` has a barrier. vkCmdPipelineBarrier2 need not be called otherwise. */
+    VkBool32 hasAliasing;
+    /** Whether `before` has a barrier. */
+    VkBool32 hasBefore;
+    /** Whether `after` has a barrier. */
+    VkBool32 hasAfter;
     /** The resource of each image barrier: those of `before`, then those of `after`. */
     const uint32_t* pImageResources;
     /** The resource of each buffer barrier: those of `before`, then those of `after`. */
@@ -399,11 +405,12 @@ MAAR_API VkResult VKAPI_CALL maarGetTransientResource(MaarAllocator allocator,
  *
  * @param allocator    not null
  * @param heap         not null
- * @param frameNumber  the frame's number, one more with each frame. It selects the copy, and
- * whether an earlier frame is to be waited for: the first number that is asked about after the
- * creation, or after an update that changed the graph, is the number of the graph's first frame.
- * There a program may start again at 0, but need not; after an update that changed nothing it must
- * not. The passes may be asked about in any order, and repeatedly
+ * @param frameNumber  the frame's number, one more with each frame; not the index of a frame in
+ * flight. It selects the copy, and whether an earlier frame is to be waited for: the first number
+ * that is asked about after the creation, or after an update that changed the graph, is the number
+ * of the graph's first frame. There a program may start again at 0, but need not; after an update
+ * that changed nothing it must not. The passes may be asked about in any order, and repeatedly.
+ * A program that asks 64 times about a pass of a first frame gets a warning
  * @param passIndex    the pass
  * @param pBarriers    the caller sets sType and pNext; the call fills in the rest. The arrays
  * belong to the heap, and are valid until the next call of this function or update

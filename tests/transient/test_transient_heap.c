@@ -132,6 +132,91 @@ static void without_aliasing_nothing_is_shared(void** state)
     maarDestroyTransientHeap(rig->allocator, heap);
 }
 
+/* ---- the numbers of frames ---- */
+
+/* The stages that a pass of a frame waits for, of all its barriers. */
+static VkPipelineStageFlags2 sources_of(MaarTransientHeap heap, uint64_t frame, uint32_t pass)
+{
+    MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
+    assert_int_equal(maarGetTransientPassBarriers(rig->allocator, heap, frame, pass, &barriers),
+                     VK_SUCCESS);
+    const VkDependencyInfo* const infos[] = {&barriers.aliasing, &barriers.before};
+    VkPipelineStageFlags2 stages = 0;
+    for (uint32_t i = 0; i < 2; ++i) {
+        for (uint32_t k = 0; k < infos[i]->memoryBarrierCount; ++k) {
+            stages |= infos[i]->pMemoryBarriers[k].srcStageMask;
+        }
+        for (uint32_t k = 0; k < infos[i]->imageMemoryBarrierCount; ++k) {
+            stages |= infos[i]->pImageMemoryBarriers[k].srcStageMask;
+        }
+    }
+    assert_int_equal(barriers.hasAliasing != VK_FALSE, barriers.aliasing.memoryBarrierCount > 0);
+    assert_int_equal(barriers.hasBefore != VK_FALSE,
+                     barriers.before.memoryBarrierCount + barriers.before.bufferMemoryBarrierCount +
+                             barriers.before.imageMemoryBarrierCount >
+                         0);
+    assert_int_equal(
+        barriers.hasAfter != VK_FALSE,
+        barriers.after.bufferMemoryBarrierCount + barriers.after.imageMemoryBarrierCount > 0);
+    return stages;
+}
+
+/* The barriers of a first frame come again and again, which is wrong on a device. */
+static void index_of_a_frame_in_flight_is_noticed(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    for (uint32_t frame = 0; frame < 3 * 63; ++frame) {
+        (void)sources_of(heap, frame % 3, 0);
+    }
+    rig_expect_silence(rig);
+    (void)sources_of(heap, 0, 0);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FRAME_NUMBER_NOT_RISING, "frameNumber");
+    for (uint32_t frame = 0; frame < 200; ++frame) {
+        (void)sources_of(heap, frame % 3, 0);
+    }
+    rig_expect_silence(rig); /* once is enough */
+    maarDestroyTransientHeap(rig->allocator, heap);
+}
+
+static void number_that_never_changes_is_noticed(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    for (uint32_t copies = 1; copies <= 3; copies += 2) {
+        MaarTransientHeapCreateInfo info = heap_info();
+        info.copyCount = copies;
+        MaarTransientHeap heap = create(&info);
+        for (uint32_t i = 0; i < 63; ++i) {
+            (void)sources_of(heap, 7 + i % copies, 1);
+        }
+        rig_expect_silence(rig);
+        (void)sources_of(heap, 7, 1);
+        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FRAME_NUMBER_NOT_RISING, "frameNumber");
+        (void)sources_of(heap, 7, 1);
+        rig_expect_silence(rig);
+        maarDestroyTransientHeap(rig->allocator, heap);
+    }
+}
+
+/* Two frames may be recorded by turns, and a pass for each eye. */
+static void frames_in_order_are_not_reported(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = create(&info);
+    for (uint64_t frame = 0; frame < 300; ++frame) {
+        (void)sources_of(heap, frame + 1, 0);
+        (void)sources_of(heap, frame, 1);
+        (void)sources_of(heap, frame, 1);
+    }
+    rig_expect_silence(rig);
+    maarDestroyTransientHeap(rig->allocator, heap);
+}
+
 static void plan_only_creates_nothing(void** state)
 {
     (void)state;
@@ -790,6 +875,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_RIG(resources_share_bytes_of_one_allocation),
         ON_RIG(without_aliasing_nothing_is_shared),
+        ON_RIG(index_of_a_frame_in_flight_is_noticed),
+        ON_RIG(number_that_never_changes_is_noticed),
+        ON_RIG(frames_in_order_are_not_reported),
         ON_RIG(plan_only_creates_nothing),
         ON_RIG(copies_have_memory_of_their_own),
         ON_RIG(equal_objects_count_once_in_the_comparison),
