@@ -309,6 +309,9 @@ def main():
         return 1 if missing else 0
     chosen = [case for case in cases if not arguments.case or case.name in arguments.case]
     if not (Path(arguments.fakes) / "libmaar_FAKE_cuda.so").exists():
+        if arguments.write:
+            parser.error("--write needs the stand-ins for CUDA and HIP: build the tests, and name "
+                         "their folder by --fakes")
         print("growth.py: no stand-ins for CUDA and HIP; their cases are skipped", file=sys.stderr)
         chosen = [case for case in chosen if not PEERS.search(case.name)]
     complete = measure(arguments, chosen)
