@@ -23,16 +23,24 @@ static inline bool has_shape_for_pool(const struct maar_place_request* general,
                            (general->alignment & (pool->granularity - 1)) == 0);
 }
 
-MAAR_NOINLINE void report_deviation(MaarAllocator allocator, const struct maar_slot* slot,
+MAAR_NOINLINE void report_deviation(MaarAllocator allocator, const char* call,
+                                    const struct maar_slot* slot,
                                     const struct maar_deviation* deviation)
 {
     const uint32_t type = maar_slot_block(slot)->pool->type_index;
     if (deviation->fallback) {
-        (void)maar_atomic64_add(&allocator->fallbacks, 1);
-        maar_report_fallback(allocator, maar_slot_size(slot), type, deviation->best_type);
+        const struct maar_fallback fallback = {
+            .call = call,
+            .name = slot->name,
+            .size = maar_slot_size(slot),
+            .type = type,
+            .preferred = deviation->best_type,
+        };
+        maar_report_fallback(allocator, &fallback);
     }
     if (deviation->exceeded) {
-        maar_report_over_budget(allocator, maar_type_heap(allocator, type), maar_slot_size(slot));
+        maar_report_over_budget(allocator, call, slot->name, maar_type_heap(allocator, type),
+                                maar_slot_size(slot));
     }
 }
 
@@ -113,7 +121,7 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
     if (deviation.fallback || deviation.exceeded) {
         slot->fallback = deviation.fallback;
         slot->exceeded = deviation.exceeded;
-        report_deviation(allocator, slot, &deviation);
+        report_deviation(allocator, call, slot, &deviation);
     }
     *allocation = maar_made_publish(&made);
     return VK_SUCCESS;

@@ -116,7 +116,7 @@ static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct ma
     const struct maar_place_request* place = &job->place;
     struct maar_retire* retire = &job->allocator->retire;
     const uint32_t heap = 1u << pool->heap_index;
-    const uint64_t seen = maar_retire_returned(retire, heap);
+    const uint64_t seen = maar_retire_returned_in(retire, pool->heap_index);
     VkResult result = place_now(pool, place, false, made);
     if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
         return result;
@@ -259,18 +259,30 @@ static bool has_empty_blocks(MaarAllocator allocator, uint32_t heaps)
     return any;
 }
 
-/* How often frees have returned bytes, and how often blocks have been released. */
+/* How often frees have returned bytes, and how often blocks have been released, by heap. */
 struct returns {
-    uint64_t bytes;
-    uint64_t blocks;
+    uint64_t bytes[VK_MAX_MEMORY_HEAPS];
+    uint64_t blocks[VK_MAX_MEMORY_HEAPS];
 };
 
-static struct returns count_returns(const struct MaarAllocator_T* allocator, uint32_t heaps)
+/* Every request that looks in a pool reads these numbers, so it only copies them. */
+static void read_returns(const struct MaarAllocator_T* allocator, struct returns* seen)
 {
-    return (struct returns){
-        .bytes = maar_retire_returned(&allocator->retire, heaps),
-        .blocks = maar_leaving_ended(&allocator->leaving, heaps),
-    };
+    for (uint32_t i = 0; i < allocator->device.facts.memory.memoryHeapCount; ++i) {
+        seen->bytes[i] = maar_retire_returned_in(&allocator->retire, i);
+        seen->blocks[i] = maar_leaving_ended(&allocator->leaving, i);
+    }
+}
+
+/* The sum of some heaps (bits). */
+static uint64_t sum_of_heaps(const struct MaarAllocator_T* allocator, const uint64_t* counts,
+                             uint32_t heaps)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < allocator->device.facts.memory.memoryHeapCount; ++i) {
+        sum += (heaps >> i & 1) != 0 ? counts[i] : 0;
+    }
+    return sum;
 }
 
 /* Frees ranges whose points have passed, and waits for what other threads are freeing in some
@@ -281,14 +293,22 @@ static bool wait_for_returns(MaarAllocator allocator, uint32_t heaps, bool may_g
                              const struct returns* seen, struct maar_patience* patience)
 {
     const uint64_t deadline = maar_patience_deadline(patience);
-    const bool reclaimed = maar_retire_reclaim(&allocator->retire, heaps, seen->bytes);
+    heaps &= (1u << allocator->device.facts.memory.memoryHeapCount) - 1; /* those that exist */
+    const bool reclaimed =
+        maar_retire_reclaim(&allocator->retire, heaps, sum_of_heaps(allocator, seen->bytes, heaps));
     maar_retire_wait_for_batches(&allocator->retire, heaps, deadline);
     if (may_grow) {
         maar_leaving_wait(&allocator->leaving, heaps, deadline);
     }
     maar_patience_spend(patience, deadline);
-    const struct returns now = count_returns(allocator, heaps);
-    return reclaimed || now.bytes != seen->bytes || (may_grow && now.blocks != seen->blocks);
+    struct returns now;
+    read_returns(allocator, &now);
+    bool changed = reclaimed;
+    for (uint32_t i = 0; i < allocator->device.facts.memory.memoryHeapCount; ++i) {
+        changed |= (heaps >> i & 1) != 0 && (now.bytes[i] != seen->bytes[i] ||
+                                             (may_grow && now.blocks[i] != seen->blocks[i]));
+    }
+    return changed;
 }
 
 /* Releases the empty buffers of slices, the empty page blocks and the empty blocks in some heaps.
@@ -320,7 +340,8 @@ static VkDeviceSize release_empty(const struct job* job, VkResult shortage, uint
 
 bool maar_make_room(MaarAllocator allocator, uint32_t heaps, struct maar_patience* patience)
 {
-    const struct returns seen = count_returns(allocator, heaps);
+    struct returns seen;
+    read_returns(allocator, &seen);
     const bool returned = wait_for_returns(allocator, heaps, true, &seen, patience);
     return release_empty_in(allocator, heaps) > 0 || returned;
 }
@@ -342,17 +363,14 @@ static VkResult try_and_make_room(struct job* job, struct maar_made* made, bool*
                                   bool* again)
 {
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
-    const uint32_t candidates = candidate_heaps(job);
-    const struct returns seen_there = count_returns(job->allocator, candidates);
-    const struct returns seen_anywhere = count_returns(job->allocator, UINT32_MAX);
+    struct returns seen;
+    read_returns(job->allocator, &seen);
     job->others_grow = false;
     const VkResult result = try_types(job, made, fallback);
     *again = is_shortage(result);
     if (*again) {
-        const uint32_t heaps = heaps_of_shortage(result, candidates);
-        *again =
-            wait_for_returns(job->allocator, heaps, may_grow,
-                             heaps == UINT32_MAX ? &seen_anywhere : &seen_there, job->patience);
+        const uint32_t heaps = heaps_of_shortage(result, candidate_heaps(job));
+        *again = wait_for_returns(job->allocator, heaps, may_grow, &seen, job->patience);
         *again |= job->others_grow;
         *again |= may_grow && release_empty(job, result, heaps) > 0;
     }

@@ -5,7 +5,8 @@
  * Some programs probe for memory or repeat a request, so reports are limited. A failure that a flag
  * of the request or the limits of a pool cause is reported as INFO, not as WARNING. Failures for
  * the same reason in the same heap are counted until a VkDeviceMemory is made there. Of these
- * failures the 1st, 2nd, 4th, 8th and so on are reported.
+ * failures the 1st, 2nd, 4th, 8th and so on are reported. So are memory of another type than the
+ * preferred one, and memory above a budget, which are successes with a warning.
  */
 #include "core/memory/allocation_failure.h"
 
@@ -146,9 +147,28 @@ static void explain_failure(MaarAllocator allocator, const struct maar_allocatio
 }
 
 /* Whether a failure is reported: the 1st, 2nd, 4th, 8th and so on. */
-static bool is_reported_at(uint32_t number)
+static bool is_reported_at(uint64_t number)
 {
     return maar_is_power_of_two_or_zero(number);
+}
+
+/* The parts of a sentence that name the allocation and say how often this has happened. */
+struct occurrence {
+    char of[90];
+    char times[40];
+};
+
+static struct occurrence describe_occurrence(const char* name, uint64_t count)
+{
+    struct occurrence made = {.of = ""};
+    if (name != NULL) {
+        (void)snprintf(made.of, sizeof made.of, " of %s", maar_quote(name).text);
+    }
+    if (count > 1) {
+        (void)snprintf(made.times, sizeof made.times, " (%llu times now)",
+                       (unsigned long long)count);
+    }
+    return made;
 }
 
 void maar_report_allocation_failure(MaarAllocator allocator,
@@ -169,22 +189,60 @@ void maar_report_allocation_failure(MaarAllocator allocator,
     }
     char why[TEXT_SIZE];
     char others[32] = "";
-    char times[32] = "";
-    char of[90] = "";
+    const struct occurrence o = describe_occurrence(failure->name, count);
     explain_failure(allocator, failure, reason, why, sizeof why);
     const uint32_t tried = failure->type_bits & ~(1u << failure->type_index);
     if (tried != 0) {
         (void)snprintf(others, sizeof others, " (nor in types 0x%X)", tried);
     }
-    if (count > 1) {
-        (void)snprintf(times, sizeof times, " (%u times now)", count);
-    }
-    if (failure->name != NULL) {
-        (void)snprintf(of, sizeof of, " of %s", maar_quote(failure->name).text);
-    }
     const bool expected = reason == MAAR_FAILURE_OVER_BUDGET ||
                           reason == MAAR_FAILURE_POOL_IS_FULL || reason == MAAR_FAILURE_ABOVE_BLOCK;
     maar_report(allocator, expected ? MAAR_MESSAGE_SEVERITY_INFO : MAAR_MESSAGE_SEVERITY_WARNING,
                 failure_ids[reason], failure->call, "no memory for %llu bytes%s%s%s: %s",
-                (unsigned long long)failure->size, of, others, times, why);
+                (unsigned long long)failure->size, o.of, others, o.times, why);
+}
+
+/* Describes why the preferred memory type of a fallback did not serve. */
+static const char* explain_fallback(MaarAllocator allocator, const struct maar_fallback* fallback,
+                                    uint32_t heap)
+{
+    const struct maar_heap_account* account = &allocator->heaps[heap];
+    const struct maar_budget budget = maar_budget_read(allocator, heap);
+    const VkDeviceSize held = maar_atomic64_load(&account->block_bytes);
+    if (account->limit != 0 && (held > account->limit || fallback->size > account->limit - held)) {
+        return "is at the limit that pHeapSizeLimits sets";
+    }
+    return maar_budget_holds(&budget, fallback->size) ? "has no room" : "is at its budget";
+}
+
+void maar_report_fallback(MaarAllocator allocator, const struct maar_fallback* fallback)
+{
+    const uint64_t count = maar_atomic64_add(&allocator->fallbacks, fallback->counted ? 0 : 1);
+    if (allocator->reporter.message == NULL || !is_reported_at(count)) {
+        return;
+    }
+    const uint32_t heap = maar_type_heap(allocator, fallback->preferred);
+    const struct occurrence o = describe_occurrence(fallback->name, count);
+    char room[TEXT_SIZE / 2];
+    describe_heap(allocator, heap, room, sizeof room);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_FALLBACK_TYPE,
+                fallback->call,
+                "%llu bytes%s went to memory type %u%s: heap %u, of the preferred type %u, %s; %s",
+                (unsigned long long)fallback->size, o.of, fallback->type, o.times, heap,
+                fallback->preferred, explain_fallback(allocator, fallback, heap), room);
+}
+
+void maar_report_over_budget(MaarAllocator allocator, const char* call, const char* name,
+                             uint32_t heap, VkDeviceSize size)
+{
+    const uint64_t count = maar_atomic64_add(&allocator->over_budget, 1);
+    if (allocator->reporter.message == NULL || !is_reported_at(count)) {
+        return;
+    }
+    const struct occurrence o = describe_occurrence(name, count);
+    char room[TEXT_SIZE / 2];
+    describe_heap(allocator, heap, room, sizeof room);
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_OVER_BUDGET, call,
+                "%llu bytes%s exceed the budget of heap %u%s; %s", (unsigned long long)size, o.of,
+                heap, o.times, room);
 }

@@ -58,6 +58,22 @@ enum maar_failure_reason maar_find_failure_reason(MaarAllocator allocator,
  * on. No lock may be held. */
 void maar_report_allocation_failure(MaarAllocator allocator,
                                     const struct maar_allocation_failure* failure);
+/* Memory of another type than the preferred one. */
+struct maar_fallback {
+    const char* call; /* the public function */
+    const char* name; /* the allocation's name, or NULL */
+    VkDeviceSize size;
+    uint32_t type;
+    uint32_t preferred;
+    bool counted; /* the call has been counted for another type already */
+};
+
+/* Counts a fallback, unless it is counted already, and reports the 1st, 2nd, 4th and so on of the
+ * allocator. No lock may be held. */
+void maar_report_fallback(MaarAllocator allocator, const struct maar_fallback* fallback);
+/* Counts and reports that a budget was exceeded, in the same way. name may be NULL. */
+void maar_report_over_budget(MaarAllocator allocator, const char* call, const char* name,
+                             uint32_t heap, VkDeviceSize size);
 /* Sets the counts to 0 after a VkDeviceMemory was made in the heap, so that the next failure is
  * reported. */
 static inline void maar_forget_allocation_failures(struct maar_failure_counts* counts)

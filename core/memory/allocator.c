@@ -287,13 +287,10 @@ static void end_pending(MaarAllocator allocator)
         allocator->paging.end_pool(allocator, NULL, MAAR_END_RECORDED);
     }
     (void)maar_retire_wait(&allocator->retire, NULL, MAAR_DESTROY_TIMEOUT_NS);
+    const struct maar_retire_blocker blocker = maar_retire_find_blocker(&allocator->retire, NULL);
     uint32_t count = maar_retire_flush(&allocator->retire, NULL);
     if (count > 0) {
-        maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PENDING_AT_DESTROY, NULL,
-            "%u frees were still pending at maarDestroyAllocator and were done before their "
-            "points had passed (the host timeline is at %llu; maarAdvanceHostTimeline advances it)",
-            count, (unsigned long long)maar_atomic64_load(&allocator->retire.host_value));
+        maar_retire_report_flushed(&allocator->retire, "maarDestroyAllocator", count, &blocker);
     }
 }
 

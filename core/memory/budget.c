@@ -100,14 +100,6 @@ bool maar_budget_admits(MaarAllocator allocator, uint32_t heap, VkDeviceSize siz
     return within || use->may_exceed;
 }
 
-void maar_report_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
-{
-    (void)maar_atomic64_add(&allocator->over_budget, 1);
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_OVER_BUDGET, NULL,
-                "the budget of heap %u was exceeded for %llu bytes", heap,
-                (unsigned long long)size);
-}
-
 void maar_budget_note_release(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
 {
     maar_atomic64* usage = &allocator->heaps[heap].known_usage;

@@ -53,8 +53,6 @@ struct maar_budget_use {
 bool maar_budget_admits(MaarAllocator allocator, uint32_t heap, VkDeviceSize size,
                         struct maar_budget_use* use, VkDeviceSize* cap);
 
-/* Counts and reports that a budget was exceeded. */
-void maar_report_over_budget(MaarAllocator allocator, uint32_t heap, VkDeviceSize size);
 /* Subtracts released bytes from the usage that was last read. */
 void maar_budget_note_release(MaarAllocator allocator, uint32_t heap, VkDeviceSize size);
 /* Whether the last known usage, or the allocator's own bytes, exceed the last known budget. Does

@@ -73,15 +73,6 @@ static bool must_wait(const struct maar_leaving* leaving, uint32_t heaps, uint64
     return found;
 }
 
-uint64_t maar_leaving_ended(const struct maar_leaving* leaving, uint32_t heaps)
-{
-    uint64_t ended = 0;
-    for (uint32_t heap = 0; heap < VK_MAX_MEMORY_HEAPS && heaps >> heap != 0; ++heap) {
-        ended += (heaps >> heap & 1) != 0 ? maar_atomic64_load(&leaving->ended_in[heap]) : 0;
-    }
-    return ended;
-}
-
 void maar_leaving_wait(struct maar_leaving* leaving, uint32_t heaps, uint64_t deadline_ns)
 {
     maar_mutex_lock(&leaving->lock);

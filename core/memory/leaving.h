@@ -47,7 +47,10 @@ void maar_leaving_end(struct maar_leaving* leaving, struct maar_leaving_memory* 
  * moment, until the deadline at the latest: the other threads are in foreign code. Returns at once
  * if this thread is releasing some: then it is in a callback, and the others may wait for it. */
 void maar_leaving_wait(struct maar_leaving* leaving, uint32_t heaps, uint64_t deadline_ns);
-/* Returns a count that rises when memory of some heaps (bits) is gone. */
-uint64_t maar_leaving_ended(const struct maar_leaving* leaving, uint32_t heaps);
+/* Returns a count that rises when memory of a heap is gone. */
+static inline uint64_t maar_leaving_ended(const struct maar_leaving* leaving, uint32_t heap)
+{
+    return maar_atomic64_load(&leaving->ended_in[heap]);
+}
 
 #endif

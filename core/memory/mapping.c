@@ -41,16 +41,26 @@ static VkResult map_block(MaarAllocator allocator, struct maar_block* block)
     return result;
 }
 
+/* Copies the name of an allocation for a message. */
+static struct maar_quoted quote_slot(const struct maar_slot* slot)
+{
+    const struct maar_block* block = maar_slot_enter(slot);
+    const struct maar_quoted name = maar_quote(slot->name);
+    maar_mutex_unlock(&maar_block_arena(block)->lock);
+    return name;
+}
+
 /* Reports why an allocation is not mapped. */
 static void report_unmappable(MaarAllocator allocator, const char* call, bool is_too_often,
-                              const struct maar_block* block, VkResult result)
+                              const struct maar_slot* slot, const struct maar_block* block,
+                              VkResult result)
 {
     const uint32_t type = block->pool->type_index;
     if (!is_visible(allocator, block)) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPABLE, call,
-                    "allocation cannot be mapped: memory type %u is not HOST_VISIBLE; usages "
-                    "whose memory always is: UPLOAD, READBACK, DEVICE_UPLOAD",
-                    type);
+                    "allocation %s of %llu bytes cannot be mapped: memory type %u is not "
+                    "HOST_VISIBLE; usages whose memory always is: UPLOAD, READBACK, DEVICE_UPLOAD",
+                    quote_slot(slot).text, (unsigned long long)maar_slot_size(slot), type);
     } else if (is_too_often) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_MAPPED_TOO_OFTEN, NULL,
                     "an allocation is mapped %u times already; are unmappings missing?",
@@ -84,7 +94,7 @@ VkResult maar_slot_map(MaarAllocator allocator, const char* call, struct maar_sl
     }
     maar_mutex_unlock(&block->map_lock);
     if (result != VK_SUCCESS) {
-        report_unmappable(allocator, call, is_too_often, block, result);
+        report_unmappable(allocator, call, is_too_often, slot, block, result);
     }
     return result;
 }

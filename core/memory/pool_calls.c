@@ -111,14 +111,13 @@ static void end_pool_pending(struct maar_pool* pool)
         allocator->paging.end_pool(allocator, pool, MAAR_END_RECORDED);
     }
     (void)maar_retire_wait(&allocator->retire, &pool->pending, MAAR_DESTROY_TIMEOUT_NS);
+    const struct maar_retire_blocker blocker =
+        maar_retire_find_blocker(&allocator->retire, &pool->pending);
     const uint32_t flushed = maar_retire_flush(&allocator->retire, &pool->pending);
     maar_retire_wait_for_bytes(&allocator->retire);
     maar_retire_wait_for_pool(&allocator->retire, &pool->pending);
     if (flushed > 0) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PENDING_AT_DESTROY,
-                    NULL,
-                    "%u frees of a destroyed pool were still pending; they were done all the same",
-                    flushed);
+        maar_retire_report_flushed(&allocator->retire, "maarDestroyPool", flushed, &blocker);
     }
 }
 

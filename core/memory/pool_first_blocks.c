@@ -64,7 +64,8 @@ VkResult maar_pool_make_first_blocks(struct maar_pool* pool)
     }
     /* The excess is reported only when all blocks exist: a call that fails has exceeded nothing. */
     for (; exceeding > 0; --exceeding) {
-        maar_report_over_budget(pool->allocator, pool->heap_index, size);
+        maar_report_over_budget(pool->allocator, "maarCreatePool", pool->name, pool->heap_index,
+                                size);
     }
     return VK_SUCCESS;
 }

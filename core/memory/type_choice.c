@@ -308,24 +308,22 @@ static void append_flags(char* text, size_t size, const char* before, VkMemoryPr
     }
 }
 
-void maar_report_fallback(MaarAllocator allocator, VkDeviceSize size, uint32_t type,
-                          uint32_t preferred)
-{
-    maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_FALLBACK_TYPE, NULL,
-                "%llu bytes went to memory type %u, since type %u of heap %u has no room",
-                (unsigned long long)size, type, preferred, maar_type_heap(allocator, preferred));
-}
-
 void maar_report_no_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
                          const MaarAllocationCreateInfo* info)
 {
-    const uint32_t named = info->memoryTypeBits != 0 ? info->memoryTypeBits : UINT32_MAX;
+    const uint32_t count = allocator->device.facts.memory.memoryTypeCount;
+    const uint32_t all = count < 32 ? (1u << count) - 1u : UINT32_MAX;
+    char named[60] = "";
     char missing[200] = "";
-    append_flags(missing, sizeof missing, ", which must be", required_flags(info));
+    if (info->memoryTypeBits != 0) {
+        (void)snprintf(named, sizeof named, ", memoryTypeBits allows 0x%X",
+                       (unsigned)info->memoryTypeBits);
+    }
+    append_flags(missing, sizeof missing, ", and the type must be", required_flags(info));
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, call,
-                "no memory type serves: of those that are allowed (0x%X)%s, there is none that "
-                "this device has and may use",
-                (unsigned)(type_bits & named), missing);
+                "no memory type serves: the resource allows the types 0x%X%s, the device has 0x%X, "
+                "some of which need features that are not enabled%s",
+                (unsigned)type_bits, named, (unsigned)all, missing);
 }
 
 /* Describes in words what was requested, and what the best type lacks. */

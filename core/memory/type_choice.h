@@ -111,9 +111,6 @@ VkResult maar_choose_memory_type(MaarAllocator allocator, const char* call, uint
 /* Reports that no type serves. */
 void maar_report_no_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
                          const MaarAllocationCreateInfo* info);
-/* Reports a request that ended in another type than the preferred one. */
-void maar_report_fallback(MaarAllocator allocator, VkDeviceSize size, uint32_t type,
-                          uint32_t preferred);
 /* Returns the preferred type of a choice that has one. */
 static inline uint32_t maar_best_type(const struct maar_type_choice* choice)
 {

@@ -414,14 +414,17 @@ static void count_fallback(const struct maar_page_range* range, struct fallback_
 }
 
 /* Counts a call as a fallback if it took such pages, and reports each type that they are of. */
-static void report_fallback(MaarAllocator allocator, const struct fallback_bytes* fallback)
+static void report_fallback(MaarAllocator allocator, const char* call,
+                            const struct fallback_bytes* fallback)
 {
-    bool counted = false;
+    struct maar_fallback report = {.call = call};
     for (uint32_t type = 0; type < VK_MAX_MEMORY_TYPES; ++type) {
         if (fallback->bytes[type] != 0) {
-            (void)maar_atomic64_add(&allocator->fallbacks, counted ? 0 : 1);
-            maar_report_fallback(allocator, fallback->bytes[type], type, fallback->preferred[type]);
-            counted = true;
+            report.size = fallback->bytes[type];
+            report.type = type;
+            report.preferred = fallback->preferred[type];
+            maar_report_fallback(allocator, &report);
+            report.counted = true;
         }
     }
 }
@@ -584,7 +587,7 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
         end_fresh(&ranges[i], result == VK_SUCCESS);
     }
     maar_mutex_unlock(&paging->lock);
-    report_fallback(allocator, &fallback);
+    report_fallback(allocator, call, &fallback);
     for (uint32_t i = 0; i < done && result != VK_SUCCESS; ++i) {
         free_unused_leaves(&ranges[i]);
     }

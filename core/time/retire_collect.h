@@ -6,6 +6,7 @@
 #ifndef MAAR_CORE_TIME_RETIRE_COLLECT_H
 #define MAAR_CORE_TIME_RETIRE_COLLECT_H
 
+#include "core/bits.h"
 #include "core/time/retire.h"
 
 /* The points of semaphores that one queued item waits for. */
@@ -56,6 +57,17 @@ void maar_retire_run(struct maar_retire* retire, struct maar_retire_item* item);
  * maarWaitPending describes the results. */
 VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_pool* pool,
                           uint64_t timeout_ns);
+/* What the first pending item of a pool, or of all pools if pool is NULL, waits for. */
+struct maar_retire_blocker {
+    MaarPoint point;
+    bool any; /* there is such an item */
+};
+/* Returns a point of a semaphore if an item waits for one, or else one of the host timeline. */
+struct maar_retire_blocker maar_retire_find_blocker(struct maar_retire* retire,
+                                                    const struct maar_retire_pool* pool);
+/* Reports items that the end of their owner did before their points had passed. */
+void maar_retire_report_flushed(const struct maar_retire* retire, const char* call, uint32_t count,
+                                const struct maar_retire_blocker* blocker);
 /* Waits for points, and collects. maarWaitPoints describes the results. */
 VkResult maar_retire_wait_points(struct maar_retire* retire, uint32_t point_count,
                                  const MaarPoint* points, uint64_t timeout_ns);
@@ -71,8 +83,21 @@ void maar_retire_wait_for_bytes(struct maar_retire* retire);
  * latest. Returns at once if this thread holds a batch: then it is in a callback, and the others
  * may wait for it. */
 void maar_retire_wait_for_batches(struct maar_retire* retire, uint32_t heaps, uint64_t deadline_ns);
+/* Returns how often batches have given something back in a heap. */
+static inline uint64_t maar_retire_returned_in(const struct maar_retire* retire, uint32_t heap)
+{
+    return maar_atomic64_load(&retire->returned_in[heap]);
+}
 /* Returns how often batches have given something back in some heaps (bits). */
-uint64_t maar_retire_returned(const struct maar_retire* retire, uint32_t heaps);
+static inline uint64_t maar_retire_returned(const struct maar_retire* retire, uint32_t heaps)
+{
+    uint64_t count = 0;
+    for (; heaps != 0; heaps &= heaps - 1) {
+        const uint32_t heap = maar_low_bit(heaps);
+        count += heap < VK_MAX_MEMORY_HEAPS ? maar_atomic64_load(&retire->returned_in[heap]) : 0;
+    }
+    return count;
+}
 /* Collects for a request that found no room. Then waits for the bytes that other collectors are
  * returning at this moment, and for nothing else. `seen` is what maar_retire_returned returned for
  * the heaps (bits) before the caller looked for room. Returns whether bytes of these heaps have

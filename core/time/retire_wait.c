@@ -4,7 +4,11 @@
  */
 #include "core/time/retire_collect.h"
 
+#include <stdio.h>
+
+#include "core/handle.h"
 #include "core/port_time.h"
+#include "core/report.h"
 #include "core/time/retire_order.h"
 
 /* The length of a slice in ns. A wait is cut into slices, so that the thread notices items that
@@ -160,6 +164,47 @@ VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_p
     }
 }
 
+struct maar_retire_blocker maar_retire_find_blocker(struct maar_retire* retire,
+                                                    const struct maar_retire_pool* pool)
+{
+    struct maar_retire_points points = {.count = 0};
+    struct maar_retire_blocker blocker = {.any = false};
+    maar_mutex_lock(&retire->lock);
+    find_points(retire, pool, &points);
+    const struct maar_retire_item* item = maar_retire_any(retire, pool);
+    if (points.count > 0) {
+        blocker.any = true;
+        blocker.point = (MaarPoint){points.semaphores[0], points.values[0]};
+    } else if (item != NULL && item->at < item->point_count) {
+        blocker.any = true;
+        blocker.point = item->points[item->at];
+    }
+    maar_mutex_unlock(&retire->lock);
+    return blocker;
+}
+
+void maar_retire_report_flushed(const struct maar_retire* retire, const char* call, uint32_t count,
+                                const struct maar_retire_blocker* blocker)
+{
+    char reason[160] = "the points passed meanwhile";
+    if (blocker->any && blocker->point.semaphore == VK_NULL_HANDLE) {
+        (void)snprintf(reason, sizeof reason,
+                       "the host timeline, which maarAdvanceHostTimeline advances, is at %llu, and "
+                       "the first of them waits for %llu",
+                       (unsigned long long)maar_atomic64_load(&retire->host_value),
+                       (unsigned long long)blocker->point.value);
+    } else if (blocker->any) {
+        (void)snprintf(reason, sizeof reason,
+                       "semaphore 0x%llX has not reached %llu, for which the first of them waits",
+                       (unsigned long long)MAAR_TO_BITS(blocker->point.semaphore),
+                       (unsigned long long)blocker->point.value);
+    }
+    maar_report(retire->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PENDING_AT_DESTROY,
+                call,
+                "%u frees were still pending and were done before their points had passed: %s",
+                count, reason);
+}
+
 VkResult maar_retire_wait_points(struct maar_retire* retire, uint32_t point_count,
                                  const MaarPoint* points, uint64_t timeout_ns)
 {
@@ -252,15 +297,6 @@ void maar_retire_wait_for_batches(struct maar_retire* retire, uint32_t heaps, ui
         }
     }
     maar_mutex_unlock(&retire->lock);
-}
-
-uint64_t maar_retire_returned(const struct maar_retire* retire, uint32_t heaps)
-{
-    uint64_t count = 0;
-    for (uint32_t heap = 0; heap < VK_MAX_MEMORY_HEAPS && heaps >> heap != 0; ++heap) {
-        count += (heaps >> heap & 1) != 0 ? maar_atomic64_load(&retire->returned_in[heap]) : 0;
-    }
-    return count;
 }
 
 bool maar_retire_reclaim(struct maar_retire* retire, uint32_t heaps, uint64_t seen)
