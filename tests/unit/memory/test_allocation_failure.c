@@ -288,6 +288,14 @@ static void type_that_nobody_has_is_reported(void** state)
                      VK_ERROR_FEATURE_NOT_PRESENT);
     assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_ERROR], 1);
     rig_expect_message(rig, MAAR_MESSAGE_ID_NO_MEMORY_TYPE);
+    /* Both masks are named, not what is left of them. */
+    const MaarMemoryRequest high = rig_request(100, 1, 0x20, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocationCreateInfo low = how;
+    low.memoryTypeBits = 0x3;
+    assert_int_equal(maarAllocateMemory(rig->allocator, &high, &low, &none),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
+    assert_true(rig_message_names(rig, "0x20"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, "0x3");
 }
 
 /* Pages are tried for in blocks of several sizes and types: one sentence for all of it. */

@@ -443,6 +443,35 @@ static void dedicated_refused_falls_into_a_block(void** state)
 
 /* ---- what happens when memory is short ---- */
 
+/* The call, the allocation and what stood in the way; of many, the 1st, 2nd, 4th and so on. */
+static void fallbacks_are_explained_and_not_repeated(void** state)
+{
+    (void)state;
+    const VkDeviceSize limits[VK_MAX_MEMORY_HEAPS] = {[0] = 64 * MIB};
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    rig->create_info.heapSizeLimitCount = 3;
+    rig->create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(rig);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pName = "albedo";
+    MaarAllocation made[10];
+    for (uint32_t i = 0; i < 10; ++i) {
+        made[i] = rig_allocate(rig, 30 * MIB, &how);
+        assert_int_equal(rig_info(rig, made[i]).fallback, i >= 2);
+        if (i == 2) {
+            assert_true(rig_message_names(rig, "maarAllocateMemory"));
+            assert_true(rig_message_names(rig, "\"albedo\""));
+            assert_true(rig_message_names(rig, "pHeapSizeLimits"));
+        }
+    }
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).fallbackCount, 8);
+    assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_WARNING], 4);
+    assert_true(rig_message_names_number(rig, 8));
+    rig_expect_message(rig, MAAR_MESSAGE_ID_FALLBACK_TYPE);
+    maarFreeMemories(rig->allocator, 10, made);
+}
+
 static void shortage_goes_to_the_next_type_and_says_so(void** state)
 {
     (void)state;
@@ -797,6 +826,7 @@ int main(void)
         rig_unit_test(dedicated_driver_preferences_are_heard),
         rig_unit_test(dedicated_preferences_end_at_three_quarters),
         rig_unit_test(dedicated_refused_falls_into_a_block),
+        rig_unit_test(fallbacks_are_explained_and_not_repeated),
         rig_unit_test(shortage_goes_to_the_next_type_and_says_so),
         rig_unit_test(observer_frees_and_the_request_succeeds),
         rig_unit_test(observer_is_asked_at_most_eight_times),

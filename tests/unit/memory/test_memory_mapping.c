@@ -132,6 +132,9 @@ static void map_not_visible_fails(void** state)
     assert_int_equal(maarMapMemory(rig->allocator, a, &data), VK_ERROR_MEMORY_MAP_FAILED);
     assert_null(data);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NOT_MAPPABLE, "HOST_VISIBLE");
+    assert_int_equal(maarSetAllocationName(rig->allocator, a, "shadow_map"), VK_SUCCESS);
+    assert_int_equal(maarMapMemory(rig->allocator, a, &data), VK_ERROR_MEMORY_MAP_FAILED);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NOT_MAPPABLE, "shadow_map");
     char byte = 0;
     assert_int_equal(maarCopyToAllocation(rig->allocator, a, 0, 1, &byte),
                      VK_ERROR_MEMORY_MAP_FAILED);
