@@ -37,6 +37,38 @@ VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
     return VK_SUCCESS;
 }
 
+/* The number of levels down to one texel. */
+static uint32_t most_levels(const VkExtent3D* extent)
+{
+    const uint32_t longest = extent->width > extent->height ? extent->width : extent->height;
+    return 1 + maar_top_bit(longest > extent->depth ? longest : extent->depth);
+}
+
+struct maar_fault maar_find_image_fault(const VkImageCreateInfo* info)
+{
+    const VkExtent3D* extent = &info->extent;
+    const bool has_extent = extent->width != 0 && extent->height != 0 && extent->depth != 0;
+    const struct maar_rule rules[] = {
+        {extent->width == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->extent.width is 0"},
+        {extent->height == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->extent.height is 0"},
+        {extent->depth == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->extent.depth is 0"},
+        {info->mipLevels == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->mipLevels is 0"},
+        {info->arrayLayers == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->arrayLayers is 0"},
+        {info->samples == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->samples is 0"},
+        {info->usage == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->usage is 0"},
+        {has_extent && info->mipLevels > most_levels(extent), MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         ".pImageInfo->mipLevels is more than such an extent has, down to one texel"},
+        {info->imageType == VK_IMAGE_TYPE_1D && extent->height > 1, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         ".pImageInfo->extent.height is not 1, but imageType is 1D"},
+        {info->imageType != VK_IMAGE_TYPE_3D && extent->depth > 1, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         ".pImageInfo->extent.depth is not 1, but imageType is not 3D"},
+        {info->imageType == VK_IMAGE_TYPE_3D && info->arrayLayers > 1, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         ".pImageInfo->arrayLayers is not 1, but imageType is 3D"},
+        {0},
+    };
+    return maar_find_fault(rules);
+}
+
 VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
                                const VkImageCreateInfo* info, const char* disjoint)
 {
@@ -52,7 +84,13 @@ VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
          MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, "pImageInfo is sparse; use maarCreateSparseImage"},
         {0},
     };
-    return maar_check_rules(allocator, call, rules);
+    result = maar_check_rules(allocator, call, rules);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_fault fault = maar_find_image_fault(info);
+    return fault.sentence == NULL ? VK_SUCCESS
+                                  : maar_misuse(allocator, fault.id, call, fault.sentence + 1);
 }
 
 VkResult maar_enter_with_object(MaarAllocator allocator, const char* call, const char* what,

@@ -43,6 +43,9 @@ VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
                                 const VkBufferCreateInfo* info);
 VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
                                const VkImageCreateInfo* info, const char* disjoint);
+/* Returns why no device could have such an image, in a sentence that begins with ".pImageInfo", or
+ * a fault without a sentence. The limits of the device are left to the driver. */
+struct maar_fault maar_find_image_fault(const VkImageCreateInfo* info);
 
 /* ---- requirements ---- */
 

@@ -7,6 +7,7 @@
 #include "core/transient/transient_check.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/objects/object.h"
 
 #define KNOWN_RESOURCE_FLAGS                                                                       \
     ((MaarTransientResourceFlags)MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT |                       \
@@ -157,7 +158,9 @@ static VkResult check_image(const struct subject* s)
          ".pImageInfo->initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED"},
         {0},
     };
-    return check_resource_rules(s, rules);
+    const struct maar_fault fault = maar_find_image_fault(info);
+    return fault.sentence == NULL ? check_resource_rules(s, rules)
+                                  : refuse_resource(s, fault.sentence);
 }
 
 static VkResult check_buffer(const struct subject* s)

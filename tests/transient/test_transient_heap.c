@@ -132,6 +132,19 @@ static void without_aliasing_nothing_is_shared(void** state)
     maarDestroyTransientHeap(rig->allocator, heap);
 }
 
+/* A minimised window: the width is named, not a size that the planner has been given. */
+static void width_of_a_minimised_window_is_named(void** state)
+{
+    (void)state;
+    simple_graph(&maker, 256);
+    maker.images[0].extent.width = 0;
+    const MaarTransientHeapCreateInfo info = heap_info();
+    MaarTransientHeap heap = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateTransientHeap(rig->allocator, &info, &heap),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_GRAPH, "pImageInfo->extent.width");
+}
+
 /* ---- the numbers of frames ---- */
 
 /* The stages that a pass of a frame waits for, of all its barriers. */
@@ -878,6 +891,7 @@ int main(void)
         ON_RIG(index_of_a_frame_in_flight_is_noticed),
         ON_RIG(number_that_never_changes_is_noticed),
         ON_RIG(frames_in_order_are_not_reported),
+        ON_RIG(width_of_a_minimised_window_is_named),
         ON_RIG(plan_only_creates_nothing),
         ON_RIG(copies_have_memory_of_their_own),
         ON_RIG(equal_objects_count_once_in_the_comparison),

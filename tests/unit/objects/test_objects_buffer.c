@@ -471,9 +471,55 @@ static void types_of_future_objects_need_no_object(void** state)
     }
 }
 
+/* A minimised window has a width of 0. What no device could have does not reach the driver. */
+static void impossible_image_is_named_and_not_tried(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    static const char* const names[] = {
+        "pImageInfo->extent.width", "pImageInfo->extent.height", "pImageInfo->extent.depth",
+        "pImageInfo->mipLevels",    "pImageInfo->arrayLayers",   "pImageInfo->samples",
+        "pImageInfo->usage",        "pImageInfo->mipLevels",     "pImageInfo->extent.height",
+        "pImageInfo->extent.depth", "pImageInfo->arrayLayers",
+    };
+    VkImageCreateInfo infos[11];
+    for (uint32_t i = 0; i < 11; ++i) {
+        infos[i] = rig_image_info(640, 480);
+    }
+    infos[0].extent.width = 0;
+    infos[1].extent.height = 0;
+    infos[2].extent.depth = 0;
+    infos[3].mipLevels = 0;
+    infos[4].arrayLayers = 0;
+    infos[5].samples = 0;
+    infos[6].usage = 0;
+    infos[7].mipLevels = 11; /* 640 texels have 10 */
+    infos[8].imageType = VK_IMAGE_TYPE_1D;
+    infos[9].extent.depth = 2;
+    infos[10].imageType = VK_IMAGE_TYPE_3D;
+    infos[10].arrayLayers = 2;
+    const uint64_t calls = rig_calls(rig, "vkCreateImage");
+    for (uint32_t i = 0; i < 11; ++i) {
+        VkImage image = VK_NULL_HANDLE;
+        MaarAllocation allocation = VK_NULL_HANDLE;
+        const MaarMessageId id = i < 7 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_OUT_OF_RANGE;
+        assert_int_equal(maarCreateImage(rig->allocator, &infos[i], NULL, &image, &allocation),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message_naming(rig, id, names[i]);
+    }
+    assert_int_equal(rig_calls(rig, "vkCreateImage"), calls);
+    VkImage image = VK_NULL_HANDLE;
+    MaarAllocation allocation = VK_NULL_HANDLE;
+    VkImageCreateInfo full = rig_image_info(640, 480);
+    full.mipLevels = 10;
+    assert_int_equal(maarCreateImage(rig->allocator, &full, NULL, &image, &allocation), VK_SUCCESS);
+    maarDestroyImage(rig->allocator, image, allocation);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        rig_unit_test(impossible_image_is_named_and_not_tried),
         rig_unit_test(buffer_comes_bound),
         rig_unit_test(buffer_destroyed_twice_is_reported),
         rig_unit_test(buffer_misuse_names_the_argument),
