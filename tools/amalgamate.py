@@ -158,6 +158,8 @@ class Amalgamation:
             if "windows.h" in names:
                 lines += ["#ifndef WIN32_LEAN_AND_MEAN", "#define WIN32_LEAN_AND_MEAN", "#endif",
                           "#ifndef NOMINMAX", "#define NOMINMAX", "#endif"]
+            # Other headers of Windows use what windows.h declares.
+            names = sorted(names, key=lambda name: (name != "windows.h", name))
             lines += [f"#include <{name}>" for name in names]
             lines.append("#endif")
         return "\n".join(lines) + "\n"
