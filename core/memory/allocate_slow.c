@@ -294,8 +294,8 @@ static bool wait_for_returns(MaarAllocator allocator, uint32_t heaps, bool may_g
 {
     const uint64_t deadline = maar_patience_deadline(patience);
     heaps &= (1u << allocator->device.facts.memory.memoryHeapCount) - 1; /* those that exist */
-    const bool reclaimed =
-        maar_retire_reclaim(&allocator->retire, heaps, sum_of_heaps(allocator, seen->bytes, heaps));
+    const uint64_t bytes = sum_of_heaps(allocator, seen->bytes, heaps);
+    const bool reclaimed = maar_retire_reclaim(&allocator->retire, heaps, bytes);
     maar_retire_wait_for_batches(&allocator->retire, heaps, deadline);
     if (may_grow) {
         maar_leaving_wait(&allocator->leaving, heaps, deadline);
@@ -303,12 +303,9 @@ static bool wait_for_returns(MaarAllocator allocator, uint32_t heaps, bool may_g
     maar_patience_spend(patience, deadline);
     struct returns now;
     read_returns(allocator, &now);
-    bool changed = reclaimed;
-    for (uint32_t i = 0; i < allocator->device.facts.memory.memoryHeapCount; ++i) {
-        changed |= (heaps >> i & 1) != 0 && (now.bytes[i] != seen->bytes[i] ||
-                                             (may_grow && now.blocks[i] != seen->blocks[i]));
-    }
-    return changed;
+    const uint64_t before = sum_of_heaps(allocator, seen->blocks, heaps);
+    return reclaimed || sum_of_heaps(allocator, now.bytes, heaps) != bytes ||
+           (may_grow && sum_of_heaps(allocator, now.blocks, heaps) != before);
 }
 
 /* Releases the empty buffers of slices, the empty page blocks and the empty blocks in some heaps.

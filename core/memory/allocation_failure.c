@@ -206,10 +206,9 @@ void maar_report_allocation_failure(MaarAllocator allocator,
 static const char* explain_fallback(MaarAllocator allocator, const struct maar_fallback* fallback,
                                     uint32_t heap)
 {
-    const struct maar_heap_account* account = &allocator->heaps[heap];
     const struct maar_budget budget = maar_budget_read(allocator, heap);
-    const VkDeviceSize held = maar_atomic64_load(&account->block_bytes);
-    if (account->limit != 0 && (held > account->limit || fallback->size > account->limit - held)) {
+    const struct maar_allocation_failure wish = {.size = fallback->size};
+    if (is_above_limit(&allocator->heaps[heap], &wish)) {
         return "is at the limit that pHeapSizeLimits sets";
     }
     return maar_budget_holds(&budget, fallback->size) ? "has no room" : "is at its budget";
