@@ -186,7 +186,7 @@ struct maar_retire_blocker maar_retire_find_blocker(struct maar_retire* retire,
 void maar_retire_report_flushed(const struct maar_retire* retire, const char* call, uint32_t count,
                                 const struct maar_retire_blocker* blocker)
 {
-    char reason[160] = "the points passed meanwhile";
+    char reason[160] = "another thread has just queued them";
     if (blocker->any && blocker->point.semaphore == VK_NULL_HANDLE) {
         (void)snprintf(reason, sizeof reason,
                        "the host timeline, which maarAdvanceHostTimeline advances, is at %llu, and "

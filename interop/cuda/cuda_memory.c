@@ -112,8 +112,8 @@ static VkResult make_pages(MaarCuda cuda, const char* call, VkDeviceSize least,
     return VK_SUCCESS;
 }
 
-/* Whether another memory type may still succeed. Drivers answer a wrong type in different ways;
- * NVIDIA's says that there is no memory. */
+/* Whether another memory type may still succeed. No document says what drivers answer to a wrong
+ * type; for a comparable import, NVIDIA's answers that there is no memory. */
 static bool may_be_wrong_type(VkResult result)
 {
     return result == VK_ERROR_INVALID_EXTERNAL_HANDLE || result == VK_ERROR_OUT_OF_DEVICE_MEMORY;

@@ -70,7 +70,7 @@ VkResult maar_hip_report(MaarHip hip, const char* call, const char* function,
 }
 
 /* Opens the library that the caller names. Without a name, opens the runtime that the program uses
- * already: PyTorch's wheels bring their own, and memory of one runtime means nothing to another.
+ * already: PyTorch's wheels bring their own, and the program's own calls go to that one.
  * Without such a runtime, opens the first of hip_libraries that can be opened. Returns its name, or
  * NULL. */
 static const char* open_hip(MaarHip hip, const char* path, char loaded[MAAR_LIBRARY_PATH_SIZE],

@@ -111,7 +111,7 @@ struct fake_control {
     uint64_t (*faults_left)(void);
     void (*set_tamper)(const struct fake_tamper* tamper); /* NULL: no more */
     /* Whether freeing a pointer first waits until all streams of the context are idle. hipFree of
-     * the real runtime does; the documents of CUDA permit it to cuMemFree. */
+     * the real runtime does; that cuMemFree never does is promised nowhere. */
     void (*set_free_waits)(bool waits);
 };
 

@@ -8,12 +8,30 @@
 
 #include <sched.h>
 
+/* A stream of Maar's context, which becomes the thread's own. */
+static struct maar_cuda_stream* begin_stream(struct cuda_desk* desk)
+{
+    struct maar_cuda_stream* stream = NULL;
+    void* const context = cuda_desk_cuda_info(desk).pContext;
+    assert_int_equal(desk->driver.cuCtxPushCurrent(context), MAAR_CUDA_SUCCESS);
+    assert_int_equal(desk->driver.cuStreamCreate(&stream, MAAR_CUDA_STREAM_NON_BLOCKING),
+                     MAAR_CUDA_SUCCESS);
+    return stream;
+}
+
+static void end_stream(struct cuda_desk* desk, struct maar_cuda_stream* stream)
+{
+    assert_int_equal(desk->driver.cuStreamDestroy(stream), MAAR_CUDA_SUCCESS);
+    assert_int_equal(desk->driver.cuCtxPopCurrent(&(struct maar_cuda_context*){0}),
+                     MAAR_CUDA_SUCCESS);
+}
+
 /* The host carries a signal over on CUDA's thread, which needs the timeline and all behind it. */
 static void signal_that_comes_late_finds_all_it_needs(void** state)
 {
     static struct fake_gate gate = FAKE_GATE_CLOSED;
     struct cuda_desk desk;
-    struct maar_cuda_stream* stream = NULL;
+    struct maar_cuda_stream* stream;
     MaarCudaTimeline timeline = VK_NULL_HANDLE;
     const MaarCudaTimelineCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_CUDA_TIMELINE_CREATE_INFO,
@@ -21,10 +39,7 @@ static void signal_that_comes_late_finds_all_it_needs(void** state)
     };
     (void)state;
     cuda_desk_start(&desk, NULL);
-    void* const context = cuda_desk_cuda_info(&desk).pContext;
-    assert_int_equal(desk.driver.cuCtxPushCurrent(context), MAAR_CUDA_SUCCESS);
-    assert_int_equal(desk.driver.cuStreamCreate(&stream, MAAR_CUDA_STREAM_NON_BLOCKING),
-                     MAAR_CUDA_SUCCESS);
+    stream = begin_stream(&desk);
     assert_int_equal(maarCreateCudaTimeline(desk.cuda, &info, &timeline), VK_SUCCESS);
     assert_int_equal(desk.driver.cuLaunchHostFunc(stream, fake_wait_at_gate, &gate),
                      MAAR_CUDA_SUCCESS);
@@ -38,9 +53,7 @@ static void signal_that_comes_late_finds_all_it_needs(void** state)
     rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_PEER_IN_USE, "1");
     fake_open_gate(&gate);
     assert_int_equal(desk.driver.cuStreamSynchronize(stream), MAAR_CUDA_SUCCESS);
-    assert_int_equal(desk.driver.cuStreamDestroy(stream), MAAR_CUDA_SUCCESS);
-    assert_int_equal(desk.driver.cuCtxPopCurrent(&(struct maar_cuda_context*){0}),
-                     MAAR_CUDA_SUCCESS);
+    end_stream(&desk, stream);
     rig_forget_messages(&desk.rig);
     cuda_desk_close(&desk);
 }
@@ -138,16 +151,13 @@ static void free_that_waits_for_the_streams_holds_up_nobody_else(void** state)
 {
     static struct fake_gate gate = FAKE_GATE_CLOSED;
     struct cuda_desk desk;
-    struct maar_cuda_stream* stream = NULL;
+    struct maar_cuda_stream* stream;
     struct shared_object object = {.buffer = VK_NULL_HANDLE};
     VkBuffer other = VK_NULL_HANDLE;
     pthread_t thread;
     (void)state;
     cuda_desk_start(&desk, NULL);
-    void* const context = cuda_desk_cuda_info(&desk).pContext;
-    assert_int_equal(desk.driver.cuCtxPushCurrent(context), MAAR_CUDA_SUCCESS);
-    assert_int_equal(desk.driver.cuStreamCreate(&stream, MAAR_CUDA_STREAM_NON_BLOCKING),
-                     MAAR_CUDA_SUCCESS);
+    stream = begin_stream(&desk);
     object.allocator = desk.rig.allocator;
     object.memory = rig_create_shared_buffer(&desk.rig, 4096, &object.buffer);
     (void)cuda_desk_memory(&desk, object.memory);
@@ -168,9 +178,7 @@ static void free_that_waits_for_the_streams_holds_up_nobody_else(void** state)
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(cuda_desk_cuda_info(&desk).importedBlockCount, 1);
     maarDestroyBuffer(desk.rig.allocator, other, memory);
-    assert_int_equal(desk.driver.cuStreamDestroy(stream), MAAR_CUDA_SUCCESS);
-    assert_int_equal(desk.driver.cuCtxPopCurrent(&(struct maar_cuda_context*){0}),
-                     MAAR_CUDA_SUCCESS);
+    end_stream(&desk, stream);
     cuda_desk_close(&desk);
 }
 

@@ -232,7 +232,7 @@ static void memory_of_cuda_is_tried_as_each_type(void** state)
     cuda_desk_close(&desk);
 }
 
-/* NVIDIA's driver says that there is no memory when the type is wrong. */
+/* A driver may say that there is no memory when the type is wrong. */
 static void memory_of_cuda_is_tried_as_the_next_type_when_one_has_no_memory(void** state)
 {
     struct cuda_desk desk;
