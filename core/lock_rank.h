@@ -21,7 +21,8 @@ enum maar_lock_rank {
     MAAR_LOCK_PAGING = 9,    /* page pools, page tables and recorded binds */
     MAAR_LOCK_LEAVING = 10,  /* memory on its way to the driver */
     MAAR_LOCK_SHARE = 11,    /* attachments of blocks, and lists of interop */
-    MAAR_LOCK_MAP = 12       /* a block's mapping; may be held across vkMapMemory */
+    MAAR_LOCK_MAP = 12,      /* a block's mapping; may be held across vkMapMemory */
+    MAAR_LOCK_CAPTURE = 13   /* which chunks of a capture are mapped */
 };
 
 #if defined(MAAR_HEAVY_CHECKS)

@@ -137,6 +137,23 @@ static inline void maar_atomic32_store_release(maar_atomic32* counter, uint32_t 
     atomic_store_explicit(&counter->value, value, memory_order_release);
 }
 
+static inline uint64_t maar_atomic64_load_acquire(const maar_atomic64* counter)
+{
+    return atomic_load_explicit(&counter->value, memory_order_acquire);
+}
+
+static inline void maar_atomic64_store_release(maar_atomic64* counter, uint64_t value)
+{
+    atomic_store_explicit(&counter->value, value, memory_order_release);
+}
+
+/* Adds 1 with acquire and release order, and returns the result. The thread that gets the full
+ * count sees all that the others wrote. */
+static inline uint32_t maar_atomic32_count(maar_atomic32* counter)
+{
+    return atomic_fetch_add_explicit(&counter->value, 1, memory_order_acq_rel) + 1u;
+}
+
 /* Subtracts 1 with acquire and release order, and returns the result. The thread that gets 0 was
  * the last owner, and sees all that the other owners wrote. */
 static inline uint32_t maar_atomic32_drop(maar_atomic32* counter)

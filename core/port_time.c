@@ -47,3 +47,19 @@ uint64_t maar_time_left_ns(uint64_t deadline_ns)
     uint64_t now = maar_now_ns();
     return now < deadline_ns ? deadline_ns - now : 0;
 }
+
+uint64_t maar_wall_clock_ns(void)
+{
+#if defined(_WIN32)
+    /* A FILETIME counts 100 ns from 1601 on. */
+    const uint64_t from_1601_to_1970 = 116444736000000000u;
+    FILETIME now;
+    GetSystemTimeAsFileTime(&now);
+    const uint64_t ticks = (uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime;
+    return (ticks - from_1601_to_1970) * 100;
+#else
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+#endif
+}

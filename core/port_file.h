@@ -1,0 +1,43 @@
+/*
+ * Files that are written through views of the host's memory, for POSIX and for Windows. What is
+ * stored in a view reaches the file even if the process is killed.
+ */
+#ifndef MAAR_CORE_PORT_FILE_H
+#define MAAR_CORE_PORT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MAAR_FILE_REASON_SIZE = 128 };
+
+/* Offsets and sizes of views are multiples of this on every system. */
+enum { MAAR_FILE_VIEW_ALIGNMENT = 65536 };
+
+struct maar_file {
+    intptr_t handle; /* a descriptor, or a HANDLE */
+};
+
+/* Creates a file. Returns false and the reason when it exists already or cannot be created. The
+ * path is UTF-8. */
+bool maar_file_create(const char* path, struct maar_file* file, char reason[MAAR_FILE_REASON_SIZE]);
+
+/* Reserves the bytes of a range on the disk, so that storing there cannot fail, and returns a view
+ * of them, which reads as 0. Returns NULL when the disk or the address space is full. */
+void* maar_file_map(const struct maar_file* file, uint64_t offset, size_t size);
+
+/* Ends a view. */
+void maar_file_unmap(void* view, size_t size);
+
+/* Cuts the file off. No view may reach beyond the new size. */
+void maar_file_cut(const struct maar_file* file, uint64_t size);
+
+/* Closes the file. Views stay valid. */
+void maar_file_close(struct maar_file* file);
+
+/* Returns the number by which the operating system knows this thread, and this process. */
+uint32_t maar_system_thread(void);
+uint64_t maar_system_process(void);
+uint64_t maar_system_parent(void);
+
+#endif
