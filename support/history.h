@@ -1,5 +1,5 @@
 /*
- * The history of a program's device memory, as a capture tells it: devices, memory, resources, what
+ * The history of a program's device memory, as a capture has it: devices, memory, resources, what
  * was bound where from when to when, frames, submissions, budgets, names.
  *
  * A history is built entry by entry, so that a growing capture can be watched. All objects stand in

@@ -4,6 +4,7 @@
 #ifndef MAAR_TOOL_COMMANDS_H
 #define MAAR_TOOL_COMMANDS_H
 
+int tool_command_advise(int argc, char** argv);
 int tool_command_info(int argc, char** argv);
 int tool_command_replay(int argc, char** argv);
 int tool_command_plan(int argc, char** argv);

@@ -1,0 +1,100 @@
+/*
+ * What a program wastes, found in the history of its memory.
+ *
+ * There are three verdicts. PROVED: the bytes are exact; a run with the mistake mended holds so
+ * many bytes less at that moment. BOUNDED: between two figures. SUSPECTED: a person has to look.
+ * Each finding has its arithmetic, the objects that it is about, and a remedy.
+ *
+ * Bytes are those of the moment when the memory of the heap peaks, so that findings of one heap can
+ * be compared with its peak. They may overlap: mend the largest first and capture again. A program
+ * without mistakes has no findings. No globals; safe from any thread.
+ */
+#ifndef MAAR_SUPPORT_FINDINGS_H
+#define MAAR_SUPPORT_FINDINGS_H
+
+#include "history.h"
+
+#include <stdio.h>
+
+enum support_verdict {
+    SUPPORT_VERDICT_PROVED = 0,
+    SUPPORT_VERDICT_BOUNDED = 1,
+    SUPPORT_VERDICT_SUSPECTED = 2,
+};
+
+/* Kinds of findings, the dearest first. */
+enum support_finding_kind {
+    SUPPORT_FINDING_WRONG_HEAP = 0,     /* in system memory although the card had room */
+    SUPPORT_FINDING_BAR = 1,            /* never mapped, and yet in the small mappable heap */
+    SUPPORT_FINDING_NEVER_BOUND = 2,    /* bytes of memory that no resource ever had */
+    SUPPORT_FINDING_NOT_FREED = 3,      /* alive when the device was destroyed */
+    SUPPORT_FINDING_GROWTH_BY_COPY = 4, /* old and new of a growing resource alive at once */
+    SUPPORT_FINDING_OWN_MEMORY = 5,     /* small resources with a memory each */
+    SUPPORT_FINDING_OVER_BUDGET = 6,    /* more used than the system allows */
+    SUPPORT_FINDING_REFUSED = 7,        /* allocations that the driver refused */
+    SUPPORT_FINDING_ALIASING = 8,       /* render targets that might share bytes */
+    SUPPORT_FINDING_LAZY = 9,           /* transient attachments outside lazily allocated memory */
+    SUPPORT_FINDING_TINY = 10,          /* many tiny buffers */
+    SUPPORT_FINDING_LEAK = 11,          /* a group that only grows */
+    SUPPORT_FINDING_READBACK = 12,      /* read by the host through uncached memory */
+    SUPPORT_FINDING_CHURN = 13,         /* memory freed, and the same allocated again */
+    SUPPORT_FINDING_KIND_COUNT = 14,
+};
+
+struct support_finding {
+    enum support_finding_kind kind;
+    enum support_verdict verdict;
+    uint32_t device;      /* index */
+    uint32_t heap;        /* or SUPPORT_HISTORY_NONE */
+    uint64_t least, most; /* bytes that a mended program would hold less; equal if proved */
+    uint64_t calls;       /* calls of vkAllocateMemory that a mended program would not make */
+    uint64_t time_ns;     /* time in the driver that it would not spend */
+    uint32_t event;       /* the moment that the bytes are of */
+    uint32_t* objects;    /* indices, the largest first */
+    size_t object_count;
+    bool objects_are_memories; /* else resources */
+    char arithmetic[384];
+};
+
+struct support_findings {
+    struct support_finding* items;
+    size_t count, capacity;
+};
+
+/* Fixed texts of a kind: a word for programs, a heading, the remedy. */
+struct support_finding_text {
+    const char* word;
+    const char* title;
+    const char* remedy;
+};
+
+const struct support_finding_text* support_finding_text(enum support_finding_kind kind);
+const char* support_verdict_word(enum support_verdict verdict);
+
+/* Finds everything, the proved ones first, and of one verdict those of the most bytes first. */
+bool support_findings_find(const struct support_history* history, struct support_findings* findings,
+                           struct support_error* error);
+void support_findings_release(struct support_findings* findings);
+
+/* Writes the findings as text for people, with at most `names` objects of each. */
+void support_findings_write(const struct support_history* history,
+                            const struct support_findings* findings, size_t names, FILE* file);
+
+/* Returns the findings as a JSON text of the schema maar-findings/1, which the caller frees with
+ * free(); NULL without memory. */
+char* support_findings_json(const struct support_history* history,
+                            const struct support_findings* findings);
+
+/* The event after which the memory of a heap is the most, and the bytes. Swapchains do not count.
+ */
+void support_history_peak(const struct support_history* history, uint32_t device, uint32_t heap,
+                          uint32_t* event, uint64_t* bytes);
+
+/* Whether an object that began and ended at these events is alive after an event. */
+static inline bool support_history_is_alive(uint32_t begin_event, uint32_t end_event,
+                                            uint32_t event)
+{
+    return begin_event <= event && (end_event == SUPPORT_HISTORY_NONE || end_event > event);
+}
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * What the files of the findings share.
+ */
+#ifndef MAAR_SUPPORT_FINDINGS_INTERNAL_H
+#define MAAR_SUPPORT_FINDINGS_INTERNAL_H
+
+#include "findings.h"
+
+#define NONE SUPPORT_HISTORY_NONE
+
+/* The work on one history. */
+struct findings_work {
+    const struct support_history* history;
+    struct support_findings* findings;
+    uint32_t* peak_events; /* of each device and heap */
+    uint64_t* peak_bytes;
+    bool no_memory;
+};
+
+/* A list of objects that grows. */
+struct findings_list {
+    uint32_t* items;
+    size_t count, capacity;
+};
+
+void findings_list_add(struct findings_work* work, struct findings_list* list, uint32_t index);
+
+uint32_t findings_peak_event(const struct findings_work* work, uint32_t device, uint32_t heap);
+
+/* Appends a finding, which takes over the list. Returns NULL without memory. */
+struct support_finding* findings_add(struct findings_work* work, enum support_finding_kind kind,
+                                     enum support_verdict verdict, uint32_t device, uint32_t heap,
+                                     struct findings_list* objects, bool are_memories);
+
+/* Facts about memory and resources. */
+const struct support_history_device* findings_device(const struct findings_work* work,
+                                                     uint32_t device);
+uint32_t findings_type_flags(const struct findings_work* work, uint32_t device, uint32_t type);
+bool findings_is_on_discrete(const struct findings_work* work, uint32_t device);
+/* Whether the memory is the program's own new memory: not imported. */
+bool findings_is_own(const struct support_history_memory* memory);
+
+/* Bytes as "12.5 MiB". */
+void findings_bytes(uint64_t bytes, char text[32]);
+
+/* The detectors. */
+void findings_of_heaps(struct findings_work* work);
+void findings_of_blocks(struct findings_work* work);
+void findings_of_driver(struct findings_work* work);
+void findings_of_resources(struct findings_work* work);
+void findings_of_groups(struct findings_work* work);
+
+#endif

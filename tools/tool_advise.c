@@ -1,0 +1,182 @@
+/*
+ * maar advise: what a captured program wastes, as text or JSON, with an exit code for automated
+ * checks.
+ */
+#include "support/findings.h"
+#include "support/history.h"
+#include "tool_commands.h"
+#include "tool_text.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char advise_help[] =
+    "Usage: maar advise CAPTURE... [--json] [--names N] [--fail-on VERDICT]\n"
+    "\n"
+    "Says what a program wastes, from captures that maar capture wrote. Each finding has a\n"
+    "verdict, the arithmetic, the resources by name, and a remedy:\n"
+    "\n"
+    "  proved     a run with the mistake mended holds exactly so many bytes less at its peak\n"
+    "  bounded    the saving lies between two figures\n"
+    "  suspected  a person has to look\n"
+    "\n"
+    "  --json             print one JSON object for each capture, of the schema\n"
+    "                     maar-findings/1\n"
+    "  --names N          name at most N resources of each finding; 5 by default\n"
+    "  --fail-on VERDICT  exit with 1 if there is a finding of this verdict or a surer one:\n"
+    "                     proved, bounded or suspected; never, the default, exits with 0\n"
+    "\n"
+    "docs/findings.md explains each finding with a small program that has the mistake.\n";
+
+enum advise_option {
+    OPTION_HELP = 256,
+    OPTION_JSON,
+    OPTION_NAMES,
+    OPTION_FAIL_ON,
+};
+
+static const struct option advise_options[] = {
+    {"help", no_argument, NULL, OPTION_HELP},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"names", required_argument, NULL, OPTION_NAMES},
+    {"fail-on", required_argument, NULL, OPTION_FAIL_ON},
+    {NULL, 0, NULL, 0},
+};
+
+struct advise_settings {
+    bool json;
+    bool help;
+    uint32_t names;
+    int worst; /* the last verdict that fails, or -1 */
+};
+
+static bool read_verdict(const char* text, int* worst)
+{
+    if (strcmp(text, "never") == 0) {
+        *worst = -1;
+        return true;
+    }
+    for (int i = SUPPORT_VERDICT_PROVED; i <= SUPPORT_VERDICT_SUSPECTED; ++i) {
+        if (strcmp(text, support_verdict_word((enum support_verdict)i)) == 0) {
+            *worst = i;
+            return true;
+        }
+    }
+    tool_complain("--fail-on %s: expected proved, bounded, suspected or never", text);
+    return false;
+}
+
+static bool read_options(int argc, char** argv, struct advise_settings* settings)
+{
+    int result;
+    opterr = 0;
+    optind = 1;
+    while ((result = getopt_long(argc, argv, ":", advise_options, NULL)) != -1) {
+        switch (result) {
+        case OPTION_HELP:
+            settings->help = true;
+            return true;
+        case OPTION_JSON:
+            settings->json = true;
+            break;
+        case OPTION_NAMES:
+            if (!tool_parse_number(optarg, &settings->names)) {
+                tool_complain("--names %s: expected a number", optarg);
+                return false;
+            }
+            break;
+        case OPTION_FAIL_ON:
+            if (!read_verdict(optarg, &settings->worst)) {
+                return false;
+            }
+            break;
+        default:
+            tool_complain_option("advise", result, argv, advise_options);
+            return false;
+        }
+    }
+    if (optind == argc) {
+        tool_complain("advise: no capture named; maar advise --help explains");
+        return false;
+    }
+    return true;
+}
+
+static void print_text(const struct support_history* history,
+                       const struct support_findings* findings, uint32_t names)
+{
+    char name[512];
+    printf("%s: %zu findings in %zu memories and %zu resources\n",
+           tool_printable(history->name, name, sizeof name), findings->count,
+           history->memories.count, history->resources.count);
+    if (history->strays > 0 || history->unfinished > 0) {
+        printf("(%" PRIu64 " entries about objects that the capture does not know, %" PRIu64
+               " unfinished records)\n",
+               history->strays, history->unfinished);
+    }
+    if (findings->count > 0) {
+        putchar('\n');
+        support_findings_write(history, findings, names, stdout);
+    }
+}
+
+/* Returns the exit code for one capture. */
+static int advise(const char* path, const struct advise_settings* settings, bool is_first)
+{
+    struct support_history history;
+    struct support_findings findings;
+    struct support_error error = {.text = ""};
+    int code = TOOL_EXIT_OK;
+    if (!support_history_load(path, &history, &error)) {
+        tool_complain("%s", error.text);
+        return TOOL_EXIT_USAGE;
+    }
+    if (!support_findings_find(&history, &findings, &error)) {
+        tool_complain("%s", error.text);
+        support_history_release(&history);
+        return TOOL_EXIT_FAILED;
+    }
+    if (settings->json) {
+        char* const text = support_findings_json(&history, &findings);
+        if (text != NULL) {
+            puts(text);
+        } else {
+            tool_complain("%s: out of memory", path);
+            code = TOOL_EXIT_FAILED;
+        }
+        free(text);
+    } else {
+        if (!is_first) {
+            putchar('\n');
+        }
+        print_text(&history, &findings, settings->names);
+    }
+    for (size_t i = 0; i < findings.count; ++i) {
+        if ((int)findings.items[i].verdict <= settings->worst) {
+            code = TOOL_EXIT_FAILED;
+        }
+    }
+    support_findings_release(&findings);
+    support_history_release(&history);
+    return code;
+}
+
+int tool_command_advise(int argc, char** argv)
+{
+    struct advise_settings settings = {.names = 5, .worst = -1};
+    if (!read_options(argc, argv, &settings)) {
+        return TOOL_EXIT_USAGE;
+    }
+    if (settings.help) {
+        fputs(advise_help, stdout);
+        return TOOL_EXIT_OK;
+    }
+    int worst = TOOL_EXIT_OK;
+    for (int i = optind; i < argc; ++i) {
+        const int code = advise(argv[i], &settings, i == optind);
+        worst = code > worst ? code : worst;
+    }
+    return worst;
+}
