@@ -2,6 +2,7 @@
  * Builds histories from captures; see history.h. history_entries.c knows what each entry means.
  */
 #include "support/history.h"
+#include "support/format_name.h"
 #include "support/history_internal.h"
 #include "support/trace.h"
 
@@ -192,10 +193,13 @@ void support_history_label(const struct support_history* history, uint32_t resou
     const char* const by = caller[0] != 0 ? " by " : "";
     if (found->image != SUPPORT_HISTORY_NONE) {
         const MaarCaptureImage* const image = &history->images.items[found->image];
-        (void)snprintf(label, size, "%s %ux%ux%u, format %u%s%s", words[found->kind], image->width,
-                       image->height,
-                       image->depth > image->arrayLayers ? image->depth : image->arrayLayers,
-                       image->format, by, caller);
+        const uint32_t depth =
+            image->depth > image->arrayLayers ? image->depth : image->arrayLayers;
+        const char* const format = support_format_name(image->format);
+        char number[32];
+        (void)snprintf(number, sizeof number, "format %u", image->format);
+        (void)snprintf(label, size, "%s %ux%ux%u %s%s%s", words[found->kind], image->width,
+                       image->height, depth, format != NULL ? format : number, by, caller);
         return;
     }
     char bytes[32];
