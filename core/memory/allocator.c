@@ -23,24 +23,6 @@ static maar_atomic64 next_serial;
 /* The tables of an allocator: allocations, objects, slices. */
 enum { TABLES = 3 };
 
-static struct maar_fault find_queue_fault(const MaarAllocatorCreateInfo* info)
-{
-    struct maar_fault fault = MAAR_NO_FAULT;
-    for (uint32_t i = 0; i < info->queueCount && fault.sentence == NULL; ++i) {
-        const MaarQueue* queue = &info->pQueues[i];
-        const struct maar_rule rules[] = {
-            {queue->queue == VK_NULL_HANDLE, MAAR_MESSAGE_ID_NULL_HANDLE,
-             "the queue of an element of pCreateInfo->pQueues is VK_NULL_HANDLE"},
-            {(queue->pfnLock == NULL) != (queue->pfnUnlock == NULL),
-             MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
-             "an element of pCreateInfo->pQueues has only one of pfnLock and pfnUnlock"},
-            {0},
-        };
-        fault = maar_find_fault(rules);
-    }
-    return fault;
-}
-
 static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
 {
     const VkAllocationCallbacks* callbacks = info->pAllocationCallbacks;
@@ -69,8 +51,7 @@ static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
          "pCreateInfo->pAllocationCallbacks lacks pfnAllocation, pfnReallocation or pfnFree"},
         {0},
     };
-    const struct maar_fault fault = maar_find_fault(rules);
-    return fault.sentence != NULL ? fault : find_queue_fault(info);
+    return maar_find_fault(rules);
 }
 
 static void copy_settings(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
@@ -179,6 +160,34 @@ static VkResult open_accounts(const MaarAllocatorCreateInfo* info, MaarAllocator
     return VK_SUCCESS;
 }
 
+/* Reports the first queue that cannot be used. The device must be open. */
+static VkResult check_queues(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
+{
+    const uint32_t families = allocator->device.facts.queue_family_count;
+    for (uint32_t i = 0; i < info->queueCount; ++i) {
+        const MaarQueue* queue = &info->pQueues[i];
+        if (queue->queue == VK_NULL_HANDLE) {
+            return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_NULL_HANDLE,
+                             "maarCreateAllocator",
+                             "pCreateInfo->pQueues[%u].queue is VK_NULL_HANDLE", i);
+        }
+        if ((queue->pfnLock == NULL) != (queue->pfnUnlock == NULL)) {
+            return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                             MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "maarCreateAllocator",
+                             "pCreateInfo->pQueues[%u] has only one of pfnLock and pfnUnlock", i);
+        }
+        /* Of a device with more families, Maar knows only the first ones. */
+        if (queue->familyIndex >= families && families < MAAR_MAX_QUEUE_FAMILIES) {
+            return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                             MAAR_MESSAGE_ID_OUT_OF_RANGE, "maarCreateAllocator",
+                             "pCreateInfo->pQueues[%u].familyIndex is %u, and the number of queue "
+                             "families of the device is %u",
+                             i, queue->familyIndex, families);
+        }
+    }
+    return VK_SUCCESS;
+}
+
 static VkResult copy_queues(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
 {
     if (info->queueCount == 0) {
@@ -222,6 +231,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     result = open_device(pCreateInfo, made);
     if (result == VK_SUCCESS) {
         result = open_accounts(pCreateInfo, made);
+    }
+    if (result == VK_SUCCESS) {
+        result = check_queues(pCreateInfo, made);
     }
     if (result == VK_SUCCESS) {
         result = copy_queues(pCreateInfo, made);

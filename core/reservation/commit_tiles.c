@@ -40,38 +40,56 @@ static uint64_t list_ranges(const struct maar_tile_level* level, const struct ma
     return count;
 }
 
+/* Returns what is wrong with a region, or a fault without a sentence. */
+static struct maar_fault find_region_fault(struct maar_sparse_image* image,
+                                           const MaarTileRegion* region)
+{
+    uint32_t levels = image->mip_levels;
+    for (uint32_t a = 0; a < image->aspect_count; ++a) {
+        const uint32_t count = image->aspects[a].grid.level_count;
+        levels = count < levels ? count : levels;
+    }
+    const VkOffset3D* from = &region->offset;
+    const VkExtent3D* size = &region->extent;
+    const struct maar_rule rules[] = {
+        {region->arrayLayer >= image->layers, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "arrayLayer is a layer that the image lacks"},
+        {region->mipLevel >= image->mip_levels, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "mipLevel is a level that the image lacks"},
+        {region->mipLevel >= levels, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "mipLevel is a level of the mip tail"},
+        {from->x < 0 || from->y < 0 || from->z < 0, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "offset is negative"},
+        {size->width == 0 || size->height == 0 || size->depth == 0, MAAR_MESSAGE_ID_ZERO_SIZE,
+         "extent has a 0"},
+        {0},
+    };
+    const struct maar_fault fault = maar_find_fault(rules);
+    if (fault.sentence != NULL) {
+        return fault;
+    }
+    const uint32_t* extent = maar_sparse_grid(image)->levels[region->mipLevel].extent;
+    const struct maar_rule last[] = {
+        {(uint32_t)from->x >= extent[0] || (uint32_t)from->y >= extent[1] ||
+             (uint32_t)from->z >= extent[2],
+         MAAR_MESSAGE_ID_OUT_OF_RANGE, "offset lies outside the level"},
+        {0},
+    };
+    return maar_find_fault(last);
+}
+
 static VkResult check_regions(MaarAllocator allocator, const char* call,
                               struct maar_sparse_image* image, uint32_t count,
                               const MaarTileRegion* regions)
 {
-    const struct maar_tile_grid* grid = maar_sparse_grid(image);
     if (count > 0 && regions == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pRegions is NULL");
     }
     for (uint32_t i = 0; i < count; ++i) {
-        const MaarTileRegion* region = &regions[i];
-        if (region->arrayLayer >= image->layers) {
-            return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                               "pRegions names a layer that the image lacks");
-        }
-        for (uint32_t a = 0; a < image->aspect_count; ++a) {
-            if (region->mipLevel >= image->aspects[a].grid.level_count) {
-                return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                                   region->mipLevel < image->mip_levels
-                                       ? "pRegions names a level of the mip tail"
-                                       : "pRegions names a level that the image lacks");
-            }
-        }
-        const uint32_t* extent = grid->levels[region->mipLevel].extent;
-        if (region->offset.x < 0 || region->offset.y < 0 || region->offset.z < 0 ||
-            (uint32_t)region->offset.x >= extent[0] || (uint32_t)region->offset.y >= extent[1] ||
-            (uint32_t)region->offset.z >= extent[2]) {
-            return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                               "a region of pRegions begins outside its level");
-        }
-        if (region->extent.width == 0 || region->extent.height == 0 || region->extent.depth == 0) {
-            return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_ZERO_SIZE,
-                             call, "pRegions[%u].extent has a 0", i);
+        const struct maar_fault fault = find_region_fault(image, &regions[i]);
+        if (fault.sentence != NULL) {
+            return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, fault.id, call,
+                             "pRegions[%u].%s", i, fault.sentence);
         }
     }
     return VK_SUCCESS;

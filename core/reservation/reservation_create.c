@@ -74,6 +74,27 @@ static VkResult check_reservation_info(MaarAllocator allocator, const char* call
     return maar_check_rules(allocator, call, rules);
 }
 
+/* Reports a reservation that grows by copies for want of a queue alone: the program enabled what
+ * pages need, and gave the allocator no queue of a family that binds them. */
+static void report_missing_bind_queue(MaarAllocator allocator, const char* call)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    if (!facts->sparse_binding || !facts->sparse_buffers ||
+        maar_pick_bind_queue(allocator) != UINT32_MAX) {
+        return;
+    }
+    for (uint32_t i = 0; i < facts->queue_family_count; ++i) {
+        if ((facts->queue_flags[i] & VK_QUEUE_SPARSE_BINDING_BIT) != 0) {
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_INFO, MAAR_MESSAGE_ID_FEATURE_UNUSED, call,
+                        "the buffer will grow by copies, although sparseBinding and "
+                        "sparseResidencyBuffer are enabled: no queue in "
+                        "MaarAllocatorCreateInfo::pQueues can bind pages; those of family %u can",
+                        i);
+            return;
+        }
+    }
+}
+
 /* Chooses between the two kinds, or reports what the device lacks for the requested one. */
 static VkResult choose_way(MaarAllocator allocator, const char* call,
                            const MaarReservationCreateInfo* info, bool* sparse)
@@ -100,14 +121,17 @@ static VkResult choose_way(MaarAllocator allocator, const char* call,
                          lacking);
     }
     const VkDeviceSize size = info->pBufferInfo->size;
-    *sparse = paging.sparseReservations == VK_TRUE &&
-              (info->flags & MAAR_RESERVATION_CREATE_COPYING_BIT) == 0;
+    const bool copies_wanted = (info->flags & MAAR_RESERVATION_CREATE_COPYING_BIT) != 0;
+    *sparse = paging.sparseReservations == VK_TRUE && !copies_wanted;
     if (size > paging.maxBufferSize || size > MAAR_RANGE_MAX_SIZE) {
         return maar_fail(
             allocator, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_ID_BUFFER_TOO_LARGE, call,
             "pBufferInfo->size is %llu, and no buffer of this device may be larger than "
             "%llu bytes (maxBufferSize)",
             (unsigned long long)size, (unsigned long long)paging.maxBufferSize);
+    }
+    if (!*sparse && !copies_wanted) {
+        report_missing_bind_queue(allocator, call);
     }
     return VK_SUCCESS;
 }

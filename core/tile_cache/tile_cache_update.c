@@ -191,12 +191,17 @@ static VkResult check_update(MaarAllocator allocator, const char* call, MaarTile
         {update->requestCount > 0 && update->pRequests == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
          "pUpdate->pRequests is NULL"},
         {*count > 0 && uploads == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pUploads is NULL"},
-        {update->budget != 0 && update->budget < (*found)->pinned_size,
-         MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL,
-         "pUpdate->budget is less than the pages that are always there"},
         {0},
     };
-    return maar_check_rules(allocator, call, rules);
+    result = maar_check_rules(allocator, call, rules);
+    const VkDeviceSize least = (*found)->pinned_size;
+    if (result == VK_SUCCESS && update->budget != 0 && update->budget < least) {
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                         MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL, call,
+                         "pUpdate->budget is %llu bytes, and %llu are always there",
+                         (unsigned long long)update->budget, (unsigned long long)least);
+    }
+    return result;
 }
 
 static void note_totals(struct maar_tile_cache* cache, uint32_t started)

@@ -103,12 +103,14 @@ static VkResult move_slots(struct maar_tile_cache* cache, const char* call, uint
     for (uint32_t i = 0; i < count; ++i) {
         struct maar_upload_slot* slot = find_upload(cache, uploads[i].id);
         if (slot == NULL) {
-            while (i-- > 0) {
-                cache->slots[(uint32_t)uploads[i].id].state = MAAR_UPLOAD_STARTED;
+            for (uint32_t k = 0; k < i; ++k) {
+                cache->slots[(uint32_t)uploads[k].id].state = MAAR_UPLOAD_STARTED;
             }
-            return maar_misuse(cache->allocator, MAAR_MESSAGE_ID_STALE_UPLOAD, call,
-                               "pUploads names an upload that is not there any more, is recorded "
-                               "already, or is named twice");
+            return maar_fail(cache->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                             MAAR_MESSAGE_ID_STALE_UPLOAD, call,
+                             "pUploads[%u] names an upload that is not there any more, is recorded "
+                             "already, or is named twice",
+                             i);
         }
         slot->state = state;
     }

@@ -56,10 +56,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientResource(MaarAllocator allocator,
     }
     const struct maar_transient_state* state = self->state;
     if (copyIndex >= self->copy_count || resourceIndex >= state->graph.resource_count) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
-                           copyIndex >= self->copy_count
-                               ? "copyIndex is not below the heap's copyCount"
-                               : "resourceIndex is not below the graph's resourceCount");
+        const bool copy = copyIndex >= self->copy_count;
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         __func__, "%s is %u, not below the %s (%u)",
+                         copy ? "copyIndex" : "resourceIndex", copy ? copyIndex : resourceIndex,
+                         copy ? "heap's copyCount" : "graph's resourceCount",
+                         copy ? self->copy_count : state->graph.resource_count);
     }
     const struct maar_transient_resource* resource = &state->graph.resources[resourceIndex];
     const struct maar_transient_object* object =
@@ -243,8 +245,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTransientPassBarriers(MaarAllocator alloca
         return result;
     }
     if (passIndex >= self->state->graph.pass_count) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
-                           "passIndex is not below the graph's passCount");
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         __func__, "passIndex is %u, not below the graph's passCount (%u)",
+                         passIndex, self->state->graph.pass_count);
     }
     const struct maar_transient_records* records = &self->state->records;
     struct barrier_answer answer = {

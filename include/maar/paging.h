@@ -168,7 +168,9 @@ typedef struct MaarPageRun {
  * @param pPoints     the device waits for these before it binds: the points after which nobody uses
  *                    the pages that were given back. The submission takes what all threads have
  *                    recorded, so their pages count too. Forgotten if the call fails or nothing was
- *                    recorded. Points of the host timeline must have passed.
+ *                    recorded. Points of the host timeline must have passed. Work of other points
+ *                    must have been submitted: if it is submitted later to the same queue, neither
+ *                    the binds nor that work ever begin
  * @param pPoint      receives a point of Maar's own timeline, valid as long as the allocator; work
  *                    that uses the pages waits for it; may be NULL
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY or VK_ERROR_OUT_OF_DEVICE_MEMORY (what was not

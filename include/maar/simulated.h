@@ -90,7 +90,8 @@ typedef struct MaarSimulatedQueueFamily {
     VkQueueFlags flags;
 } MaarSimulatedQueueFamily;
 
-/** The device's support of sparse resources. Each VkBool32 has the name of Vulkan's. */
+/** The device's support of sparse resources. Each VkBool32 is a feature of Vulkan's, named beside
+ * it. */
 typedef struct MaarSimulatedSparse {
     /** VkPhysicalDeviceFeatures::sparseBinding */
     VkBool32 sparseBinding;

@@ -227,7 +227,8 @@ MAAR_API VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
 
 /**
  * Destroys a tile cache. Never blocks: its staging memory is freed once the uploads that
- * maarEndTileUploads has ended have been executed. The image and its pages stay as they are.
+ * maarEndTileUploads has ended have been executed. No thread may write to MaarTileUpload::pData any
+ * more. The image and its pages stay as they are.
  * Uploads that were recorded and not ended must have been executed, or must not be submitted later.
  *
  * @param allocator  not null

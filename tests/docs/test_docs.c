@@ -293,7 +293,8 @@ static MaarPoint submit_nothing(void* context, VkCommandBuffer commands, const M
     return *bound;
 }
 
-static void use_streamed_texture(MaarAllocator allocator, VkCommandBuffer commands)
+static void use_streamed_texture(MaarAllocator allocator, VkPhysicalDevice gpu,
+                                 VkCommandBuffer commands)
 {
     MaarSparseImage image = VK_NULL_HANDLE;
     MaarTileCache cache = VK_NULL_HANDLE;
@@ -302,6 +303,17 @@ static void use_streamed_texture(MaarAllocator allocator, VkCommandBuffer comman
     const uint32_t request = MAAR_PACK_TILE_REQUEST(0u, 0u, 3u, 2u);
     const MaarPoint none = {.value = 0};
     uint32_t submissions = 0;
+    /* A frame whose binds the driver rejects; its uploads begin again. */
+    const MaarSimulatedFault fault = {
+        .sType = MAAR_STRUCTURE_TYPE_SIMULATED_FAULT,
+        .pFunctionName = "vkQueueBindSparse",
+        .result = VK_ERROR_OUT_OF_HOST_MEMORY,
+    };
+    assert_int_equal(maarSimulatedSetFault(gpu, &fault), VK_SUCCESS);
+    assert_int_equal(
+        stream(allocator, cache, 1, &request, &none, commands, submit_nothing, &submissions),
+        VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(submissions, 0);
     for (uint32_t frame = 0; frame < 4; ++frame) {
         assert_int_equal(
             stream(allocator, cache, 1, &request, &none, commands, submit_nothing, &submissions),
@@ -314,8 +326,7 @@ static void use_streamed_texture(MaarAllocator allocator, VkCommandBuffer comman
     assert_int_equal(maarGetTileCacheLevels(allocator, cache, 0, &count, levels), VK_SUCCESS);
     assert_int_equal(count, 256);
     assert_int_equal(levels[2 * 16 + 3], 0);
-    maarDestroyTileCache(allocator, cache);
-    maarDestroySparseImage(allocator, image);
+    assert_int_equal(destroy_texture(allocator, image, cache, &none), VK_SUCCESS);
 }
 
 static void use_tiles(MaarAllocator allocator)
@@ -412,7 +423,7 @@ static void docs_pages_come_and_go(void** state)
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     assert_int_equal(LOAD(instance, vkBeginCommandBuffer)(commands, &begin), VK_SUCCESS);
     use_array(allocator, VK_TRUE);
-    use_streamed_texture(allocator, commands);
+    use_streamed_texture(allocator, only_device(instance), commands);
     use_tiles(allocator);
     use_level_pool(allocator);
     use_stitching_pool(allocator);
@@ -466,6 +477,46 @@ static void docs_plan_shares_as_described(void** state)
     maarDestroyPlan(plan);
 }
 
+static void docs_each_class_of_a_plan_has_memory(void** state)
+{
+    (void)state;
+    const VkInstance instance = make_simulated_instance();
+    VkDevice device = VK_NULL_HANDLE;
+    const MaarAllocator allocator = open_device(instance, &device);
+    /* No two of them have a memory type in common. */
+    const MaarPlanResource resources[3] = {
+        {.size = 65536, .alignment = 256, .memoryTypeBits = 1},
+        {.size = 4096, .alignment = 256, .memoryTypeBits = 2},
+        {.size = 32768, .alignment = 256, .memoryTypeBits = 1, .firstPass = 1, .lastPass = 1},
+    };
+    const MaarPlanCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_PLAN_CREATE_INFO, .resourceCount = 3, .pResources = resources};
+    MaarPlan plan = VK_NULL_HANDLE;
+    assert_int_equal(maarCreatePlan(&info, &plan), VK_SUCCESS);
+    MaarAllocation memory[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+    assert_int_equal(allocate_classes(allocator, plan, 1, memory), VK_INCOMPLETE);
+    assert_int_equal(allocate_classes(allocator, plan, 2, memory), VK_SUCCESS);
+    MaarPlanPlacement placements[3];
+    uint32_t count = 3;
+    assert_int_equal(maarGetPlanPlacements(plan, &count, placements), VK_SUCCESS);
+    for (uint32_t i = 0; i < 3; ++i) {
+        MaarAllocationInfo got = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+        assert_int_equal(maarGetAllocationInfo(allocator, memory[placements[i].classIndex], &got),
+                         VK_SUCCESS);
+        assert_int_equal(1u << got.memoryTypeIndex, resources[i].memoryTypeBits);
+        assert_true(placements[i].offset + resources[i].size <= got.size);
+    }
+    maarFreeMemory(allocator, memory[0]);
+    maarFreeMemory(allocator, memory[1]);
+    MaarStatistics held = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
+    assert_int_equal(maarGetStatistics(allocator, VK_NULL_HANDLE, &held), VK_SUCCESS);
+    assert_int_equal(held.allocationCount, 0);
+    maarDestroyPlan(plan);
+    maarDestroyAllocator(allocator);
+    LOAD(instance, vkDestroyDevice)(device, NULL);
+    LOAD(instance, vkDestroyInstance)(instance, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -474,6 +525,7 @@ int main(void)
         cmocka_unit_test(docs_pages_come_and_go),
         cmocka_unit_test(docs_logged_trace_is_read),
         cmocka_unit_test(docs_plan_shares_as_described),
+        cmocka_unit_test(docs_each_class_of_a_plan_has_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -285,6 +285,25 @@ static void docs_queue_is_locked_around_submissions(void** state)
     maarDestroyReservation(rig->allocator, reservation);
 }
 
+static void docs_timelines_end_after_their_threads(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    VkSemaphore timelines[2];
+    for (uint32_t i = 0; i < 2; ++i) {
+        timelines[i] = rig_create_timeline(rig, 0);
+        const MaarPoint last_use = {.semaphore = timelines[i], .value = 1};
+        const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        assert_int_equal(
+            maarFreeMemoryAfter(rig->allocator, rig_allocate(rig, 100, &how), 1, &last_use),
+            VK_SUCCESS);
+        rig_signal(rig, timelines[i], 1);
+    }
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 2);
+    assert_int_equal(destroy_timelines(rig->allocator, rig->device, 2, timelines), VK_SUCCESS);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 0);
+}
+
 static void docs_dump_is_written(void** state)
 {
     (void)state;
@@ -321,6 +340,7 @@ int main(void)
         rig_unit_test(docs_budgets_are_printed),
         rig_unit_test(docs_messages_and_leaks_have_names),
         rig_unit_test(docs_queue_is_locked_around_submissions),
+        rig_unit_test(docs_timelines_end_after_their_threads),
         rig_unit_test(docs_dump_is_written),
         cmocka_unit_test(docs_ranges_are_placed),
     };

@@ -288,10 +288,10 @@ static void images_that_cannot_be_are_refused(void** state)
         MaarMessageId id;
         const char* culprit;
     } rows[] = {
-        {{0, 1, {0, 0, 0}, {1, 1, 1}}, MAAR_MESSAGE_ID_OUT_OF_RANGE, "layer"},
-        {{99, 0, {0, 0, 0}, {1, 1, 1}}, MAAR_MESSAGE_ID_OUT_OF_RANGE, NULL},
-        {{0, 0, {-1, 0, 0}, {1, 1, 1}}, MAAR_MESSAGE_ID_OUT_OF_RANGE, NULL},
-        {{0, 0, {0, 256, 0}, {1, 1, 1}}, MAAR_MESSAGE_ID_OUT_OF_RANGE, NULL},
+        {{0, 1, {0, 0, 0}, {1, 1, 1}}, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pRegions[0].arrayLayer"},
+        {{99, 0, {0, 0, 0}, {1, 1, 1}}, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pRegions[0].mipLevel"},
+        {{0, 0, {-1, 0, 0}, {1, 1, 1}}, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pRegions[0].offset"},
+        {{0, 0, {0, 256, 0}, {1, 1, 1}}, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pRegions[0].offset"},
         {{0, 0, {0, 0, 0}, {0, 1, 1}}, MAAR_MESSAGE_ID_ZERO_SIZE, "pRegions[0].extent"},
         {{0, 0, {0, 0, 0}, {1, 0, 1}}, MAAR_MESSAGE_ID_ZERO_SIZE, "pRegions[0].extent"},
         {{0, 0, {0, 0, 0}, {256, 256, 0}}, MAAR_MESSAGE_ID_ZERO_SIZE, "pRegions[0].extent"},
@@ -304,10 +304,11 @@ static void images_that_cannot_be_are_refused(void** state)
                          VK_ERROR_VALIDATION_FAILED_EXT);
         rig_expect_message_naming(rig, rows[i].id, rows[i].culprit);
     }
-    const MaarTileRegion in_tail = {tail, 0, {0, 0, 0}, {1, 1, 1}};
-    assert_int_equal(maarCommitTiles(rig->allocator, image, 1, &in_tail),
+    const MaarTileRegion in_tail[2] = {{0, 0, {0, 0, 0}, {1, 1, 1}},
+                                       {tail, 0, {0, 0, 0}, {1, 1, 1}}};
+    assert_int_equal(maarCommitTiles(rig->allocator, image, 2, in_tail),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pRegions[1].mipLevel");
     assert_int_equal(maarCommitMipTail(rig->allocator, image, 1, 1),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "firstLayer");

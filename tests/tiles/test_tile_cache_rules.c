@@ -370,7 +370,7 @@ static void cancelled_upload_is_started_again(void** state)
     const MaarTileUpload twice[2] = {uploads[0], uploads[0]};
     assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, 2, twice),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_UPLOAD);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_UPLOAD, "pUploads[1]");
     /* A command buffer that is thrown away. */
     assert_int_equal(maarRecordTileUploads(rig->allocator, cache, commands, count, uploads),
                      VK_SUCCESS);
@@ -654,6 +654,10 @@ static void misuse_is_reported(void** state)
     count = 1;
     assert_int_equal(maarUpdateTileCache(rig->allocator, cache, &update, &count, uploads),
                      VK_ERROR_VALIDATION_FAILED_EXT);
+    MaarTileCacheInfo tiles = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO};
+    assert_int_equal(maarGetTileCacheInfo(rig->allocator, cache, &tiles), VK_SUCCESS);
+    assert_int_equal(rig_message_number(rig, 0), 1);
+    assert_int_equal(rig_message_number(rig, 1), tiles.pinnedSize);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL, "budget");
     stop();
 }

@@ -857,12 +857,15 @@ static void misuse_of_heaps_is_named(void** state)
     MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
     assert_int_equal(maarGetTransientResource(rig->allocator, heap, 1, 0, &resource),
                      VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_number(rig, 0) == 1 && rig_message_number(rig, 1) == 1);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "copyIndex");
     assert_int_equal(maarGetTransientResource(rig->allocator, heap, 0, 3, &resource),
                      VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_number(rig, 0) == 3 && rig_message_number(rig, 1) == 3);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "resourceIndex");
     assert_int_equal(maarGetTransientPassBarriers(rig->allocator, heap, 0, 3, &barriers),
                      VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_number(rig, 0) == 3 && rig_message_number(rig, 1) == 3);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "passIndex");
     const uint32_t twice[] = {1, 1, 0};
     maker.graph.pPreviousIndices = twice;

@@ -108,11 +108,16 @@ static void create_queues_are_checked_and_copied(void** state)
     MaarAllocatorCreateInfo info = rig->create_info;
     info.queueCount = 1;
     info.pQueues = &queue;
-    expect_refused(rig, &info, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_NULL_HANDLE, NULL);
+    expect_refused(rig, &info, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_NULL_HANDLE,
+                   "pQueues[0]");
     queue.queue = rig->queue;
+    queue.familyIndex = 9;
+    expect_refused(rig, &info, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                   "pQueues[0].familyIndex");
+    queue.familyIndex = 0;
     queue.pfnLock = ignore_queue;
     expect_refused(rig, &info, VK_ERROR_VALIDATION_FAILED_EXT,
-                   MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "pfnLock");
+                   MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "pQueues[0]");
     queue.pfnUnlock = ignore_queue;
     rig->create_info = info;
     rig_make_allocator(rig);

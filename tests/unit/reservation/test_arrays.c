@@ -154,6 +154,7 @@ static void array_that_is_full_stays_as_it_was(void** state)
         assert_true(rig_message_names(rig, "maarAppendArray") &&
                     rig_message_names(rig, "\"keys\""));
         assert_true(counts[i] != 2 || rig_message_names_number(rig, most + 1));
+        assert_true(rig_message_names_number(rig, MIB) && rig_message_names_number(rig, 24));
         rig_expect_message_naming(rig, MAAR_MESSAGE_ID_ARRAY_FULL, "43690");
         assert_int_equal(
             maarReserveArray(rig->allocator, array, counts[i] < most ? most + 1 : counts[i]),

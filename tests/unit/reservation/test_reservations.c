@@ -300,6 +300,35 @@ static void device_that_lacks_something_is_reported(void** state)
     rig_close(rig);
 }
 
+/* A program that gives Maar its main queue alone, on a card whose pages another family binds. */
+static void forgotten_queue_that_binds_is_reported(void** state)
+{
+    (void)state;
+    MaarSimulatedProfile profile = *rig_profile_sparse();
+    profile.queueFamilyCount = 2;
+    profile.queueFamilies[0] = (MaarSimulatedQueueFamily){
+        .count = 1, .flags = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT | VK_QUEUE_TRANSFER_BIT};
+    profile.queueFamilies[1] =
+        (MaarSimulatedQueueFamily){.count = 1, .flags = VK_QUEUE_SPARSE_BINDING_BIT};
+    const struct rig_setup setup = {.profile = &profile, .paging = true};
+    rig = rig_new();
+    rig_open(rig, &setup);
+    const MaarQueue main_queue = {.familyIndex = 0, .queue = rig->queue};
+    rig->create_info.queueCount = 1;
+    rig->create_info.pQueues = &main_queue;
+    rig_make_allocator(rig);
+    MaarReservation copying = fixture_reserve(rig, MIB, MAAR_RESERVATION_CREATE_COPYING_BIT);
+    rig_expect_silence(rig);
+    MaarReservation surprised = fixture_reserve(rig, MIB, 0);
+    assert_int_equal(fixture_info(rig, surprised).sparse, VK_FALSE);
+    assert_int_equal(rig->messages.counts[MAAR_MESSAGE_SEVERITY_INFO], 1);
+    assert_int_equal(rig_message_number(rig, 0), 1); /* the family */
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_UNUSED, "maarCreateReservation");
+    maarDestroyReservation(rig->allocator, copying);
+    maarDestroyReservation(rig->allocator, surprised);
+    rig_close(rig);
+}
+
 /* ---- sharing ---- */
 
 static void aliased_ranges_share_pages(void** state)
@@ -645,6 +674,7 @@ int main(void)
         rig_unit_test(misuse_is_reported),
         rig_unit_test(scarce_address_space_is_reported),
         rig_unit_test(device_that_lacks_something_is_reported),
+        rig_unit_test(forgotten_queue_that_binds_is_reported),
         rig_unit_test(aliased_ranges_share_pages),
         rig_unit_test(aliasing_that_cannot_be_is_refused),
         rig_unit_test(destruction_waits_for_its_points),
