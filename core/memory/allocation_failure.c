@@ -207,8 +207,8 @@ static const char* explain_fallback(MaarAllocator allocator, const struct maar_f
                                     uint32_t heap)
 {
     const struct maar_budget budget = maar_budget_read(allocator, heap);
-    const struct maar_allocation_failure wish = {.size = fallback->size};
-    if (is_above_limit(&allocator->heaps[heap], &wish)) {
+    const struct maar_allocation_failure request = {.size = fallback->size};
+    if (is_above_limit(&allocator->heaps[heap], &request)) {
         return "is at the limit that pHeapSizeLimits sets";
     }
     return maar_budget_holds(&budget, fallback->size) ? "has no room" : "is at its budget";
