@@ -4,6 +4,7 @@
 #ifndef MAAR_CORE_CHAIN_H
 #define MAAR_CORE_CHAIN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <vulkan/vulkan_core.h>
@@ -17,6 +18,13 @@ static inline const void* maar_chain_find(const void* chain, int type)
         link = link->pNext;
     }
     return link;
+}
+
+/* Whether a structure of a chain has an sType of 0: nobody has set it, since the structure of
+ * Vulkan that has this number is never in a chain. */
+static inline bool maar_chain_has_untyped(const void* chain)
+{
+    return maar_chain_find(chain, VK_STRUCTURE_TYPE_APPLICATION_INFO) != NULL;
 }
 
 #endif

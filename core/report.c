@@ -209,8 +209,9 @@ void maar_report_structure(MaarAllocator allocator, const char* call, const char
     } else {
         const VkBaseInStructure* base = structure;
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE,
-                    call, "%s->sType is %s, not %s", name, name_structure((int)base->sType).text,
-                    name_structure(wanted).text);
+                    call, "%s%ssType is %s, not %s", name,
+                    name[strlen(name) - 1] == '.' ? "" : "->",
+                    name_structure((int)base->sType).text, name_structure(wanted).text);
     }
 }
 

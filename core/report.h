@@ -57,7 +57,8 @@ static inline VkResult maar_check_rules(MaarAllocator allocator, const char* cal
                                   : maar_misuse(allocator, fault.id, call, fault.sentence);
 }
 
-/* Reports that an argument is NULL or has a wrong sType. */
+/* Reports that an argument is NULL or has a wrong sType. name: an argument, a pointer in a
+ * structure, or a structure in a structure with a "." at the end. */
 void maar_report_structure(MaarAllocator allocator, const char* call, const char* name,
                            const void* structure, int wanted);
 /* Checks that an argument is not NULL and has the right sType. Returns VK_SUCCESS, or reports the

@@ -217,8 +217,15 @@ static VkResult sim_import_read(struct sim_device* device, const VkMemoryAllocat
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     if (!sim_file_accept(device, SIM_FN_vkAllocateMemory, import->fd, type, &head, &size, &file) ||
-        !sim_is_memory_file(&head, size) ||
-        !sim_import_fits(device, info, import, &head, dedicated)) {
+        !sim_is_memory_file(&head, size)) {
+        return VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    }
+    if ((device->gpu->flags & MAAR_SIMULATED_NO_MEMORY_FOR_WRONG_TYPE_BIT) != 0 &&
+        type == VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT &&
+        info->memoryTypeIndex != head.type) {
+        return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    if (!sim_import_fits(device, info, import, &head, dedicated)) {
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
     share->import_type = type;

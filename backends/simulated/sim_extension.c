@@ -85,6 +85,11 @@ uint32_t sim_profile_minor(const MaarSimulatedProfile* profile)
     return profile->apiVersion == 0 ? 3 : VK_API_VERSION_MINOR(profile->apiVersion);
 }
 
+bool sim_heap_has_budget(const MaarSimulatedHeap* heap)
+{
+    return heap->budgetKnown == VK_TRUE || heap->budget != 0;
+}
+
 uint64_t sim_extensions_of_profile(const MaarSimulatedProfile* profile)
 {
     const uint32_t minor = sim_profile_minor(profile);
@@ -100,6 +105,11 @@ uint64_t sim_extensions_of_profile(const MaarSimulatedProfile* profile)
         if (found != SIM_EXT_NONE && !sim_extension_is_of_instance(found) &&
             !sim_extension_shares(found)) {
             set |= (uint64_t)1 << found;
+        }
+    }
+    for (uint32_t i = 0; i < profile->heapCount; i++) {
+        if (sim_heap_has_budget(&profile->heaps[i])) {
+            set |= (uint64_t)1 << SIM_EXT_MEMORY_BUDGET;
         }
     }
     return set;

@@ -73,6 +73,8 @@ const char* sim_extension_name(enum sim_extension extension);
 /* Returns the extension of a name; SIM_EXT_NONE when the name is unknown. */
 enum sim_extension sim_extension_find(const char* name);
 bool sim_extension_is_of_instance(enum sim_extension extension);
+/* Whether a heap of a profile reports a budget of its own, and not its size. */
+bool sim_heap_has_budget(const MaarSimulatedHeap* heap);
 /* Returns the set of extensions that a profile's device reports. */
 uint64_t sim_extensions_of_profile(const MaarSimulatedProfile* profile);
 /* Makes a set from a list of names. Returns VK_ERROR_EXTENSION_NOT_PRESENT when a name is not in

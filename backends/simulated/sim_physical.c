@@ -206,7 +206,7 @@ static void sim_fill_budget(struct sim_gpu* gpu, VkPhysicalDeviceMemoryBudgetPro
     for (uint32_t i = 0; i < VK_MAX_MEMORY_HEAPS; i++) {
         const MaarSimulatedHeap* heap = &gpu->profile.heaps[i];
         const bool present = i < gpu->profile.heapCount;
-        to->heapBudget[i] = !present ? 0 : heap->budgetKnown ? heap->budget : heap->size;
+        to->heapBudget[i] = !present ? 0 : sim_heap_has_budget(heap) ? heap->budget : heap->size;
         to->heapUsage[i] = present ? heap->usage + gpu->counters.heapLive[i] : 0;
     }
     sim_unlock_gpu(gpu);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/chain.h"
 #include "core/memory/allocate.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/export_types.h"
@@ -43,6 +44,8 @@ static struct maar_fault find_create_info_fault(const MaarAllocationCreateInfo* 
          "pCreateInfo->dedicated is not a MaarDedicated"},
         {!(info->priority >= 0.0F && info->priority <= 1.0F), MAAR_MESSAGE_ID_OUT_OF_RANGE,
          "pCreateInfo->priority is not within 0 and 1"},
+        {maar_chain_has_untyped(info->pNext), MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE,
+         "pCreateInfo->pNext has a structure whose sType is 0"},
         {0},
     };
     return maar_find_fault(rules);

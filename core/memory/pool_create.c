@@ -122,6 +122,8 @@ struct maar_fault maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCr
          "pCreateInfo->minBlockCount is above maxBlockCount"},
         {!(info->priority >= 0.0F && info->priority <= 1.0F), MAAR_MESSAGE_ID_OUT_OF_RANGE,
          "pCreateInfo->priority is not within 0 and 1"},
+        {maar_chain_has_untyped(info->pNext), MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE,
+         "pCreateInfo->pNext has a structure whose sType is 0"},
         {info->minAlignment > largest_block(allocator), MAAR_MESSAGE_ID_OUT_OF_RANGE,
          "pCreateInfo->minAlignment is above the device's maxMemoryAllocationSize"},
         {info->blockSize > largest_block(allocator), MAAR_MESSAGE_ID_OUT_OF_RANGE,

@@ -186,6 +186,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForBuffer(
     if (result != VK_SUCCESS) {
         return result;
     }
+    if (pBufferInfo->size == 0) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, __func__,
+                           "pBufferInfo->size is 0");
+    }
     MaarMemoryRequest request;
     result = maar_buffer_info_request(allocator, pBufferInfo, &request);
     if (result != VK_SUCCESS) {

@@ -55,7 +55,8 @@ static VkResult check_disjoint(MaarAllocator allocator, const char* call,
          "planeCount is neither 2 nor 3"},
         {0},
     };
-    return maar_check_rules(allocator, call, rules);
+    result = maar_check_rules(allocator, call, rules);
+    return result == VK_SUCCESS ? maar_refuse_impossible_image(allocator, call, info) : result;
 }
 
 /* Frees the allocations of the first `made` planes. */

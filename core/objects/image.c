@@ -149,6 +149,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
         return maar_misuse(allocator, MAAR_MESSAGE_ID_DISJOINT_IMAGE, __func__,
                            "pImageInfo is disjoint: each plane may need another memory type");
     }
+    result = maar_refuse_impossible_image(allocator, __func__, pImageInfo);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
     MaarMemoryRequest request;
     result = maar_image_info_request(allocator, pImageInfo, &request);
     if (result != VK_SUCCESS) {

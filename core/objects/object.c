@@ -69,6 +69,14 @@ struct maar_fault maar_find_image_fault(const VkImageCreateInfo* info)
     return maar_find_fault(rules);
 }
 
+VkResult maar_refuse_impossible_image(MaarAllocator allocator, const char* call,
+                                      const VkImageCreateInfo* info)
+{
+    const struct maar_fault fault = maar_find_image_fault(info);
+    return fault.sentence == NULL ? VK_SUCCESS
+                                  : maar_misuse(allocator, fault.id, call, fault.sentence + 1);
+}
+
 VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
                                const VkImageCreateInfo* info, const char* disjoint)
 {
@@ -88,9 +96,7 @@ VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_fault fault = maar_find_image_fault(info);
-    return fault.sentence == NULL ? VK_SUCCESS
-                                  : maar_misuse(allocator, fault.id, call, fault.sentence + 1);
+    return maar_refuse_impossible_image(allocator, call, info);
 }
 
 VkResult maar_enter_with_object(MaarAllocator allocator, const char* call, const char* what,

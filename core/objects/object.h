@@ -46,6 +46,10 @@ VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
 /* Returns why no device could have such an image, in a sentence that begins with ".pImageInfo", or
  * a fault without a sentence. The limits of the device are left to the driver. */
 struct maar_fault maar_find_image_fault(const VkImageCreateInfo* info);
+/* Reports an image that no device could have, and returns the error of misuse. Returns VK_SUCCESS
+ * for others. */
+VkResult maar_refuse_impossible_image(MaarAllocator allocator, const char* call,
+                                      const VkImageCreateInfo* info);
 
 /* ---- requirements ---- */
 

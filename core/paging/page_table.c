@@ -21,16 +21,16 @@ static uint32_t divide_up(uint32_t value, uint32_t by)
     return value / by + (value % by != 0 ? 1 : 0);
 }
 
-VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call,
+VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call, const char* argument,
                                  const MaarAllocationCreateInfo* info)
 {
     if (info == NULL) {
         return VK_SUCCESS;
     }
-    VkResult result = maar_check_structure(allocator, call, "pMemoryInfo", info,
+    VkResult result = maar_check_structure(allocator, call, argument, info,
                                            MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
     if (result == VK_SUCCESS) {
-        result = maar_check_create_info(allocator, call, "pMemoryInfo", info);
+        result = maar_check_create_info(allocator, call, argument, info);
     }
     if (result != VK_SUCCESS) {
         return result;

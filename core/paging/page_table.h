@@ -48,8 +48,9 @@ struct maar_page_table_info {
     VkExtent3D extent; /* of the level, texels */
 };
 
-/* Checks a pMemoryInfo, which may be NULL, and reports what pages cannot have. */
-VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call,
+/* Checks a pMemoryInfo, which may be NULL, and reports what pages cannot have. argument: its name
+ * in the public function, for messages. */
+VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call, const char* argument,
                                  const MaarAllocationCreateInfo* info);
 /* Chooses memory types and makes a table without pages. Returns VK_ERROR_FEATURE_NOT_PRESENT, after
  * a report, if no type serves; VK_ERROR_OUT_OF_HOST_MEMORY; or misuse, after a report, if the pool

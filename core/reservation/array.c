@@ -119,6 +119,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetArrayInfo(MaarAllocator allocator, MaarArr
         .maxCount = it->reservation.size / it->element_size,
         .elementSize = it->element_size,
         .reservation = MAAR_FROM_BITS(MaarReservation, it->reservation.listed.handle),
+        .buffer = it->reservation.buffer,
+        .address = it->reservation.address,
+        .moveCount = it->reservation.move_count,
     };
     return VK_SUCCESS;
 }

@@ -35,17 +35,36 @@ static bool is_external(const void* chain)
     return external != NULL && external->handleTypes != 0;
 }
 
+/* What the fields of a reservation's create info are called in messages. */
+struct create_names {
+    const char* info;
+    const char* buffer_info;
+    const char* memory_info;
+};
+
+static const struct create_names names_of_reservation = {
+    .info = "pCreateInfo",
+    .buffer_info = "pCreateInfo->pBufferInfo",
+    .memory_info = "pCreateInfo->pMemoryInfo",
+};
+static const struct create_names names_of_array = {
+    .info = "pCreateInfo->reservation.",
+    .buffer_info = "pCreateInfo->reservation.pBufferInfo",
+    .memory_info = "pCreateInfo->reservation.pMemoryInfo",
+};
+
 static VkResult check_reservation_info(MaarAllocator allocator, const char* call,
+                                       const struct create_names* names,
                                        const MaarReservationCreateInfo* info)
 {
-    VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
+    VkResult result = maar_check_structure(allocator, call, names->info, info,
                                            MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO);
     if (result == VK_SUCCESS) {
-        result = maar_check_structure(allocator, call, "pBufferInfo", info->pBufferInfo,
+        result = maar_check_structure(allocator, call, names->buffer_info, info->pBufferInfo,
                                       VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO);
     }
     if (result == VK_SUCCESS) {
-        result = maar_pages_check_memory(allocator, call, info->pMemoryInfo);
+        result = maar_pages_check_memory(allocator, call, names->memory_info, info->pMemoryInfo);
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -186,7 +205,8 @@ VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
                                  size_t bytes, struct maar_reservation** made)
 {
     bool sparse = false;
-    VkResult result = check_reservation_info(allocator, call, info);
+    VkResult result = check_reservation_info(
+        allocator, call, kind == MAAR_OBJECT_ARRAY ? &names_of_array : &names_of_reservation, info);
     if (result == VK_SUCCESS) {
         result = choose_way(allocator, call, info, &sparse);
     }

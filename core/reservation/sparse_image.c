@@ -30,8 +30,6 @@ static VkResult check_image_info(MaarAllocator allocator, const char* call,
     }
     const VkExternalMemoryImageCreateInfo* external =
         maar_chain_find(info->pNext, VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO);
-    const bool has_extent =
-        info->extent.width != 0 && info->extent.height != 0 && info->extent.depth != 0;
     const struct maar_rule rules[] = {
         {info->imageType != VK_IMAGE_TYPE_2D && info->imageType != VK_IMAGE_TYPE_3D,
          MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED, "pImageInfo->imageType is neither 2D nor 3D"},
@@ -44,15 +42,14 @@ static VkResult check_image_info(MaarAllocator allocator, const char* call,
         {(info->flags & VK_IMAGE_CREATE_SPARSE_ALIASED_BIT) != 0,
          MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
          "pImageInfo->flags has SPARSE_ALIASED; tiles cannot share pages"},
-        {!has_extent || info->mipLevels == 0 || info->arrayLayers == 0, MAAR_MESSAGE_ID_ZERO_SIZE,
-         "pImageInfo has an extent, levels or layers of 0"},
         {info->mipLevels > MAAR_TILE_MAX_LEVELS, MAAR_MESSAGE_ID_OUT_OF_RANGE,
          "pImageInfo->mipLevels is above 32"},
         {external != NULL && external->handleTypes != 0, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
          "pImageInfo names external memory; pages cannot be exported"},
         {0},
     };
-    return maar_check_rules(allocator, call, rules);
+    result = maar_check_rules(allocator, call, rules);
+    return result == VK_SUCCESS ? maar_refuse_impossible_image(allocator, call, info) : result;
 }
 
 static VkResult check_support(MaarAllocator allocator, const char* call,
@@ -451,7 +448,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateSparseImage(MaarAllocator allocator,
     result = maar_check_structure(allocator, __func__, "pCreateInfo", pCreateInfo,
                                   MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO);
     if (result == VK_SUCCESS) {
-        result = maar_pages_check_memory(allocator, __func__, pCreateInfo->pMemoryInfo);
+        result = maar_pages_check_memory(allocator, __func__, "pCreateInfo->pMemoryInfo",
+                                         pCreateInfo->pMemoryInfo);
     }
     if (result == VK_SUCCESS) {
         result = check_image_info(allocator, __func__, pCreateInfo->pImageInfo);

@@ -6,12 +6,18 @@
 
 #include "core/transient/transient_check.h"
 
+#include "core/chain.h"
 #include "core/memory/allocator_state.h"
 #include "core/objects/object.h"
 
 #define KNOWN_RESOURCE_FLAGS                                                                       \
     ((MaarTransientResourceFlags)MAAR_TRANSIENT_RESOURCE_KEEP_CONTENTS_BIT |                       \
      (MaarTransientResourceFlags)MAAR_TRANSIENT_RESOURCE_NO_ALIASING_BIT)
+
+/* An image may be in VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL also for these usages. */
+#define SHADER_READ_USAGES_OF_EXTENSIONS                                                           \
+    ((VkImageUsageFlags)VK_IMAGE_USAGE_SAMPLE_WEIGHT_BIT_QCOM |                                    \
+     (VkImageUsageFlags)VK_IMAGE_USAGE_SAMPLE_BLOCK_MATCH_BIT_QCOM)
 
 /* The resource that is being checked. */
 struct subject {
@@ -106,6 +112,56 @@ static bool lists_family(const uint32_t* families, uint32_t count, uint32_t fami
     return false;
 }
 
+/* Returns the usages of which an image needs one to be in a layout, or 0 if every image may be in
+ * it. Layouts of extensions that are not listed may be used with any image. */
+static VkImageUsageFlags usages_of_layout(VkImageLayout layout)
+{
+    const VkImageUsageFlags depth = VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    const VkImageUsageFlags read = VK_IMAGE_USAGE_SAMPLED_BIT |
+                                   (VkImageUsageFlags)VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT |
+                                   SHADER_READ_USAGES_OF_EXTENSIONS;
+    switch (layout) {
+    case VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL:
+        return VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+    case VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL:
+    case VK_IMAGE_LAYOUT_DEPTH_READ_ONLY_STENCIL_ATTACHMENT_OPTIMAL:
+    case VK_IMAGE_LAYOUT_DEPTH_ATTACHMENT_STENCIL_READ_ONLY_OPTIMAL:
+    case VK_IMAGE_LAYOUT_DEPTH_ATTACHMENT_OPTIMAL:
+    case VK_IMAGE_LAYOUT_STENCIL_ATTACHMENT_OPTIMAL:
+        return depth;
+    case VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL:
+    case VK_IMAGE_LAYOUT_DEPTH_READ_ONLY_OPTIMAL:
+    case VK_IMAGE_LAYOUT_STENCIL_READ_ONLY_OPTIMAL:
+    case VK_IMAGE_LAYOUT_READ_ONLY_OPTIMAL:
+        return depth | read;
+    case VK_IMAGE_LAYOUT_ATTACHMENT_OPTIMAL:
+        return depth | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+    case VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL:
+        return read;
+    case VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL:
+        return VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
+    case VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL:
+        return VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    default:
+        return 0;
+    }
+}
+
+/* Returns what is wrong with the layout of a use, or NULL. */
+static const char* find_layout_fault(const VkImageCreateInfo* info, VkImageLayout layout)
+{
+    const VkImageStencilUsageCreateInfo* stencil =
+        maar_chain_find(info->pNext, VK_STRUCTURE_TYPE_IMAGE_STENCIL_USAGE_CREATE_INFO);
+    const VkImageUsageFlags usage = info->usage | (stencil != NULL ? stencil->stencilUsage : 0);
+    const VkImageUsageFlags wanted = usages_of_layout(layout);
+    if (layout == VK_IMAGE_LAYOUT_UNDEFINED || layout == VK_IMAGE_LAYOUT_PREINITIALIZED) {
+        return ".layout is VK_IMAGE_LAYOUT_UNDEFINED or VK_IMAGE_LAYOUT_PREINITIALIZED";
+    }
+    return wanted != 0 && (usage & wanted) == 0
+               ? ".layout needs a usage that pImageInfo->usage does not have"
+               : NULL;
+}
+
 static VkResult check_uses(const struct subject* s)
 {
     const MaarTransientResource* r = s->resource;
@@ -127,10 +183,9 @@ static VkResult check_uses(const struct subject* s)
         if (use->stages == 0 || use->access == 0) {
             return refuse_use(s, i, use->stages == 0 ? ".stages is 0" : ".access is 0");
         }
-        if (image && (use->layout == VK_IMAGE_LAYOUT_UNDEFINED ||
-                      use->layout == VK_IMAGE_LAYOUT_PREINITIALIZED)) {
-            return refuse_use(
-                s, i, ".layout is VK_IMAGE_LAYOUT_UNDEFINED or VK_IMAGE_LAYOUT_PREINITIALIZED");
+        const char* fault = image ? find_layout_fault(r->pImageInfo, use->layout) : NULL;
+        if (fault != NULL) {
+            return refuse_use(s, i, fault);
         }
         const uint32_t queue = s->graph->pPasses[use->pass].queueIndex;
         if (concurrent && !lists_family(families, count, s->graph->pQueues[queue].familyIndex)) {

@@ -38,7 +38,7 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_NULL_ARGUMENT = 100,
     /** A handle that must name an object is VK_NULL_HANDLE. */
     MAAR_MESSAGE_ID_NULL_HANDLE = 101,
-    /** A structure's sType is not the one that the call takes. */
+    /** A structure's sType is not the one that the call takes, or is 0 in a chain. */
     MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE = 102,
     /** A flags field has bits that this version does not define. */
     MAAR_MESSAGE_ID_UNKNOWN_FLAGS = 103,

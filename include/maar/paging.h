@@ -506,6 +506,12 @@ typedef struct MaarArrayInfo {
     VkDeviceSize elementSize;
     /** Its reservation, for maarGetReservationInfo. It belongs to the array. */
     MaarReservation reservation;
+    /** MaarReservationInfo::buffer: the buffer that holds the elements. */
+    VkBuffer buffer;
+    /** MaarReservationInfo::address: the buffer's device address. */
+    VkDeviceAddress address;
+    /** MaarReservationInfo::moveCount: how often `buffer` has changed. */
+    uint32_t moveCount;
 } MaarArrayInfo;
 
 /**

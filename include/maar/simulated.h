@@ -65,10 +65,11 @@ typedef struct MaarSimulatedHeap {
     VkDeviceSize size;
     /** VkMemoryHeapFlagBits */
     VkMemoryHeapFlags flags;
-    /** VK_TRUE: budget is reported as it stands, also when it makes no sense; VK_FALSE: the heap's
-     * size is reported */
+    /** VK_TRUE: a budget of 0 is reported too, as some drivers do */
     VkBool32 budgetKnown;
-    /** the budget that VK_EXT_memory_budget reports; not enforced */
+    /** the budget that VK_EXT_memory_budget reports, also when it makes no sense; 0: the heap's
+     * size, unless budgetKnown. Not enforced. A device with a budget offers the extension in any
+     * case */
     VkDeviceSize budget;
     /** usage reported before this program has allocated anything */
     VkDeviceSize usage;
@@ -211,7 +212,8 @@ typedef struct MaarSimulatedProfile {
     MaarSimulatedQueueFamily queueFamilies[MAAR_SIMULATED_MAX_QUEUE_FAMILIES];
     /** extension names in use */
     uint32_t extensionCount;
-    /** device extensions; only those that the simulation implements are reported */
+    /** device extensions; only those that the simulation implements are reported, and
+     * VK_EXT_memory_budget if a heap has a budget */
     char extensions[MAAR_SIMULATED_MAX_EXTENSIONS][MAAR_SIMULATED_MAX_NAME];
     /** sparse features and properties */
     MaarSimulatedSparse sparse;
@@ -306,6 +308,9 @@ typedef enum MaarSimulatedFlagBits {
      * second time, the driver records MAAR_SIMULATED_VIOLATION_SHARING at the next failing import
      * or when the instance is destroyed. MaarSimulatedCounters::fdsReused is 1 until then. */
     MAAR_SIMULATED_REUSE_CLOSED_FD_BIT = 0x20,
+    /** An import of an opaque descriptor with another memory type than the exporter's answers
+     * VK_ERROR_OUT_OF_DEVICE_MEMORY, as NVIDIA's driver was observed to do, and records nothing. */
+    MAAR_SIMULATED_NO_MEMORY_FOR_WRONG_TYPE_BIT = 0x40,
     /** Reserves the enumeration's size. */
     MAAR_SIMULATED_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarSimulatedFlagBits;
@@ -642,7 +647,7 @@ MAAR_API VkResult VKAPI_CALL maarSimulatedSetFault(VkPhysicalDevice physicalDevi
  * @param physicalDevice a physical device of this driver; not null
  * @param heapIndex      a heap of it
  * @param budget         bytes reported as heapBudget from now on, also when they make no sense; not
- *                       enforced
+ *                       enforced. A device without VK_EXT_memory_budget reports none
  * @param usageByOthers  bytes that other programs use. Allocations that exceed the heap's size less
  *                       these bytes fail, unless MAAR_SIMULATED_OVERCOMMIT_BIT is set
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT for a heap that does not exist

@@ -50,7 +50,7 @@ typedef struct MaarTransientDependency {
 typedef struct MaarTransientUse {
     /** The pass. */
     uint32_t pass;
-    /** Images: the layout during the pass. Buffers: ignored. */
+    /** Images: the layout during the pass, which the image's usage must allow. Buffers: ignored. */
     VkImageLayout layout;
     /** All stages of the pass that access the resource; not 0. */
     VkPipelineStageFlags2 stages;

@@ -189,8 +189,9 @@ static void use_array(MaarAllocator allocator, VkBool32 sparse)
     MaarArrayInfo info = {.sType = MAAR_STRUCTURE_TYPE_ARRAY_INFO};
     assert_int_equal(maarGetArrayInfo(allocator, array, &info), VK_SUCCESS);
     assert_int_equal(info.count, 10);
-    const MaarReservationInfo reserved = look_at(allocator, array);
-    assert_true(reserved.buffer != VK_NULL_HANDLE);
+    assert_true(buffer_of(allocator, array) != VK_NULL_HANDLE);
+    MaarReservationInfo reserved = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_INFO};
+    assert_int_equal(maarGetReservationInfo(allocator, info.reservation, &reserved), VK_SUCCESS);
     assert_int_equal(reserved.sparse, sparse);
     maarDestroyArray(allocator, array);
 }

@@ -227,6 +227,17 @@ enum maar_hip_result hipFree(void* pointer)
     return leave(pointer == NULL ? MAAR_HIP_SUCCESS : fake_free(pointer));
 }
 
+/* The largest type of a handle that HIP knows, which is Direct3D 11's. */
+enum { MOST_HANDLE_TYPE = 8 };
+
+/* What the real runtime looks at before it calls the driver below. */
+static bool has_valid_fields(const struct maar_cuda_memory_handle* handle)
+{
+    const int type = (int)handle->type;
+    return handle->flags <= 1 && handle->size != 0 && type >= MAAR_HIP_MEMORY_OPAQUE_FD &&
+           type <= MOST_HANDLE_TYPE;
+}
+
 /* One layout but for names; the types are not the same to the compiler. */
 enum maar_hip_result hipImportExternalMemory(maar_hip_memory* memory,
                                              const struct maar_hip_memory_handle* handle)
@@ -240,8 +251,9 @@ enum maar_hip_result hipImportExternalMemory(maar_hip_memory* memory,
     }
     memcpy(&same, handle, sizeof same);
     result = fake_import_memory(&same, &made);
-    if (result != MAAR_HIP_SUCCESS) { /* the real runtime has one error for every reason */
-        return leave(MAAR_HIP_OUT_OF_MEMORY);
+    if (result != MAAR_HIP_SUCCESS) {
+        /* The real runtime has one error for whatever the driver below refuses. */
+        return leave(has_valid_fields(&same) ? MAAR_HIP_OUT_OF_MEMORY : MAAR_HIP_INVALID_VALUE);
     }
     *memory = made;
     return leave(result);

@@ -115,6 +115,18 @@ static void broken_rules_are_said_under_hip_s_names(void** state)
     assert_int_equal(hip.hipImportExternalMemory(&memory, &handle), MAAR_HIP_OUT_OF_MEMORY);
     fake_expect_breach(control, "hipImportExternalMemory: the size is 65535, but 65536");
     assert_true(fake_is_open(fd));
+    /* The runtime itself looks at the fields; whatever it passes on has one error. */
+    handle = handle_of(fd, BLOCK);
+    handle.flags = 2;
+    assert_int_equal(hip.hipImportExternalMemory(&memory, &handle), MAAR_HIP_INVALID_VALUE);
+    fake_expect_breach(control, "hipImportExternalMemory: flags 0x2 are unknown");
+    handle = handle_of(fd, BLOCK);
+    handle.type = MAAR_HIP_MEMORY_OPAQUE_WIN32;
+    assert_int_equal(hip.hipImportExternalMemory(&memory, &handle), MAAR_HIP_OUT_OF_MEMORY);
+    fake_expect_breach(control, "hipImportExternalMemory: handles of type 2 are not supported");
+    handle = handle_of(-1, BLOCK);
+    assert_int_equal(hip.hipImportExternalMemory(&memory, &handle), MAAR_HIP_OUT_OF_MEMORY);
+    fake_expect_breach(control, "hipImportExternalMemory: -1 is no open descriptor");
     handle = handle_of(fd, BLOCK);
     assert_int_equal(hip.hipImportExternalMemory(&memory, &handle), MAAR_HIP_SUCCESS);
     assert_int_equal(hip.hipExternalMemoryGetMappedBuffer(&pointer, memory, &range),

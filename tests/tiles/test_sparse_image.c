@@ -270,7 +270,12 @@ static void images_that_cannot_be_are_refused(void** state)
                      NULL);
     bad = good;
     bad.extent.depth = 0;
-    expect_rejection(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_ZERO_SIZE, "extent");
+    expect_rejection(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_ZERO_SIZE,
+                     "pImageInfo->extent.depth");
+    bad = good;
+    bad.extent.width = 0;
+    expect_rejection(&bad, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_ZERO_SIZE,
+                     "pImageInfo->extent.width");
     const VkExternalMemoryImageCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,

@@ -446,6 +446,8 @@ static void transient_attachments_live_in_lazy_memory(void** state)
     simple_graph(&maker, 256);
     maker.images[0].usage =
         VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT;
+    maker.uses[0][0].layout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL;
+    maker.uses[0][1].layout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL;
     MaarAllocationCreateInfo named = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     named.pName = "a name alone";
     MaarTransientHeapCreateInfo info = heap_info();
@@ -830,6 +832,68 @@ static void misuse_of_the_graph_is_named(void** state)
     expect_refused(MAAR_MESSAGE_ID_INVALID_GRAPH, "pResources[0]", "flags");
 }
 
+/* Vulkan allows some layouts only to images with a usage that fits. */
+static void layout_that_the_usage_forbids_is_named(void** state)
+{
+    (void)state;
+    static const struct {
+        VkImageLayout layout;
+        VkImageUsageFlags usages; /* each of them suffices */
+    } layouts[] = {
+        {VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT},
+        {VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL,
+         VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT},
+        {VK_IMAGE_LAYOUT_DEPTH_READ_ONLY_STENCIL_ATTACHMENT_OPTIMAL,
+         VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT},
+        {VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL,
+         VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT |
+             VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT},
+        {VK_IMAGE_LAYOUT_ATTACHMENT_OPTIMAL,
+         VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT},
+        {VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL,
+         VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT},
+        {VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, VK_IMAGE_USAGE_TRANSFER_SRC_BIT},
+        {VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, VK_IMAGE_USAGE_TRANSFER_DST_BIT},
+        {VK_IMAGE_LAYOUT_GENERAL, UINT32_MAX},
+    };
+    for (uint32_t i = 0; i < sizeof layouts / sizeof layouts[0]; ++i) {
+        for (VkImageUsageFlags usage = 1; usage <= VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT;
+             usage <<= 1) {
+            simple_graph(&maker, 256);
+            maker.images[0].usage = usage;
+            if (usage == VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT) {
+                maker.images[0].format = VK_FORMAT_D16_UNORM;
+            } else if (usage == VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) {
+                continue; /* no image has this usage alone */
+            }
+            maker.uses[0][0].layout = VK_IMAGE_LAYOUT_GENERAL;
+            maker.uses[0][1].layout = layouts[i].layout;
+            maker.graph.resourceCount = 1;
+            if ((usage & layouts[i].usages) == 0) {
+                expect_refused(MAAR_MESSAGE_ID_INVALID_GRAPH, "pResources[0]", "pUses[1].layout");
+            } else {
+                MaarTransientHeapCreateInfo info = heap_info();
+                info.flags = MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT;
+                maarDestroyTransientHeap(rig->allocator, create(&info));
+            }
+        }
+    }
+    /* The stencil aspect may have usages of its own. */
+    const VkImageStencilUsageCreateInfo stencil = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_STENCIL_USAGE_CREATE_INFO,
+        .stencilUsage = VK_IMAGE_USAGE_SAMPLED_BIT,
+    };
+    simple_graph(&maker, 256);
+    maker.images[0].usage = VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT;
+    maker.images[0].format = VK_FORMAT_D24_UNORM_S8_UINT;
+    maker.images[0].pNext = &stencil;
+    maker.uses[0][0].layout = VK_IMAGE_LAYOUT_DEPTH_STENCIL_ATTACHMENT_OPTIMAL;
+    maker.uses[0][1].layout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+    MaarTransientHeapCreateInfo info = heap_info();
+    info.flags = MAAR_TRANSIENT_HEAP_CREATE_PLAN_ONLY_BIT;
+    maarDestroyTransientHeap(rig->allocator, create(&info));
+}
+
 static void reading_what_nothing_wrote_is_warned_of(void** state)
 {
     (void)state;
@@ -895,6 +959,7 @@ int main(void)
         ON_RIG(number_that_never_changes_is_noticed),
         ON_RIG(frames_in_order_are_not_reported),
         ON_RIG(width_of_a_minimised_window_is_named),
+        ON_RIG(layout_that_the_usage_forbids_is_named),
         ON_RIG(plan_only_creates_nothing),
         ON_RIG(copies_have_memory_of_their_own),
         ON_RIG(equal_objects_count_once_in_the_comparison),

@@ -763,6 +763,34 @@ static void messages_name_the_call_and_the_argument(void** state)
     maarFreeMemory(rig->allocator, memory);
 }
 
+/* A structure of a chain whose sType was forgotten would be skipped, as those are that Maar does
+ * not know, and what it asks for would be missing without a report. */
+static void structure_in_a_chain_without_its_type_is_refused(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    MaarExportInfo export = {
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    const VkBaseInStructure unknown = {.sType = (VkStructureType)0x7FFFFFF0,
+                                       .pNext = (const VkBaseInStructure*)(const void*)&export};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pNext = &unknown;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    assert_int_equal(rig_try(rig, 1000, &how, &memory), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "pCreateInfo->pNext");
+    const MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .pNext = &export,
+    };
+    MaarPool pool = VK_NULL_HANDLE;
+    assert_int_equal(maarCreatePool(rig->allocator, &info, &pool), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "pCreateInfo->pNext");
+    how.pNext = NULL;
+    assert_int_equal(rig_try(rig, 1000, &how, &memory), VK_SUCCESS);
+    maarFreeMemory(rig->allocator, memory);
+}
+
 static void unknown_flags_are_refused(void** state)
 {
     (void)state;
@@ -808,6 +836,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(messages_name_the_call_and_the_argument),
+        rig_unit_test(structure_in_a_chain_without_its_type_is_refused),
         rig_unit_test(unknown_flags_are_refused),
         rig_unit_test(mapped_data_is_there_while_mapped),
         rig_unit_test(allocate_two_share_a_block),

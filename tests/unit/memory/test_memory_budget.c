@@ -107,6 +107,113 @@ static void budget_exceeded_last_and_reported(void** state)
     maarFreeMemory(rig->allocator, a);
 }
 
+/* A fallback says that an assumed budget stood in the way, where the heap itself had room. */
+static void fallback_for_an_assumed_budget_says_so(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.off = RIG_OFF_BUDGET};
+    for (uint32_t shared = 0; shared < 2; ++shared) {
+        struct rig* const rig = rig_begin(&setup);
+        MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        const VkDeviceSize size = shared ? 13 * MIB : GIB;
+        how.dedicated = shared ? MAAR_DEDICATED_NEVER : MAAR_DEDICATED_ALWAYS;
+        how.pName = "terrain";
+        VkDeviceSize bytes = 0;
+        for (MaarAllocation made = rig_allocate(rig, size, &how);
+             rig_info(rig, made).fallback == VK_FALSE; made = rig_allocate(rig, size, &how)) {
+            bytes += size;
+        }
+        assert_in_range(bytes / MIB, 6 * 1024, 6554); /* 80 % of 8 GiB */
+        assert_true(rig_message_names(rig, "maarAllocateMemory"));
+        assert_true(rig_message_names(rig, "\"terrain\""));
+        assert_false(rig_message_names(rig, "room")); /* the heap has some */
+        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FALLBACK_TYPE, "assumed");
+        maarDestroyAllocator(rig->allocator); /* with all that is left */
+        rig->allocator = VK_NULL_HANDLE;
+        rig_forget_messages(rig);
+    }
+}
+
+static VkBool32 VKAPI_PTR count_questions(void* user, const MaarOutOfMemoryInfo* info)
+{
+    uint32_t* const count = user;
+    (void)info;
+    ++*count;
+    return VK_FALSE;
+}
+
+/* The table of docs/budgets.md: which requests ask the observer when the card's memory is full, or
+ * its budget. */
+static void observer_is_asked_as_the_flags_say(void** state)
+{
+    (void)state;
+    uint32_t questions = 0;
+    struct rig* const rig = rig_new();
+    rig_open(rig, &(struct rig_setup){.profile = rig_profile_tiny()});
+    rig->create_info.pfnOutOfMemory = count_questions;
+    rig->create_info.pOutOfMemoryUserData = &questions;
+    rig_make_allocator(rig);
+    MaarAllocationCreateInfo full = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    full.dedicated = MAAR_DEDICATED_ALWAYS;
+    MaarAllocation card[4];
+    full.memoryTypeBits = 0x1;
+    for (uint32_t i = 0; i < 4; ++i) {
+        card[i] = rig_allocate(rig, 16 * MIB, &full);
+    }
+    const struct {
+        VkMemoryPropertyFlags required;
+        MaarAllocationCreateFlags flags;
+        uint32_t when_full;
+        uint32_t at_budget;
+    } rows[] = {
+        {0, 0, 0, 0},
+        {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0, 1, 0},
+        {0, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT, 1, 0},
+        {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, 1, 1},
+        {0, MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT | MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT, 1,
+         1},
+        {VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT, 0, 0},
+    };
+    for (uint32_t at_budget = 0; at_budget < 2; ++at_budget) {
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+            MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+            how.requiredFlags = rows[i].required;
+            how.flags = rows[i].flags;
+            MaarAllocation allocation = VK_NULL_HANDLE;
+            questions = 0;
+            const VkResult result = rig_try(rig, 4 * MIB, &how, &allocation);
+            assert_int_equal(questions, at_budget ? rows[i].at_budget : rows[i].when_full);
+            assert_true(result != VK_SUCCESS || questions == 0);
+            maarFreeMemory(rig->allocator, allocation);
+            assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+        }
+        if (!at_budget) { /* from here on the heap has room, and its budget none */
+            maarFreeMemory(rig->allocator, card[3]);
+            set_budget(rig, 0, 48 * MIB, 0);
+        }
+    }
+    maarFreeMemories(rig->allocator, 3, card);
+}
+
+/* A budget limits new blocks: what exists is used also after the budget has shrunk. */
+static void budget_that_shrinks_leaves_the_room_of_blocks(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const VkFlags within = MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
+    MaarAllocation made[3];
+    assert_int_equal(try_take(rig, 0, 20 * MIB, within, &made[0]), VK_SUCCESS);
+    assert_int_equal(try_take(rig, 0, MIB, within, &made[1]), VK_SUCCESS);
+    set_budget(rig, 0, MIB, 0);
+    const uint64_t calls = rig_calls(rig, "vkAllocateMemory");
+    assert_int_equal(try_take(rig, 0, MIB, within, &made[2]), VK_SUCCESS);
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory"), calls);
+    MaarAllocation more = VK_NULL_HANDLE;
+    assert_int_equal(try_take(rig, 0, 100 * MIB, within, &more), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_BUDGET_REACHED);
+    maarFreeMemories(rig->allocator, 3, made);
+}
+
 static void budget_exceeded_in_vain_is_not_counted(void** state)
 {
     (void)state;
@@ -419,6 +526,9 @@ int main(void)
         rig_unit_test(budget_of_zero_beside_others_is_a_full_heap),
         rig_unit_test(budget_exceeded_last_and_reported),
         rig_unit_test(budget_exceeded_in_vain_is_not_counted),
+        rig_unit_test(fallback_for_an_assumed_budget_says_so),
+        rig_unit_test(observer_is_asked_as_the_flags_say),
+        rig_unit_test(budget_that_shrinks_leaves_the_room_of_blocks),
         rig_unit_test(budget_prefers_another_type_within_it),
         rig_unit_test(budget_makes_blocks_smaller),
         rig_unit_test(budget_shrinking_releases_empty_blocks),

@@ -507,6 +507,25 @@ static void impossible_image_is_named_and_not_tried(void** state)
                          VK_ERROR_VALIDATION_FAILED_EXT);
         rig_expect_message_naming(rig, id, names[i]);
     }
+    for (uint32_t i = 0; i < 11; ++i) {
+        const MaarMessageId id = i < 7 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_OUT_OF_RANGE;
+        MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+        assert_int_equal(maarChooseMemoryTypeForImage(rig->allocator, &infos[i], NULL, &choice),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message_naming(rig, id, names[i]);
+        VkImage image = VK_NULL_HANDLE;
+        MaarAllocation planes[2];
+        infos[i].flags = VK_IMAGE_CREATE_DISJOINT_BIT;
+        assert_int_equal(
+            maarCreateDisjointImage(rig->allocator, &infos[i], NULL, 2, &image, planes),
+            VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message_naming(rig, id, names[i]);
+    }
+    const VkBufferCreateInfo nothing = rig_buffer_info(0);
+    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+    assert_int_equal(maarChooseMemoryTypeForBuffer(rig->allocator, &nothing, NULL, &choice),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_ZERO_SIZE, "pBufferInfo->size");
     assert_int_equal(rig_calls(rig, "vkCreateImage"), calls);
     VkImage image = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;

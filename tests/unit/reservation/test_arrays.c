@@ -296,6 +296,81 @@ static void misuse_is_reported(void** state)
     rig_close(rig);
 }
 
+/* Each structure is named by its place, and not as the one around it. */
+static void structure_without_its_type_is_named(void** state)
+{
+    (void)state;
+    rig = fixture_begin(FIXTURE_SPARSE, 64 * KIB, NULL);
+    VkBufferCreateInfo buffer = fixture_buffer(MIB);
+    MaarAllocationCreateInfo memory = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarArrayCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_ARRAY_CREATE_INFO,
+        .elementSize = 16,
+        .reservation = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                        .pBufferInfo = &buffer,
+                        .pMemoryInfo = &memory},
+    };
+    const struct {
+        void* structure;
+        const char* names[2]; /* of an array's, of a reservation's */
+    } cases[] = {
+        {&info.reservation, {"pCreateInfo->reservation.sType", "pCreateInfo->sType"}},
+        {&buffer,
+         {"pCreateInfo->reservation.pBufferInfo->sType", "pCreateInfo->pBufferInfo->sType"}},
+        {&memory,
+         {"pCreateInfo->reservation.pMemoryInfo->sType", "pCreateInfo->pMemoryInfo->sType"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        uint32_t right = 0;
+        const uint32_t none = 0;
+        MaarArray array = VK_NULL_HANDLE;
+        MaarReservation reservation = VK_NULL_HANDLE;
+        memcpy(&right, cases[i].structure, sizeof right); /* sType comes first */
+        memcpy(cases[i].structure, &none, sizeof none);
+        assert_int_equal(maarCreateArray(rig->allocator, &info, &array),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, cases[i].names[0]);
+        assert_int_equal(maarCreateReservation(rig->allocator, &info.reservation, &reservation),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, cases[i].names[1]);
+        memcpy(cases[i].structure, &right, sizeof right);
+    }
+    rig_close(rig);
+}
+
+/* One call says which buffer holds the elements, whichever way the array grows. */
+static void array_names_its_buffer(void** state)
+{
+    (void)state;
+    static const MaarReservationCreateFlags ways[] = {0, MAAR_RESERVATION_CREATE_COPYING_BIT};
+    for (uint32_t i = 0; i < 2; ++i) {
+        rig = fixture_begin(FIXTURE_SPARSE, 64 * KIB, NULL);
+        VkBufferCreateInfo buffer = fixture_buffer(16 * MIB);
+        buffer.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+        const MaarArrayCreateInfo create = {
+            .sType = MAAR_STRUCTURE_TYPE_ARRAY_CREATE_INFO,
+            .elementSize = 4,
+            .reservation = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                            .flags = ways[i],
+                            .pBufferInfo = &buffer},
+        };
+        MaarArray array = VK_NULL_HANDLE;
+        assert_int_equal(maarCreateArray(rig->allocator, &create, &array), VK_SUCCESS);
+        for (uint32_t step = 0; step < 2; ++step) {
+            append(array, MIB);
+            assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
+            const MaarArrayInfo info = array_info(array);
+            const MaarReservationInfo reservation = fixture_info(rig, info.reservation);
+            assert_true(info.buffer != VK_NULL_HANDLE && info.buffer == reservation.buffer);
+            assert_true(info.address != 0 && info.address == reservation.address);
+            assert_int_equal(info.moveCount, reservation.moveCount);
+            assert_int_equal(info.moveCount, i * (step + 1));
+        }
+        maarDestroyArray(rig->allocator, array);
+        rig_close(rig);
+    }
+}
+
 /* The array has room for the element, so that nothing but the check of the handle can notice. */
 static void append_to_a_destroyed_array_is_reported(void** state)
 {
@@ -339,6 +414,8 @@ int main(void)
         rig_unit_test(array_without_sparse_binding_grows_by_copies),
         rig_unit_test(scarce_memory_makes_steps_exact),
         rig_unit_test(misuse_is_reported),
+        rig_unit_test(structure_without_its_type_is_named),
+        rig_unit_test(array_names_its_buffer),
         rig_unit_test(append_to_a_destroyed_array_is_reported),
         rig_unit_test(leak_is_named_an_array),
     };

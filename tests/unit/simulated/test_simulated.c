@@ -142,6 +142,55 @@ static void budget_follows_allocations_and_orders(void** state)
     fixture_expect(f, MAAR_SIMULATED_VIOLATION_ARGUMENT, 0);
 }
 
+/* A profile that states a budget needs neither a flag nor the extension's name besides. */
+static void budget_that_is_stated_is_reported(void** state)
+{
+    static MaarSimulatedProfile profile;
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        fixture_profile(&profile);
+        profile.extensionCount = 0;
+        profile.heaps[0].budget = i == 0 ? 100 * FIXTURE_MIB : 0;
+        profile.heaps[0].budgetKnown = i == 1 ? VK_TRUE : VK_FALSE;
+        VkInstance instance = NULL;
+        VkPhysicalDevice physical = NULL;
+        uint32_t count = 1;
+        assert_int_equal(fixture_make_instance(&profile, 1, VK_API_VERSION_1_1, &instance),
+                         VK_SUCCESS);
+        const PFN_vkEnumeratePhysicalDevices enumerate =
+            (PFN_vkEnumeratePhysicalDevices)maarSimulatedGetInstanceProcAddr(
+                instance, "vkEnumeratePhysicalDevices");
+        const PFN_vkEnumerateDeviceExtensionProperties list =
+            (PFN_vkEnumerateDeviceExtensionProperties)maarSimulatedGetInstanceProcAddr(
+                instance, "vkEnumerateDeviceExtensionProperties");
+        const PFN_vkGetPhysicalDeviceMemoryProperties2 get =
+            (PFN_vkGetPhysicalDeviceMemoryProperties2)maarSimulatedGetInstanceProcAddr(
+                instance, "vkGetPhysicalDeviceMemoryProperties2");
+        const PFN_vkDestroyInstance destroy =
+            (PFN_vkDestroyInstance)maarSimulatedGetInstanceProcAddr(instance, "vkDestroyInstance");
+        assert_int_equal(enumerate(instance, &count, &physical), VK_SUCCESS);
+        VkExtensionProperties extensions[MAAR_SIMULATED_MAX_EXTENSIONS];
+        bool offered = false;
+        count = MAAR_SIMULATED_MAX_EXTENSIONS;
+        assert_int_equal(list(physical, NULL, &count, extensions), VK_SUCCESS);
+        for (uint32_t k = 0; k < count; ++k) {
+            offered |=
+                strcmp(extensions[k].extensionName, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) == 0;
+        }
+        assert_int_equal(offered, i < 2);
+        if (offered) {
+            VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
+                .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
+            VkPhysicalDeviceMemoryProperties2 memory = {
+                .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2, .pNext = &budget};
+            get(physical, &memory);
+            assert_int_equal(budget.heapBudget[0], profile.heaps[0].budget);
+            assert_int_equal(budget.heapBudget[1], profile.heaps[1].size);
+        }
+        destroy(instance, NULL);
+    }
+}
+
 static void fault_strikes_the_call_it_was_set_for(void** state)
 {
     const struct simulated_fixture* f = *state;
@@ -289,6 +338,7 @@ int main(void)
         SIMULATED_TEST(features_are_those_of_the_extensions),
         SIMULATED_TEST(device_with_unknown_extension_or_feature_fails),
         SIMULATED_TEST(budget_follows_allocations_and_orders),
+        cmocka_unit_test(budget_that_is_stated_is_reported),
         SIMULATED_TEST(fault_strikes_the_call_it_was_set_for),
         SIMULATED_TEST(fault_of_any_function_strikes_the_nth_that_can_fail),
         SIMULATED_TEST(fault_of_a_function_that_cannot_fail_is_refused),
