@@ -148,7 +148,7 @@ void findings_bytes(uint64_t bytes, char text[32])
 
 /* ---- peaks ---- */
 
-/* Walks the events once and calls back with the bytes of each heap after each change. */
+/* Walks the events once, and keeps the most bytes of each heap and the event that led there. */
 static void find_peaks(struct findings_work* work)
 {
     const struct support_history* const history = work->history;
@@ -237,9 +237,8 @@ static int compare_findings(const void* left, const void* right)
     return a->heap < b->heap ? -1 : a->heap > b->heap;
 }
 
-/* The size of an object of a finding. */
-static uint64_t object_size(const struct support_history* history,
-                            const struct support_finding* finding, uint32_t index)
+uint64_t findings_object_size(const struct support_history* history,
+                              const struct support_finding* finding, uint32_t index)
 {
     return finding->objects_are_memories ? history->memories.items[index].size
                                          : history->resources.items[index].size;
@@ -269,7 +268,7 @@ static bool sort_objects(const struct support_history* history, struct support_f
     }
     for (size_t i = 0; i < finding->object_count; ++i) {
         sized[i].index = finding->objects[i];
-        sized[i].size = object_size(history, finding, finding->objects[i]);
+        sized[i].size = findings_object_size(history, finding, finding->objects[i]);
     }
     qsort(sized, finding->object_count, sizeof *sized, compare_sizes);
     for (size_t i = 0; i < finding->object_count; ++i) {

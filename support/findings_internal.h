@@ -40,6 +40,10 @@ bool findings_is_on_discrete(const struct findings_work* work, uint32_t device);
 /* Whether the memory is the program's own new memory: not imported. */
 bool findings_is_own(const struct support_history_memory* memory);
 
+/* The size of an object of a finding. */
+uint64_t findings_object_size(const struct support_history* history,
+                              const struct support_finding* finding, uint32_t index);
+
 /* Bytes as "12.5 MiB". */
 void findings_bytes(uint64_t bytes, char text[32]);
 

@@ -27,13 +27,6 @@ static void object_label(const struct support_history* history,
     }
 }
 
-static uint64_t object_bytes(const struct support_history* history,
-                             const struct support_finding* finding, uint32_t index)
-{
-    return finding->objects_are_memories ? history->memories.items[index].size
-                                         : history->resources.items[index].size;
-}
-
 /* What a mended program would hold less, in words. */
 static void write_saving(const struct support_finding* finding, char text[96])
 {
@@ -84,7 +77,7 @@ void support_findings_write(const struct support_history* history,
             char label[192];
             char bytes[32];
             object_label(history, finding, finding->objects[k], label);
-            findings_bytes(object_bytes(history, finding, finding->objects[k]), bytes);
+            findings_bytes(findings_object_size(history, finding, finding->objects[k]), bytes);
             (void)fprintf(file, "    %10s  ", bytes);
             write_name(label, file);
             (void)fputc('\n', file);
@@ -121,8 +114,9 @@ static json_t* objects_value(const struct support_history* history,
         char label[192];
         object_label(history, finding, finding->objects[i], label);
         (void)json_array_append_new(
-            list, json_pack("{s:o, s:I}", "name", text_value(label), "bytes",
-                            (json_int_t)object_bytes(history, finding, finding->objects[i])));
+            list,
+            json_pack("{s:o, s:I}", "name", text_value(label), "bytes",
+                      (json_int_t)findings_object_size(history, finding, finding->objects[i])));
     }
     return list;
 }
