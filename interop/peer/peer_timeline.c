@@ -282,13 +282,16 @@ void maar_peer_timelines_end_kept(struct maar_peer* peer)
 
 /* ---- Vulkan's side ---- */
 
+/* last: the last value of the side that signals. */
 static VkResult report_step(struct maar_peer_timeline* timeline, const char* call, VkResult result,
-                            const char* fault)
+                            const char* fault, uint64_t value, uint64_t last)
 {
-    return result == VK_ERROR_VALIDATION_FAILED_EXT
-               ? maar_misuse(timeline->object.peer->allocator, MAAR_MESSAGE_ID_HANDOFF_VALUE, call,
-                             fault)
-               : result;
+    if (result == VK_ERROR_VALIDATION_FAILED_EXT) {
+        maar_report(timeline->object.peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    MAAR_MESSAGE_ID_HANDOFF_VALUE, call, "%s; value is %llu, the last one was %llu",
+                    fault, (unsigned long long)value, (unsigned long long)last);
+    }
+    return result;
 }
 
 VkResult maar_peer_begin_signal(struct maar_peer_timeline* timeline, const char* call,
@@ -298,8 +301,9 @@ VkResult maar_peer_begin_signal(struct maar_peer_timeline* timeline, const char*
     const char* fault = NULL;
     maar_mutex_lock(&timeline->lock);
     VkResult result = maar_side_begin_signal(side, value, step, &fault);
+    const uint64_t last = side->last;
     maar_mutex_unlock(&timeline->lock);
-    return report_step(timeline, call, result, fault);
+    return report_step(timeline, call, result, fault, value, last);
 }
 
 void maar_peer_end_signal(struct maar_peer_timeline* timeline, struct maar_handoff_side* side,
@@ -316,8 +320,9 @@ VkResult maar_peer_begin_wait(struct maar_peer_timeline* timeline, const char* c
     const char* fault = NULL;
     maar_mutex_lock(&timeline->lock);
     VkResult result = maar_side_begin_wait(side, value, &fault);
+    const uint64_t last = side->last;
     maar_mutex_unlock(&timeline->lock);
-    return report_step(timeline, call, result, fault);
+    return report_step(timeline, call, result, fault, value, last);
 }
 
 void maar_peer_end_wait(struct maar_peer_timeline* timeline, struct maar_handoff_side* side,

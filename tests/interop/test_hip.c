@@ -327,6 +327,7 @@ static void hip_signal_that_fails_may_be_tried_again(void** state)
     hip_desk_start(&desk, 0);
     assert_int_equal(maarCreateHipTimeline(desk.hip, 5, &timeline), VK_SUCCESS);
     assert_int_equal(maarHipSignal(desk.hip, timeline, 5, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_names_number(desk.rig, 5));
     rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_HANDOFF_VALUE, "value");
     desk.fake->set_fault("hipLaunchHostFunc", 1, 1, MAAR_HIP_INVALID_VALUE);
     assert_int_equal(maarHipSignal(desk.hip, timeline, 6, NULL), VK_ERROR_UNKNOWN);
