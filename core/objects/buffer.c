@@ -192,6 +192,5 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForBuffer(
         return result;
     }
     return maar_choose_memory_type(allocator, __func__, request.requirements.memoryTypeBits,
-                                   pCreateInfo != NULL ? pCreateInfo : &maar_default_create_info,
-                                   pChoice);
+                                   pCreateInfo, pChoice);
 }
