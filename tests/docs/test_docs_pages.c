@@ -263,6 +263,22 @@ static void docs_messages_and_leaks_have_names(void** state)
                  "0, block 1, user data 0x2a, was never freed [LEAK]\n"));
 }
 
+static void docs_violations_are_printed(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    FILE* const file = open_printed();
+    assert_true(driver_saw_no_mistake(rig->physical, file));
+    VkBuffer buffer = VK_NULL_HANDLE;
+    const VkBufferCreateInfo nothing = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+    (void)vkCreateBuffer(rig->device, &nothing, NULL, &buffer);
+    vkDestroyBuffer(rig->device, buffer, NULL);
+    assert_false(driver_saw_no_mistake(rig->physical, file));
+    close_printed(file);
+    assert_non_null(strstr(printed, "violation: vkCreateBuffer"));
+    rig->expected_violations = 1;
+}
+
 static void docs_queue_is_locked_around_submissions(void** state)
 {
     (void)state;
@@ -341,6 +357,7 @@ int main(void)
         rig_unit_test(docs_observer_makes_room),
         rig_unit_test(docs_budgets_are_printed),
         rig_unit_test(docs_messages_and_leaks_have_names),
+        rig_unit_test(docs_violations_are_printed),
         rig_unit_test(docs_queue_is_locked_around_submissions),
         rig_unit_test(docs_timelines_end_after_their_threads),
         rig_unit_test(docs_dump_is_written),
