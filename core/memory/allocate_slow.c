@@ -6,6 +6,9 @@
  * for another attempt.
  */
 #include "core/memory/allocate.h"
+
+#include <stdio.h>
+
 #include "core/memory/allocator_state.h"
 #include "core/memory/block_growth.h"
 #include "core/memory/dedicated.h"
@@ -422,12 +425,67 @@ static VkResult try_with_observer(struct job* job, struct maar_made* made, bool*
     }
 }
 
+/* Reports that a pool of the caller's cannot serve a request: its name, then the reason. */
+static VkResult reject_pool(const struct job* job, const struct maar_pool* pool, MaarMessageId id,
+                            const char* reason)
+{
+    maar_report(job->allocator, MAAR_MESSAGE_SEVERITY_ERROR, id, job->call, "pool %s %s",
+                maar_quote(pool->name).text, reason);
+    return VK_ERROR_VALIDATION_FAILED_EXT;
+}
+
+/* Checks that a pool of the caller's can serve the request, and reports why it cannot. Claims a
+ * pool of one kind for the request. types: the handle types that MaarExportInfo names. */
+static VkResult claim_pool(const struct job* job, struct maar_pool* pool,
+                           VkExternalMemoryHandleTypeFlags types)
+{
+    const MaarAllocationCreateInfo* info = job->info;
+    const uint32_t resource = job->request->requirements.memoryTypeBits;
+    const uint32_t named = info->memoryTypeBits != 0 ? info->memoryTypeBits : UINT32_MAX;
+    const VkMemoryPropertyFlags flags = maar_type_flags(job->allocator, pool->type_index);
+    const bool visible = (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+    char reason[200];
+    if ((types & ~pool->export_types) != 0) {
+        return reject_pool(job, pool, MAAR_MESSAGE_ID_POOL_MISMATCH,
+                           "was not made for some of the handle types that MaarExportInfo names");
+    }
+    if ((flags & info->requiredFlags) != info->requiredFlags) {
+        (void)snprintf(reason, sizeof reason,
+                       "has memory type %u alone, which lacks some of pCreateInfo->requiredFlags",
+                       (unsigned)pool->type_index);
+        return reject_pool(job, pool, MAAR_MESSAGE_ID_POOL_MISMATCH, reason);
+    }
+    if ((resource & named & (1u << pool->type_index)) == 0) {
+        (void)snprintf(reason, sizeof reason,
+                       "has memory type %u alone, and the memoryTypeBits of the resource are 0x%X, "
+                       "those of pCreateInfo 0x%X",
+                       (unsigned)pool->type_index, (unsigned)resource, (unsigned)named);
+        return reject_pool(job, pool, MAAR_MESSAGE_ID_POOL_MISMATCH, reason);
+    }
+    if ((info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0 && !visible) {
+        (void)snprintf(reason, sizeof reason,
+                       "has memory type %u alone, which is not HOST_VISIBLE, and "
+                       "pCreateInfo->flags has MAAR_ALLOCATION_CREATE_MAPPED_BIT",
+                       (unsigned)pool->type_index);
+        return reject_pool(job, pool, MAAR_MESSAGE_ID_NOT_MAPPABLE, reason);
+    }
+    if (!maar_pool_claim_kind(pool, job->request->kind)) {
+        return reject_pool(job, pool, MAAR_MESSAGE_ID_POOL_MISMATCH,
+                           job->request->kind == MAAR_RESOURCE_KIND_OPTIMAL
+                               ? "has singleKind and holds buffers and linear images; this is an "
+                                 "image of optimal tiling"
+                               : "has singleKind and holds images of optimal tiling; this is a "
+                                 "buffer or a linear image");
+    }
+    return VK_SUCCESS;
+}
+
 /* Fills in the candidate types: the type of the caller's pool, or the ranking of all types. Checks
  * the request against the pool and against the enabled extensions. */
 static VkResult choose(struct job* job)
 {
     struct maar_pool* pool = maar_pool_of(job->allocator, job->info->pool);
-    uint32_t bits = job->request->requirements.memoryTypeBits;
+    const uint32_t bits = job->request->requirements.memoryTypeBits;
     const VkResult known =
         maar_pool_require_own(job->allocator, job->call, "pCreateInfo->pool", job->info->pool);
     if (known != VK_SUCCESS) {
@@ -448,35 +506,9 @@ static VkResult choose(struct job* job)
         maar_report_no_type(job->allocator, job->call, bits, job->info);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
-    if ((types & ~pool->export_types) != 0) {
-        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call,
-                           "MaarExportInfo names handle types that the pool was not made for");
-    }
-    if (job->info->memoryTypeBits != 0) {
-        bits &= job->info->memoryTypeBits;
-    }
-    VkMemoryPropertyFlags required = job->info->requiredFlags;
-    if ((maar_type_flags(job->allocator, pool->type_index) & required) != required) {
-        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call,
-                           "the pool's memory type lacks some of pCreateInfo->requiredFlags");
-    }
-    if ((bits & (1u << pool->type_index)) == 0) {
-        return maar_misuse(job->allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call,
-                           "the pool's memory type is not among the memoryTypeBits of pRequest and "
-                           "pCreateInfo");
-    }
-    if ((job->info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0 &&
-        (maar_type_flags(job->allocator, pool->type_index) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) ==
-            0) {
-        return maar_misuse(
-            job->allocator, MAAR_MESSAGE_ID_NOT_MAPPABLE, job->call,
-            "pCreateInfo->flags has MAAR_ALLOCATION_CREATE_MAPPED_BIT, but the pool's memory "
-            "type is not HOST_VISIBLE");
-    }
-    if (!maar_pool_claim_kind(pool, job->request->kind)) {
-        return maar_misuse(
-            job->allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, job->call,
-            "the pool holds resources of one kind, and pRequest->kind is the other kind");
+    const VkResult fits = claim_pool(job, pool, types);
+    if (fits != VK_SUCCESS) {
+        return fits;
     }
     job->choice.bits = 1u << pool->type_index;
     job->choice.count = 1;

@@ -101,7 +101,9 @@ static void explain_failure(MaarAllocator allocator, const struct maar_allocatio
                        name.text, pool != NULL ? maar_atomic32_load(&pool->block_count) : 0);
         break;
     case MAAR_FAILURE_ABOVE_BLOCK:
-        (void)snprintf(text, size, "the blocks of pool %s have %llu bytes; raise its blockSize",
+        (void)snprintf(text, size,
+                       "the blocks of pool %s have %llu bytes; raise its blockSize, or ask for "
+                       "MAAR_DEDICATED_ALWAYS",
                        name.text, pool != NULL ? (unsigned long long)pool->fixed_size : 0);
         break;
     case MAAR_FAILURE_TOO_MANY:
@@ -165,7 +167,7 @@ static struct occurrence describe_occurrence(const char* name, uint64_t count)
         (void)snprintf(made.of, sizeof made.of, " of %s", maar_quote(name).text);
     }
     if (count > 1) {
-        (void)snprintf(made.times, sizeof made.times, " (%llu times now)",
+        (void)snprintf(made.times, sizeof made.times, " (%llu such cases now)",
                        (unsigned long long)count);
     }
     return made;

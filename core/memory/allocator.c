@@ -148,8 +148,11 @@ static VkResult open_accounts(const MaarAllocatorCreateInfo* info, MaarAllocator
 {
     uint32_t heap_count = allocator->device.facts.memory.memoryHeapCount;
     if (info->heapSizeLimitCount != 0 && info->heapSizeLimitCount != heap_count) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, "maarCreateAllocator",
-                           "pCreateInfo->heapSizeLimitCount is not the number of heaps");
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                    "maarCreateAllocator",
+                    "pCreateInfo->heapSizeLimitCount is %u, and the device has %u heaps",
+                    (unsigned)info->heapSizeLimitCount, (unsigned)heap_count);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     for (uint32_t i = 0; i < info->heapSizeLimitCount; ++i) {
         allocator->heaps[i].limit = info->pHeapSizeLimits[i];

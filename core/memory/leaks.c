@@ -3,11 +3,22 @@
  */
 #include "core/memory/leaks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/peak.h"
 #include "core/memory/slot_home.h"
+
+/* Names the pool in a message, if the caller made it and gave it a name. */
+static const char* name_pool(const struct maar_pool* pool, char* text, size_t size)
+{
+    text[0] = '\0';
+    if (pool->custom && pool->name != NULL) {
+        (void)snprintf(text, size, ", pool %s", maar_quote(pool->name).text);
+    }
+    return text;
+}
 
 /* Reports an allocation that was never freed, and ends it. */
 static void release_leak(struct maar_arena* arena, uint32_t index)
@@ -15,19 +26,20 @@ static void release_leak(struct maar_arena* arena, uint32_t index)
     const struct maar_pool* pool = arena->pool;
     MaarAllocator allocator = pool->allocator;
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    char of[90];
     if (slot->stitched) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
-                    "leak: allocation %s of %llu bytes of pages in memory type %u, user data %p, "
-                    "was never freed",
+                    "leak: allocation %s of %llu bytes of pages in memory type %u%s, user data "
+                    "%p, was never freed",
                     maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
-                    pool->type_index, slot->user_data);
+                    pool->type_index, name_pool(pool, of, sizeof of), slot->user_data);
     } else if (!slot->internal) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
-                    "leak: allocation %s of %llu bytes in memory type %u, block %llu, user data "
+                    "leak: allocation %s of %llu bytes in memory type %u, block %llu%s, user data "
                     "%p, was never freed",
                     maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
                     pool->type_index, (unsigned long long)maar_slot_block(slot)->id,
-                    slot->user_data);
+                    name_pool(pool, of, sizeof of), slot->user_data);
     }
     maar_host_free(allocator->callbacks, slot->name);
     slot->name = NULL;

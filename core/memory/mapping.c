@@ -7,6 +7,7 @@
  */
 #include "core/memory/mapping.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/memory/allocation_handle.h"
@@ -50,6 +51,24 @@ static struct maar_quoted quote_slot(const struct maar_slot* slot)
     return name;
 }
 
+/* Reports that an allocation is in a type that the host does not see, and what would help. */
+static void report_invisible(MaarAllocator allocator, const char* call,
+                             const struct maar_slot* slot, const struct maar_pool* pool)
+{
+    char remedy[240] = "usages whose memory always is: UPLOAD, READBACK, DEVICE_UPLOAD";
+    if (pool->custom) {
+        (void)snprintf(remedy, sizeof remedy,
+                       "pool %s has this type alone, whatever the usage; give it a type chosen for "
+                       "UPLOAD, READBACK or DEVICE_UPLOAD",
+                       maar_quote(pool->name).text);
+    }
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPABLE, call,
+                "allocation %s of %llu bytes cannot be mapped: memory type %u is not "
+                "HOST_VISIBLE; %s",
+                quote_slot(slot).text, (unsigned long long)maar_slot_size(slot), pool->type_index,
+                remedy);
+}
+
 /* Reports why an allocation is not mapped. */
 static void report_unmappable(MaarAllocator allocator, const char* call, bool is_too_often,
                               const struct maar_slot* slot, const struct maar_block* block,
@@ -57,10 +76,7 @@ static void report_unmappable(MaarAllocator allocator, const char* call, bool is
 {
     const uint32_t type = block->pool->type_index;
     if (!is_visible(allocator, block)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPABLE, call,
-                    "allocation %s of %llu bytes cannot be mapped: memory type %u is not "
-                    "HOST_VISIBLE; usages whose memory always is: UPLOAD, READBACK, DEVICE_UPLOAD",
-                    quote_slot(slot).text, (unsigned long long)maar_slot_size(slot), type);
+        report_invisible(allocator, call, slot, block->pool);
     } else if (is_too_often) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_MAPPED_TOO_OFTEN, NULL,
                     "an allocation is mapped %u times already; are unmappings missing?",
@@ -182,7 +198,12 @@ static VkResult find_synced_range(MaarAllocator allocator, const char* call, str
                            "offset and size reach outside the allocation");
     }
     if (maar_slot_address(slot) == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_MAPPED, call, "allocation is not mapped");
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPED, call,
+            "allocation %s of %llu bytes is not mapped: call maarMapMemory first, or create "
+            "it with MAAR_ALLOCATION_CREATE_MAPPED_BIT",
+            quote_slot(slot).text, (unsigned long long)maar_slot_size(slot));
+        return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     *range = range_of(allocator, slot, offset, size);
     const uint32_t type = maar_slot_block(slot)->pool->type_index;

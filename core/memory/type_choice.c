@@ -313,17 +313,26 @@ void maar_report_no_type(MaarAllocator allocator, const char* call, uint32_t typ
 {
     const uint32_t count = allocator->device.facts.memory.memoryTypeCount;
     const uint32_t all = count < 32 ? (1u << count) - 1u : UINT32_MAX;
+    uint32_t unusable = 0;
     char named[60] = "";
+    char barred[80] = "";
     char missing[200] = "";
+    for (uint32_t i = 0; i < count; ++i) {
+        unusable |= maar_type_is_usable(&allocator->device.facts, i) ? 0 : 1u << i;
+    }
+    if (unusable != 0) {
+        (void)snprintf(barred, sizeof barred, ", of which 0x%X need features that are not enabled",
+                       (unsigned)unusable);
+    }
     if (info->memoryTypeBits != 0) {
         (void)snprintf(named, sizeof named, ", memoryTypeBits allows 0x%X",
                        (unsigned)info->memoryTypeBits);
     }
     append_flags(missing, sizeof missing, ", and the type must be", required_flags(info));
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, call,
-                "no memory type serves: the resource allows the types 0x%X%s, the device has 0x%X, "
-                "some of which need features that are not enabled%s",
-                (unsigned)type_bits, named, (unsigned)all, missing);
+                "no memory type serves: the resource allows the types 0x%X%s, the device has "
+                "0x%X%s%s",
+                (unsigned)type_bits, named, (unsigned)all, barred, missing);
 }
 
 /* Describes in words what was requested, and what the best type lacks. */
@@ -350,6 +359,9 @@ static void explain(MaarAllocator allocator, const MaarAllocationCreateInfo* inf
 VkResult maar_choose_memory_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
                                  const MaarAllocationCreateInfo* info, MaarMemoryTypeChoice* out)
 {
+    if (info == NULL) {
+        info = &maar_default_create_info;
+    }
     VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
                                            MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO);
     if (result != VK_SUCCESS) {

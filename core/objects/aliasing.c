@@ -22,30 +22,15 @@ static bool is_kind_kept_apart(MaarAllocator allocator, const struct maar_slot* 
 static VkResult check_fit(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
                           VkDeviceSize offset, const MaarMemoryRequest* request)
 {
-    const VkMemoryRequirements* needs = &request->requirements;
     if (request->requiresDedicated == VK_TRUE) {
         return maar_misuse(
             allocator, MAAR_MESSAGE_ID_DEDICATED_REQUIRED, call,
             "the driver requires a dedicated allocation for the object, so the object "
             "cannot share an allocation");
     }
-    if (needs->size > maar_slot_size(slot) - offset) {
-        maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
-            "the object needs %llu bytes, but the allocation has only %llu from offset %llu on",
-            (unsigned long long)needs->size, (unsigned long long)(maar_slot_size(slot) - offset),
-            (unsigned long long)offset);
-        return VK_ERROR_VALIDATION_FAILED_EXT;
-    }
-    if (needs->alignment > 1 && (maar_slot_offset(slot) + offset) % needs->alignment != 0) {
-        return maar_misuse(
-            allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
-            "the allocation's offset plus the given offset does not have the object's "
-            "alignment");
-    }
-    if ((needs->memoryTypeBits & (1u << maar_slot_block(slot)->pool->type_index)) == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
-                           "the object does not support the allocation's memory type");
+    const VkResult placed = maar_check_place(allocator, call, slot, offset, &request->requirements);
+    if (placed != VK_SUCCESS) {
+        return placed;
     }
     if (maar_slot_block(slot)->named) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_DEDICATED_REQUIRED, call,

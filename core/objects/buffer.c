@@ -130,6 +130,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBindBuffer(MaarAllocator allocator, MaarAlloc
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
+    /* Only Maar knows where the allocation ends in its block: no layer sees such a mistake. */
+    MaarMemoryRequest request;
+    maar_buffer_request(allocator, buffer, &request);
+    result = maar_check_place(allocator, __func__, slot, offset, &request.requirements);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
     const struct maar_object object = {.buffer = buffer};
     return maar_bind_object(allocator, slot, offset, object, pNext);
 }
@@ -196,6 +203,5 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForBuffer(
         return result;
     }
     return maar_choose_memory_type(allocator, __func__, request.requirements.memoryTypeBits,
-                                   pCreateInfo != NULL ? pCreateInfo : &maar_default_create_info,
-                                   pChoice);
+                                   pCreateInfo, pChoice);
 }

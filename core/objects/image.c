@@ -108,6 +108,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBindImage(MaarAllocator allocator, MaarAlloca
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
+    if (pNext == NULL) { /* not a plane, whose requirements are its own, nor of a swapchain */
+        MaarMemoryRequest request;
+        maar_image_request(allocator, image, MAAR_RESOURCE_KIND_UNKNOWN, 0, &request);
+        result = maar_check_place(allocator, __func__, slot, offset, &request.requirements);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
     const struct maar_object object = {.image = image};
     return maar_bind_object(allocator, slot, offset, object, pNext);
 }
@@ -159,6 +167,5 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForImage(
         return result;
     }
     return maar_choose_memory_type(allocator, __func__, request.requirements.memoryTypeBits,
-                                   pCreateInfo != NULL ? pCreateInfo : &maar_default_create_info,
-                                   pChoice);
+                                   pCreateInfo, pChoice);
 }

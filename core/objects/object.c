@@ -248,6 +248,30 @@ struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
     return slot;
 }
 
+VkResult maar_check_place(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
+                          VkDeviceSize offset, const VkMemoryRequirements* needs)
+{
+    if (needs->size > maar_slot_size(slot) - offset) {
+        maar_report(
+            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
+            "the object needs %llu bytes, but the allocation has only %llu from offset %llu on",
+            (unsigned long long)needs->size, (unsigned long long)(maar_slot_size(slot) - offset),
+            (unsigned long long)offset);
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (needs->alignment > 1 && (maar_slot_offset(slot) + offset) % needs->alignment != 0) {
+        return maar_misuse(
+            allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
+            "the allocation's offset plus the given offset does not have the object's "
+            "alignment");
+    }
+    if ((needs->memoryTypeBits & (1u << maar_slot_block(slot)->pool->type_index)) == 0) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
+                           "the object does not support the allocation's memory type");
+    }
+    return VK_SUCCESS;
+}
+
 VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
                           VkDeviceSize offset, struct maar_object object, const void* next)
 {

@@ -73,6 +73,11 @@ VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInf
 struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
                                    MaarAllocation allocation, VkDeviceSize offset);
 
+/* Returns VK_SUCCESS if an object with these requirements fits at an offset inside the slot: its
+ * size, alignment and memory type. Otherwise reports what does not fit. */
+VkResult maar_check_place(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
+                          VkDeviceSize offset, const VkMemoryRequirements* needs);
+
 /* Binds an object to a live slot, at an offset inside the slot. */
 VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
                           VkDeviceSize offset, struct maar_object object, const void* next);

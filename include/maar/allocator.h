@@ -426,7 +426,8 @@ typedef struct MaarAllocationCreateInfo {
     const void* pNext;
     /** See MaarAllocationCreateFlagBits. */
     MaarAllocationCreateFlags flags;
-    /** What the memory is for. Ignored with `pool`, unlike the flags and types below. */
+    /** What the memory is for. Ignored with `pool`, whose memory type is fixed; the flags and types
+     * below are not. */
     MaarMemoryUsage usage;
     /** Whether it gets a VkDeviceMemory of its own. */
     MaarDedicated dedicated;
@@ -474,7 +475,7 @@ typedef struct MaarMemoryTypeChoice {
  *
  * @param allocator       not null
  * @param memoryTypeBits  VkMemoryRequirements::memoryTypeBits
- * @param pCreateInfo     usage, flags and types; `pool` is ignored
+ * @param pCreateInfo     usage, flags and types; `pool` is ignored; NULL for the defaults
  * @param pChoice         sType and pNext set by the caller; the rest is filled
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT when no type has what is required;
  *         VK_ERROR_VALIDATION_FAILED_EXT
@@ -506,7 +507,7 @@ typedef struct MaarPoolCreateInfo {
     /** Number of blocks that maarCreatePool makes. They are never released before the pool is
      * destroyed. */
     uint32_t minBlockCount;
-    /** Most blocks; 0 for no limit. */
+    /** Most blocks; 0 for no limit. Dedicated allocations do not count. */
     uint32_t maxBlockCount;
     /** Least alignment of its allocations, bytes; 0 for none. */
     VkDeviceSize minAlignment;

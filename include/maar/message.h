@@ -188,6 +188,8 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_HOST_MEMORY_COPIED = 709,
     /** The values of a handoff's timeline do not rise, or a value is waited for twice. */
     MAAR_MESSAGE_ID_HANDOFF_VALUE = 710,
+    /** The calling thread has waited long for a signal of Vulkan, and goes on waiting. */
+    MAAR_MESSAGE_ID_HANDOFF_WAITS_LONG = 711,
     /** The library of CUDA or HIP is missing or too old. */
     MAAR_MESSAGE_ID_PEER_MISSING = 800,
     /** A call of CUDA or HIP failed. */

@@ -209,14 +209,16 @@ MAAR_API VkResult VKAPI_CALL maarAllocateMemoryForImage(MaarAllocator allocator,
                                                         MaarAllocation* pAllocation);
 
 /**
- * Binds a buffer to an allocation.
+ * Binds a buffer to an allocation. Checks size, alignment and memory type against the allocation,
+ * as no validation layer can: to a layer, the whole block is one memory.
  *
  * @param allocator   not null
  * @param allocation  not null
  * @param offset      within the allocation, bytes
  * @param buffer      not null, not bound yet
  * @param pNext       chained to VkBindBufferMemoryInfo; may be NULL
- * @return what vkBindBufferMemory2 returns; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return what vkBindBufferMemory2 returns; VK_ERROR_VALIDATION_FAILED_EXT, also if the buffer does
+ *         not fit there
  * @threadsafety internally synchronized; `buffer` externally
  * @since 0.1.0
  */
@@ -225,14 +227,16 @@ MAAR_API VkResult VKAPI_CALL maarBindBuffer(MaarAllocator allocator, MaarAllocat
                                             const void* pNext);
 
 /**
- * Binds an image to an allocation.
+ * Binds an image to an allocation. Without pNext, checks size, alignment and memory type as
+ * maarBindBuffer does.
  *
  * @param allocator   not null
  * @param allocation  not null
  * @param offset      within the allocation, bytes
  * @param image       not null, not bound yet
  * @param pNext       chained to VkBindImageMemoryInfo (plane, swapchain); may be NULL
- * @return what vkBindImageMemory2 returns; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return what vkBindImageMemory2 returns; VK_ERROR_VALIDATION_FAILED_EXT, also if the image does
+ *         not fit there
  * @threadsafety internally synchronized; `image` externally
  * @since 0.1.0
  */

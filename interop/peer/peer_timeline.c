@@ -14,6 +14,9 @@
 #include "core/time/timeline.h"
 #include "interop/share/share_internal.h"
 
+/* Nanoseconds that a thread waits for a signal before it is reported: far above a frame. */
+#define LONG_WAIT_NS ((uint64_t)5000000000)
+
 /* One signal on its way from a stream to Vulkan. */
 struct maar_carrier {
     struct maar_carrier* next;
@@ -282,13 +285,16 @@ void maar_peer_timelines_end_kept(struct maar_peer* peer)
 
 /* ---- Vulkan's side ---- */
 
+/* last: the last value of the side that signals. */
 static VkResult report_step(struct maar_peer_timeline* timeline, const char* call, VkResult result,
-                            const char* fault)
+                            const char* fault, uint64_t value, uint64_t last)
 {
-    return result == VK_ERROR_VALIDATION_FAILED_EXT
-               ? maar_misuse(timeline->object.peer->allocator, MAAR_MESSAGE_ID_HANDOFF_VALUE, call,
-                             fault)
-               : result;
+    if (result == VK_ERROR_VALIDATION_FAILED_EXT) {
+        maar_report(timeline->object.peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
+                    MAAR_MESSAGE_ID_HANDOFF_VALUE, call, "%s; value is %llu, the last one was %llu",
+                    fault, (unsigned long long)value, (unsigned long long)last);
+    }
+    return result;
 }
 
 VkResult maar_peer_begin_signal(struct maar_peer_timeline* timeline, const char* call,
@@ -298,8 +304,9 @@ VkResult maar_peer_begin_signal(struct maar_peer_timeline* timeline, const char*
     const char* fault = NULL;
     maar_mutex_lock(&timeline->lock);
     VkResult result = maar_side_begin_signal(side, value, step, &fault);
+    const uint64_t last = side->last;
     maar_mutex_unlock(&timeline->lock);
-    return report_step(timeline, call, result, fault);
+    return report_step(timeline, call, result, fault, value, last);
 }
 
 void maar_peer_end_signal(struct maar_peer_timeline* timeline, struct maar_handoff_side* side,
@@ -316,8 +323,9 @@ VkResult maar_peer_begin_wait(struct maar_peer_timeline* timeline, const char* c
     const char* fault = NULL;
     maar_mutex_lock(&timeline->lock);
     VkResult result = maar_side_begin_wait(side, value, &fault);
+    const uint64_t last = side->last;
     maar_mutex_unlock(&timeline->lock);
-    return report_step(timeline, call, result, fault);
+    return report_step(timeline, call, result, fault, value, last);
 }
 
 void maar_peer_end_wait(struct maar_peer_timeline* timeline, struct maar_handoff_side* side,
@@ -365,11 +373,21 @@ VkResult maar_peer_point_to_wait(struct maar_peer_timeline* timeline, const char
 
 /* ---- the peer's side ---- */
 
-static VkResult wait_on_host(struct maar_peer_timeline* timeline, uint64_t value)
+/* Waits without a limit: what follows must not begin before the signal. A program that has not
+ * submitted the signal would wait for ever without a word, so the wait is reported once. */
+static VkResult wait_on_host(struct maar_peer_timeline* timeline, const char* call, uint64_t value)
 {
     MaarAllocator allocator = timeline->object.peer->allocator;
-    const VkResult result =
-        maar_timeline_wait(&allocator->device, timeline->semaphore, value, UINT64_MAX);
+    const struct maar_device* device = &allocator->device;
+    VkResult result = maar_timeline_wait(device, timeline->semaphore, value, LONG_WAIT_NS);
+    if (result == VK_TIMEOUT) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_HANDOFF_WAITS_LONG,
+                    call,
+                    "the thread has waited 5 seconds for value %llu and goes on; with "
+                    "MAAR_HANDOFF_MODE_HOST the submission that signals it comes before the wait",
+                    (unsigned long long)value);
+        result = maar_timeline_wait(device, timeline->semaphore, value, UINT64_MAX);
+    }
     maar_note_loss(allocator, result);
     return result;
 }
@@ -379,7 +397,7 @@ VkResult maar_peer_wait(struct maar_peer_timeline* timeline, const char* call, u
 {
     struct maar_peer* peer = timeline->object.peer;
     if (timeline->mode == MAAR_HANDOFF_MODE_HOST) {
-        return wait_on_host(timeline, value);
+        return wait_on_host(timeline, call, value);
     }
     VkResult result = maar_peer_begin_wait(timeline, call, &timeline->vulkan, value);
     if (result != VK_SUCCESS) {

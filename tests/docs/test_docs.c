@@ -26,8 +26,12 @@
 
 #define LOAD(instance, name) ((PFN_##name)maarSimulatedGetInstanceProcAddr(instance, #name))
 
+void log_header(FILE* log);
 void log_buffer(FILE* log, uint64_t id, const VkBufferCreateInfo* info,
                 const VkMemoryRequirements* needs, uint64_t time_ns);
+void log_image(FILE* log, uint64_t id, const VkImageCreateInfo* info,
+               const VkMemoryRequirements* needs, uint64_t time_ns);
+void log_frame(FILE* log, uint64_t time_ns);
 void log_free(FILE* log, uint64_t id, uint64_t time_ns);
 
 VkResult make_frame(MaarAllocator allocator, uint32_t family, VkExtent3D size,
@@ -443,20 +447,32 @@ static void docs_logged_trace_is_read(void** state)
     static const char path[] = "test_docs_trace.csv";
     FILE* const log = fopen(path, "w");
     assert_non_null(log);
-    fputs("op,id,kind,size,alignment,types,stream,time_ns,usage,note\n", log);
+    log_header(log);
     const VkBufferCreateInfo info = {.usage = VK_BUFFER_USAGE_VERTEX_BUFFER_BIT};
     const VkMemoryRequirements needs = {.size = 1000, .alignment = 16, .memoryTypeBits = 7};
     log_buffer(log, 40, &info, &needs, 5);
     log_buffer(log, 41, &info, &needs, 6);
     log_free(log, 40, 7);
+    const VkImageCreateInfo image = {.format = VK_FORMAT_R8G8B8A8_UNORM,
+                                     .extent = {64, 32, 1},
+                                     .mipLevels = 2,
+                                     .arrayLayers = 3,
+                                     .samples = VK_SAMPLE_COUNT_1_BIT,
+                                     .usage = VK_IMAGE_USAGE_SAMPLED_BIT};
+    log_image(log, 42, &image, &needs, 8);
+    log_frame(log, 9);
     assert_int_equal(fclose(log), 0);
     struct support_trace trace = {.event_count = 0};
     struct support_error error = {"no message"};
     const bool loaded = support_trace_load(path, &trace, &error);
     assert_int_equal(remove(path), 0);
     assert_true(loaded);
-    assert_int_equal(trace.event_count, 3);
-    assert_int_equal(trace.resource_count, 2);
+    assert_int_equal(trace.event_count, 5);
+    assert_int_equal(trace.resource_count, 3);
+    assert_int_equal(trace.frame_count, 1);
+    assert_int_equal(trace.image_count, 1);
+    assert_int_equal(trace.resources[2].kind, SUPPORT_TRACE_IMAGE_OPTIMAL);
+    assert_int_equal(trace.images[0].layers, 3);
     assert_int_equal(trace.peak_live_bytes, 2000);
     assert_int_equal(trace.resources[0].id, 40);
     assert_int_equal(trace.resources[0].usage, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT);

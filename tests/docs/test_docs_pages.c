@@ -24,6 +24,7 @@ static void unlock(void* mutex)
 
 #include "budgets.inc"
 #include "debugging.inc"
+#include "dumps.inc"
 #include "memory-types.inc"
 #include "per-frame-data.inc"
 #include "threads.inc"
@@ -262,6 +263,22 @@ static void docs_messages_and_leaks_have_names(void** state)
                  "0, block 1, user data 0x2a, was never freed [LEAK]\n"));
 }
 
+static void docs_violations_are_printed(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    FILE* const file = open_printed();
+    assert_true(driver_saw_no_mistake(rig->physical, file));
+    VkBuffer buffer = VK_NULL_HANDLE;
+    const VkBufferCreateInfo nothing = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+    (void)vkCreateBuffer(rig->device, &nothing, NULL, &buffer);
+    vkDestroyBuffer(rig->device, buffer, NULL);
+    assert_false(driver_saw_no_mistake(rig->physical, file));
+    close_printed(file);
+    assert_non_null(strstr(printed, "violation: vkCreateBuffer"));
+    rig->expected_violations = 1;
+}
+
 static void docs_queue_is_locked_around_submissions(void** state)
 {
     (void)state;
@@ -308,12 +325,13 @@ static void docs_dump_is_written(void** state)
 {
     (void)state;
     struct rig* const rig = rig_begin(NULL);
-    MaarAllocator const allocator = rig->allocator;
-#include "dumps.inc"
-    assert_int_equal(result, VK_SUCCESS);
-    assert_int_equal(strlen(text) + 1, size);
-    assert_non_null(strstr(text, "\"DefaultPools\""));
-    free(text);
+    FILE* const file = open_printed();
+    assert_int_equal(write_dump(rig->allocator, file), VK_SUCCESS);
+    const long size = ftell(file);
+    close_printed(file);
+    assert_int_equal(strlen(printed), size); /* no zero in the file */
+    assert_non_null(strstr(printed, "\"DefaultPools\""));
+    assert_int_equal(printed[size - 2], '}');
 }
 
 static void docs_ranges_are_placed(void** state)
@@ -339,6 +357,7 @@ int main(void)
         rig_unit_test(docs_observer_makes_room),
         rig_unit_test(docs_budgets_are_printed),
         rig_unit_test(docs_messages_and_leaks_have_names),
+        rig_unit_test(docs_violations_are_printed),
         rig_unit_test(docs_queue_is_locked_around_submissions),
         rig_unit_test(docs_timelines_end_after_their_threads),
         rig_unit_test(docs_dump_is_written),

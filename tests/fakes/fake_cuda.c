@@ -33,6 +33,9 @@ FAKE_EXPORT enum maar_cuda_result MAAR_CUDA_CALL cuDeviceGetUuid(struct maar_cud
                                                                  maar_cuda_device device);
 #endif
 
+/* For programs; Maar does not call it. */
+FAKE_EXPORT enum maar_cuda_result MAAR_CUDA_CALL cuCtxSetCurrent(struct maar_cuda_context* context);
+
 FAKE_EXPORT const struct fake_control* maar_fake_cuda_is_a_fake(void);
 const struct fake_control* maar_fake_cuda_is_a_fake(void)
 {
@@ -255,6 +258,15 @@ enum maar_cuda_result cuCtxPopCurrent_v2(struct maar_cuda_context** context)
         return (enum maar_cuda_result)result;
     }
     return leave(fake_pop_context((struct fake_context**)context));
+}
+
+enum maar_cuda_result cuCtxSetCurrent(struct maar_cuda_context* context)
+{
+    int result;
+    if (!enter("cuCtxSetCurrent", FAKE_NEEDS_INIT, &result)) {
+        return (enum maar_cuda_result)result;
+    }
+    return leave(fake_replace_context((struct fake_context*)context));
 }
 
 enum maar_cuda_result cuCtxGetCurrent(struct maar_cuda_context** context)

@@ -245,6 +245,14 @@ int fake_push_context(struct fake_context* context)
     return MAAR_CUDA_SUCCESS;
 }
 
+int fake_replace_context(struct fake_context* context)
+{
+    if (thread.depth > 0) {
+        --thread.depth;
+    }
+    return context != NULL ? fake_push_context(context) : MAAR_CUDA_SUCCESS;
+}
+
 int fake_pop_context(struct fake_context** context)
 {
     if (thread.depth == 0) {

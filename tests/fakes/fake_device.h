@@ -226,6 +226,8 @@ struct fake_context* fake_current(void);
 void fake_set_current(struct fake_context* context);
 int fake_push_context(struct fake_context* context);
 int fake_pop_context(struct fake_context** context);
+/* Replaces the top of the thread's stack; NULL pops it. */
+int fake_replace_context(struct fake_context* context);
 int fake_retain_primary(int device, struct fake_context** context);
 int fake_release_primary(int device);
 /* Whether a stream's function runs on this thread. */

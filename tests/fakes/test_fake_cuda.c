@@ -132,6 +132,30 @@ static void context_released_too_early_is_a_breach(void** state)
     fake_expect_breach(control, "released more often than retained");
 }
 
+/* What a program's own calls need: Maar pushes and pops, and does not use this function. */
+static void program_sets_its_context(void** state)
+{
+    enum maar_cuda_result (*set_current)(struct maar_cuda_context * context) = NULL;
+    struct maar_cuda_context* now = NULL;
+    struct maar_cuda_stream* stream = NULL;
+    (void)state;
+    fake_find(fake_open_library(MAAR_FAKE_CUDA), "cuCtxSetCurrent", &set_current);
+    assert_non_null(set_current);
+    assert_int_equal(set_current(NULL), MAAR_CUDA_SUCCESS);
+    assert_int_equal(cuda.cuCtxGetCurrent(&now), MAAR_CUDA_SUCCESS);
+    assert_null(now);
+    assert_int_equal(set_current(context), MAAR_CUDA_SUCCESS);
+    assert_int_equal(set_current(context), MAAR_CUDA_SUCCESS); /* replaces, and does not push */
+    assert_int_equal(cuda.cuStreamCreate(&stream, 0), MAAR_CUDA_SUCCESS);
+    assert_int_equal(cuda.cuStreamDestroy(stream), MAAR_CUDA_SUCCESS);
+    assert_int_equal(cuda.cuCtxPopCurrent(&now), MAAR_CUDA_SUCCESS);
+    assert_ptr_equal(now, context);
+    assert_int_equal(cuda.cuCtxGetCurrent(&now), MAAR_CUDA_SUCCESS);
+    assert_null(now);
+    assert_int_equal(cuda.cuCtxPushCurrent(context), MAAR_CUDA_SUCCESS);
+    fake_expect_no_breach(control);
+}
+
 static void other_context_is_a_breach(void** state)
 {
     struct maar_cuda_memory* memory = import_block(BLOCK);
@@ -474,6 +498,7 @@ int main(void)
         CASE(call_without_init_is_a_breach),
         CASE(call_without_context_is_a_breach),
         CASE(context_released_too_early_is_a_breach),
+        CASE(program_sets_its_context),
         CASE(other_context_is_a_breach),
         CASE(import_of_exact_size_takes_the_descriptor),
         CASE(import_that_breaks_a_rule_leaves_the_descriptor),

@@ -2,7 +2,11 @@
  * maar/hip.h over the FAKE HIP runtime and a simulated device: how the device is found, memory, and
  * handoffs through the host. Nothing of this says anything about a GPU.
  */
+#define _POSIX_C_SOURCE 200809L
+
+#include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "core/memory/allocator_state.h"
 #include "tests/fakes/fake_fixture.h"
@@ -327,12 +331,54 @@ static void hip_signal_that_fails_may_be_tried_again(void** state)
     hip_desk_start(&desk, 0);
     assert_int_equal(maarCreateHipTimeline(desk.hip, 5, &timeline), VK_SUCCESS);
     assert_int_equal(maarHipSignal(desk.hip, timeline, 5, NULL), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_names_number(desk.rig, 5));
     rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_HANDOFF_VALUE, "value");
     desk.fake->set_fault("hipLaunchHostFunc", 1, 1, MAAR_HIP_INVALID_VALUE);
     assert_int_equal(maarHipSignal(desk.hip, timeline, 6, NULL), VK_ERROR_UNKNOWN);
     rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_PEER_CALL_FAILED, "hipLaunchHostFunc");
     assert_int_equal(maarHipSignal(desk.hip, timeline, 6, NULL), VK_SUCCESS);
     assert_int_equal(maarHipWait(desk.hip, timeline, 6, NULL), VK_SUCCESS);
+    maarDestroyHipTimeline(desk.hip, timeline);
+    hip_desk_close(&desk);
+}
+
+struct late_signal {
+    VkDevice device;
+    VkSemaphoreSignalInfo info;
+    VkResult result;
+};
+
+/* Signals what another thread has waited for longer than it should. */
+static void* signal_late(void* data)
+{
+    struct late_signal* late = data;
+    const struct timespec pause = {.tv_sec = 6};
+    (void)nanosleep(&pause, NULL);
+    late->result = vkSignalSemaphore(late->device, &late->info);
+    return NULL;
+}
+
+static void hip_wait_for_what_is_not_submitted_is_reported(void** state)
+{
+    struct hip_desk desk;
+    MaarHipTimeline timeline = VK_NULL_HANDLE;
+    pthread_t thread;
+    (void)state;
+    hip_desk_start(&desk, 0);
+    assert_int_equal(maarCreateHipTimeline(desk.hip, 0, &timeline), VK_SUCCESS);
+    struct late_signal late = {
+        .device = desk.rig->device,
+        .info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .value = 7},
+        .result = VK_NOT_READY,
+    };
+    assert_int_equal(maarGetHipTimelineSemaphore(desk.hip, timeline, &late.info.semaphore),
+                     VK_SUCCESS);
+    assert_int_equal(pthread_create(&thread, NULL, signal_late, &late), 0);
+    assert_int_equal(maarHipWait(desk.hip, timeline, 7, NULL), VK_SUCCESS);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(late.result, VK_SUCCESS);
+    assert_true(rig_message_names_number(desk.rig, 7));
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_HANDOFF_WAITS_LONG, "maarHipWait");
     maarDestroyHipTimeline(desk.hip, timeline);
     hip_desk_close(&desk);
 }
@@ -505,6 +551,7 @@ int main(void)
         rig_unit_test(hip_device_of_the_caller_is_put_back),
         rig_unit_test(hip_hands_over_and_back_through_the_host),
         rig_unit_test(hip_signal_that_fails_may_be_tried_again),
+        rig_unit_test(hip_wait_for_what_is_not_submitted_is_reported),
         rig_unit_test(hip_signal_that_was_carried_in_vain_is_reported),
         rig_unit_test(hip_timeline_needs_a_runtime_that_calls_back),
         rig_unit_test(timeline_handles_are_checked_by_every_call),

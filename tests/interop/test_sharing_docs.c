@@ -60,6 +60,33 @@ static void document_does_what_it_says(void** state)
                      VK_SUCCESS);
     assert_int_equal(descriptor.userValue, 42);
 
+    /* The block by itself, and a buffer in it where the exporter's buffer lies. */
+    const MaarAllocationInfo placed = rig_info(&rig, allocations[0]);
+    uint64_t block_id = 0;
+    MaarAllocation block = VK_NULL_HANDLE;
+    VkBuffer in_block = VK_NULL_HANDLE;
+    assert_int_equal(send_block(allocator, allocations[0], ends[0]), VK_SUCCESS);
+    assert_int_equal(receive_block(allocator, ends[1], &block_id, &block), VK_SUCCESS);
+    assert_int_equal(block_id, placed.blockId);
+    assert_int_equal(rig_info(&rig, block).size, placed.blockSize);
+    assert_int_equal(maarCreateAliasingBuffer(allocator, block, placed.offset, &info, &in_block),
+                     VK_SUCCESS);
+    vkDestroyBuffer(rig.device, in_block, NULL);
+    maarFreeMemory(allocator, block);
+
+    /* Bytes of the program's own between two messages. */
+    VkSemaphore made = VK_NULL_HANDLE;
+    VkSemaphore received = VK_NULL_HANDLE;
+    char own[4] = "";
+    assert_int_equal(send_timeline(allocator, ends[0], &made), VK_SUCCESS);
+    assert_int_equal(write(ends[0], "own", 4), 4);
+    assert_int_equal(receive_timeline(allocator, ends[1], &received), VK_SUCCESS);
+    assert_int_equal(read(ends[1], own, 4), 4);
+    assert_string_equal(own, "own");
+    assert_true(received != VK_NULL_HANDLE && received != made);
+    vkDestroySemaphore(rig.device, made, NULL);
+    vkDestroySemaphore(rig.device, received, NULL);
+
     MaarHostBuffer host_buffer = VK_NULL_HANDLE;
     VkBuffer lent = VK_NULL_HANDLE;
     VkDeviceSize offset = 0;

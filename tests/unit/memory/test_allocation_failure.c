@@ -196,6 +196,7 @@ static void failure_by_a_pool_names_it(void** state)
 {
     (void)state;
     MaarAllocation held = VK_NULL_HANDLE;
+    MaarAllocation large = VK_NULL_HANDLE;
     struct rig* const rig = rig_begin(NULL);
     const MaarPoolCreateInfo info = {
         .blockSize = MIB,
@@ -210,6 +211,10 @@ static void failure_by_a_pool_names_it(void** state)
                    MAAR_MESSAGE_ID_POOL_FULL, "\"streaming\"");
     expect_failure(rig, 2 * MIB, &how, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
                    MAAR_MESSAGE_ID_TOO_LARGE_FOR_POOL, "\"streaming\"");
+    how.dedicated = MAAR_DEDICATED_ALWAYS; /* as the message says */
+    VkResult result = rig_try(rig, 2 * MIB, &how, &large);
+    assert_int_equal(result, VK_SUCCESS);
+    maarFreeMemory(rig->allocator, large);
     maarFreeMemory(rig->allocator, held);
     maarDestroyPool(rig->allocator, pool);
 }
@@ -295,7 +300,27 @@ static void type_that_nobody_has_is_reported(void** state)
     assert_int_equal(maarAllocateMemory(rig->allocator, &high, &low, &none),
                      VK_ERROR_FEATURE_NOT_PRESENT);
     assert_true(rig_message_names(rig, "0x20"));
+    assert_false(rig_message_names(rig, "features")); /* none that this device's types need */
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, "0x3");
+}
+
+/* The types that a feature bars are named, on a device that has such types. */
+static void types_that_need_a_feature_are_named(void** state)
+{
+    (void)state;
+    MaarAllocation none = VK_NULL_HANDLE;
+    const struct rig_setup setup = {.profile = rig_profile_file("amd-rx7900xtx-radv26.2")};
+    struct rig* const rig = rig_begin(&setup);
+    MaarAllocatorInfo known = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
+    assert_int_equal(maarGetAllocatorInfo(rig->allocator, &known), VK_SUCCESS);
+    const MaarMemoryRequest request =
+        rig_request(100, 1, known.avoidedTypeBits, MAAR_RESOURCE_KIND_LINEAR);
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &none),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
+    char text[64];
+    (void)snprintf(text, sizeof text, "of which 0x%X need features", known.avoidedTypeBits);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, text);
 }
 
 /* Pages are tried for in blocks of several sizes and types: one sentence for all of it. */
@@ -498,6 +523,7 @@ int main(void)
         rig_unit_test(objects_without_memory_name_their_call),
         rig_unit_test(mapping_that_fails_names_the_block),
         rig_unit_test(type_that_nobody_has_is_reported),
+        rig_unit_test(types_that_need_a_feature_are_named),
         rig_unit_test(pages_without_memory_are_reported_once),
         rig_unit_test(failures_in_a_row_are_reported_less_and_less),
         rig_unit_test(failure_of_another_kind_is_reported_at_once),

@@ -96,13 +96,25 @@ static void none_serves_is_an_error(void** state)
     how.requiredFlags = VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT;
     assert_int_equal(choose(rig, UINT32_MAX, &how, &choice), VK_ERROR_FEATURE_NOT_PRESENT);
     const VkResult invalid = VK_ERROR_VALIDATION_FAILED_EXT;
-    assert_int_equal(choose(rig, UINT32_MAX, NULL, &choice), invalid);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo");
     assert_int_equal(maarChooseMemoryType(rig->allocator, UINT32_MAX, &how, NULL), invalid);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pChoice");
     how.usage = MAAR_MEMORY_USAGE_MAX_ENUM;
     assert_int_equal(choose(rig, UINT32_MAX, &how, &choice), invalid);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_ENUM, "usage");
+}
+
+static void no_create_info_is_the_default(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarMemoryTypeChoice given;
+    MaarMemoryTypeChoice none;
+    assert_int_equal(choose(rig, UINT32_MAX, &how, &given), VK_SUCCESS);
+    assert_int_equal(choose(rig, UINT32_MAX, NULL, &none), VK_SUCCESS);
+    assert_int_equal(none.memoryTypeIndex, given.memoryTypeIndex);
+    assert_int_equal(none.candidateCount, given.candidateCount);
+    assert_string_equal(none.reason, given.reason);
 }
 
 /* AMD's real tables: types 4 to 10 hold device-coherent ones. */
@@ -268,6 +280,7 @@ int main(void)
         rig_unit_test(usages_choose_on_an_integrated_device),
         rig_unit_test(flags_and_types_overrule_the_usage),
         rig_unit_test(none_serves_is_an_error),
+        rig_unit_test(no_create_info_is_the_default),
         rig_unit_test(coherent_amd_types_are_never_chosen_unasked),
         rig_unit_test(protected_types_are_never_chosen_unasked),
         rig_unit_test(candidates_are_the_order_of_fallback),

@@ -123,6 +123,35 @@ static void atoms_are_kept_from_above_too(void** state)
     maarDestroyPool(rig->allocator, how.pool);
 }
 
+static void message_names_what_is_not_mapped(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    MaarAllocation a = allocate_type(rig, 1, 1000, 0);
+    assert_int_equal(maarSetAllocationName(rig->allocator, a, "vertices"), VK_SUCCESS);
+    assert_int_equal(maarFlushAllocation(rig->allocator, a, 0, VK_WHOLE_SIZE),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_names(rig, "\"vertices\""));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NOT_MAPPED, "MAAR_ALLOCATION_CREATE_MAPPED_BIT");
+    maarFreeMemory(rig->allocator, a);
+}
+
+/* The usage does not choose the memory in a pool, so the message must not recommend one. */
+static void message_says_that_the_pool_has_the_type(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarPoolCreateInfo info = {.memoryTypeIndex = 0, .blockSize = MIB, .pName = "level"};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    how.pool = rig_create_pool(rig, &info);
+    MaarAllocation a = rig_allocate(rig, 1000, &how);
+    void* data = NULL;
+    assert_int_equal(maarMapMemory(rig->allocator, a, &data), VK_ERROR_MEMORY_MAP_FAILED);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NOT_MAPPABLE, "\"level\"");
+    maarFreeMemory(rig->allocator, a);
+    maarDestroyPool(rig->allocator, how.pool);
+}
+
 static void map_not_visible_fails(void** state)
 {
     (void)state;
@@ -291,6 +320,8 @@ int main(void)
         rig_unit_test(map_counts_and_becomes_sticky),
         rig_unit_test(map_two_allocations_share_one_mapping),
         rig_unit_test(map_not_visible_fails),
+        rig_unit_test(message_names_what_is_not_mapped),
+        rig_unit_test(message_says_that_the_pool_has_the_type),
         rig_unit_test(map_failure_of_the_driver_changes_nothing),
         rig_unit_test(flush_coherent_never_calls_the_driver),
         rig_unit_test(flush_noncoherent_rounds_to_atoms),

@@ -392,7 +392,7 @@ static void pool_of_one_kind_is_not_decided_by_failures(void** state)
 {
     (void)state;
     struct rig* const rig = rig_begin(NULL);
-    const MaarPoolCreateInfo info = {.blockSize = MIB, .singleKind = VK_TRUE};
+    const MaarPoolCreateInfo info = {.blockSize = MIB, .singleKind = VK_TRUE, .pName = "level"};
     MaarPool pool = rig_create_pool(rig, &info);
     rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     take_kind(rig, pool, MAAR_RESOURCE_KIND_LINEAR, VK_ERROR_OUT_OF_DEVICE_MEMORY);
@@ -409,7 +409,8 @@ static void pool_of_one_kind_is_not_decided_by_failures(void** state)
     rig_forget_messages(rig);
     MaarAllocation made = take_kind(rig, pool, MAAR_RESOURCE_KIND_OPTIMAL, VK_SUCCESS);
     take_kind(rig, pool, MAAR_RESOURCE_KIND_LINEAR, VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(rig, MAAR_MESSAGE_ID_POOL_MISMATCH);
+    assert_true(rig_message_names(rig, "\"level\""));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_POOL_MISMATCH, "singleKind");
     /* One that fails later opens nothing, nor does a free. */
     rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     const MaarMemoryRequest large = rig_request(MIB, 4, UINT32_MAX, MAAR_RESOURCE_KIND_OPTIMAL);
@@ -426,14 +427,15 @@ static void pool_wrong_type_or_mapping_is_reported(void** state)
 {
     (void)state;
     struct rig* const rig = rig_begin(NULL);
-    const MaarPoolCreateInfo info = {.memoryTypeIndex = 0, .blockSize = MIB};
+    const MaarPoolCreateInfo info = {.memoryTypeIndex = 0, .blockSize = MIB, .pName = "level"};
     MaarPool pool = rig_create_pool(rig, &info);
     MaarAllocationCreateInfo how = in_pool(pool);
     MaarMemoryRequest request = rig_request(100, 4, 0xE, MAAR_RESOURCE_KIND_LINEAR);
     MaarAllocation allocation;
     assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &allocation),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message(rig, MAAR_MESSAGE_ID_POOL_MISMATCH);
+    assert_true(rig_message_names(rig, "0xE"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_POOL_MISMATCH, "\"level\"");
     request.requirements.memoryTypeBits = UINT32_MAX;
     how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT;
     assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &allocation),
@@ -446,7 +448,7 @@ static void pool_dedicated_only_on_demand(void** state)
 {
     (void)state;
     struct rig* const rig = rig_begin(NULL);
-    const MaarPoolCreateInfo info = {.blockSize = 64 * MIB};
+    const MaarPoolCreateInfo info = {.blockSize = 64 * MIB, .maxBlockCount = 1}; /* of blocks */
     MaarPool pool = rig_create_pool(rig, &info);
     MaarAllocation shared = take(rig, pool, 60 * MIB);
     assert_int_equal(rig_info(rig, shared).dedicated, VK_FALSE);
@@ -466,12 +468,13 @@ static void pool_destroyed_with_live_ones_reports_leaks(void** state)
     (void)state;
     const struct rig_setup setup = {.count_host = true};
     struct rig* const rig = rig_begin(&setup);
-    const MaarPoolCreateInfo info = {.blockSize = MIB};
+    const MaarPoolCreateInfo info = {.blockSize = MIB, .pName = "level_3"};
     MaarPool pool = rig_create_pool(rig, &info);
     MaarAllocationCreateInfo how = in_pool(pool);
     how.pName = "left over";
     MaarAllocation leaked = rig_allocate(rig, 100, &how);
     maarDestroyPool(rig->allocator, pool);
+    assert_true(rig_message_names(rig, "\"level_3\""));
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_LEAK, "100");
     maarFreeMemory(rig->allocator, leaked);
     rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_HANDLE);

@@ -235,6 +235,34 @@ static void by_hand_allocate_and_bind(void** state)
     maarDestroyImage(rig->allocator, image, b);
 }
 
+/* A buffer or image that reaches into the neighbour is within its VkDeviceMemory, so nobody but
+ * Maar can see it. */
+static void objects_that_reach_beyond_their_allocation_are_refused(void** state)
+{
+    (void)state;
+    const VkResult invalid = VK_ERROR_VALIDATION_FAILED_EXT;
+    struct rig* const rig = rig_begin(NULL);
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(100000);
+    const VkImageCreateInfo image_info = rig_image_info(256, 256);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkImage image = VK_NULL_HANDLE;
+    assert_int_equal(vkCreateBuffer(rig->device, &buffer_info, NULL, &buffer), VK_SUCCESS);
+    assert_int_equal(vkCreateImage(rig->device, &image_info, NULL, &image), VK_SUCCESS);
+    MaarAllocation small = rig_allocate(rig, 65536, NULL);
+    MaarAllocation large = rig_allocate(rig, 1048576, NULL);
+    assert_int_equal(maarBindBuffer(rig->allocator, small, 0, buffer, NULL), invalid);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, "65536");
+    assert_int_equal(maarBindImage(rig->allocator, small, 0, image, NULL), invalid);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, "maarBindImage");
+    assert_int_equal(maarBindBuffer(rig->allocator, large, 1048576 - 65536, buffer, NULL), invalid);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT);
+    assert_int_equal(rig_calls(rig, "vkBindBufferMemory2") + rig_calls(rig, "vkBindImageMemory2"),
+                     0);
+    assert_int_equal(maarBindBuffer(rig->allocator, large, 65536, buffer, NULL), VK_SUCCESS);
+    maarDestroyBuffer(rig->allocator, buffer, large);
+    maarDestroyImage(rig->allocator, image, small);
+}
+
 static void aliases_fit_or_are_refused(void** state)
 {
     (void)state;
@@ -548,6 +576,7 @@ int main(void)
         rig_unit_test(image_misuse_names_the_argument),
         rig_unit_test(dedicated_objects_are_named_to_the_driver),
         rig_unit_test(by_hand_allocate_and_bind),
+        rig_unit_test(objects_that_reach_beyond_their_allocation_are_refused),
         rig_unit_test(aliases_fit_or_are_refused),
         rig_unit_test(alias_in_a_foreign_type_is_refused),
         rig_unit_test(planes_get_memory_each),
