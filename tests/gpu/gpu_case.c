@@ -20,6 +20,7 @@
 struct gpu_options {
     const char* device;  /* a part of its name */
     const char* library; /* NULL: the CUDA driver's */
+    const char* row;
     bool quick;
 };
 
@@ -31,7 +32,7 @@ void gpu_fail(struct gpu_case* gpu, const char* format, ...)
     (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     ++gpu->failures;
-    printf("\n**FAILED: %s**\n\n", text);
+    printf(gpu->row != NULL ? " **FAILED: %s** " : "\n**FAILED: %s**\n\n", text);
     (void)fprintf(stderr, "%s: failed: %s\n", gpu->program, text);
 }
 
@@ -151,28 +152,71 @@ static int open_physical(struct gpu_case* gpu, const char* name)
     return GPU_EXIT_OK;
 }
 
+enum { MOST_FAMILIES = 3, MOST_KNOWN_FAMILIES = 16 };
+
+/* A family for the side queue: one that copies and binds, best without the other engines. The main
+ * family, if it has two queues and there is no other; UINT32_MAX: none. */
+static uint32_t choose_side_family(const struct gpu_case* gpu)
+{
+    VkQueueFamilyProperties families[MOST_KNOWN_FAMILIES];
+    uint32_t count = MOST_KNOWN_FAMILIES;
+    vkGetPhysicalDeviceQueueFamilyProperties(gpu->physical, &count, families);
+    const uint32_t main_family = gpu->advice.mainQueueFamily;
+    const VkQueueFlags wanted = VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT;
+    uint32_t best = families[main_family].queueCount > 1 ? main_family : UINT32_MAX;
+    for (uint32_t i = 0; i < count; ++i) {
+        const bool fits = (families[i].queueFlags & wanted) == wanted && i != main_family;
+        const bool copies_alone =
+            (families[i].queueFlags & (VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT)) == 0;
+        if (fits && (best == UINT32_MAX || best == main_family || copies_alone)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The queues to create, one information a family; returns how many. queues[0] and queues[1] are
+ * those of the main queue and of the one that binds, if that is another. */
+static uint32_t list_queues(const struct gpu_case* gpu, uint32_t* families,
+                            VkDeviceQueueCreateInfo* queues)
+{
+    static const float priorities[2] = {1.0f, 1.0f};
+    uint32_t count = gpu->queue_count;
+    uint32_t place = 0;
+    families[count] = gpu->side_family;
+    while (gpu->side_family != UINT32_MAX && families[place] != gpu->side_family) {
+        ++place;
+    }
+    count += place == count && gpu->side_family != UINT32_MAX ? 1 : 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        queues[i] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                              .queueFamilyIndex = families[i],
+                                              .queueCount = 1,
+                                              .pQueuePriorities = priorities};
+    }
+    if (gpu->side_family == gpu->advice.mainQueueFamily) {
+        queues[0].queueCount = 2;
+    }
+    return count;
+}
+
 static int create_gpu_device(struct gpu_case* gpu)
 {
-    static const float priority = 1.0f;
     gpu->advice.sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
     if (maarRecommendDevice(vkGetInstanceProcAddr, gpu->instance, gpu->physical, NULL,
                             &gpu->advice) != VK_SUCCESS ||
         gpu->advice.mainQueueFamily == UINT32_MAX) {
         return skip_check(gpu, "the device has no queue for this");
     }
-    const uint32_t families[2] = {gpu->advice.mainQueueFamily, gpu->advice.sparseQueueFamily};
+    uint32_t families[MOST_FAMILIES] = {gpu->advice.mainQueueFamily, gpu->advice.sparseQueueFamily};
     gpu->queue_count = families[1] == UINT32_MAX || families[1] == families[0] ? 1 : 2;
     gpu->binding = families[1] == UINT32_MAX ? UINT32_MAX : gpu->queue_count - 1;
-    VkDeviceQueueCreateInfo queues[2];
-    for (uint32_t i = 0; i < gpu->queue_count; ++i) {
-        queues[i] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                              .queueFamilyIndex = families[i],
-                                              .queueCount = 1,
-                                              .pQueuePriorities = &priority};
-    }
+    VkDeviceQueueCreateInfo queues[MOST_FAMILIES];
+    gpu->side_family = choose_side_family(gpu);
+    const uint32_t family_count = list_queues(gpu, families, queues);
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .pNext = gpu->advice.pFeatures,
-                                     .queueCreateInfoCount = gpu->queue_count,
+                                     .queueCreateInfoCount = family_count,
                                      .pQueueCreateInfos = queues,
                                      .enabledExtensionCount = gpu->advice.extensionCount,
                                      .ppEnabledExtensionNames = gpu->advice.ppExtensionNames};
@@ -183,6 +227,10 @@ static int create_gpu_device(struct gpu_case* gpu)
     for (uint32_t i = 0; i < gpu->queue_count; ++i) {
         gpu->queues[i].familyIndex = families[i];
         vkGetDeviceQueue(gpu->device, families[i], 0, &gpu->queues[i].queue);
+    }
+    if (gpu->side_family != UINT32_MAX) {
+        vkGetDeviceQueue(gpu->device, gpu->side_family, gpu->side_family == families[0] ? 1 : 0,
+                         &gpu->side_queue);
     }
     return GPU_EXIT_OK;
 }
@@ -356,6 +404,8 @@ static bool parse_gpu_options(struct gpu_options* options, int argc, char** argv
             options->device = argv[++i];
         } else if (strcmp(argv[i], "--cuda-library") == 0 && i + 1 < argc) {
             options->library = argv[++i];
+        } else if (strcmp(argv[i], "--row") == 0 && i + 1 < argc) {
+            options->row = argv[++i];
         } else if (strcmp(argv[i], "--quick") == 0) {
             options->quick = true;
         } else {
@@ -368,12 +418,18 @@ static bool parse_gpu_options(struct gpu_options* options, int argc, char** argv
     return true;
 }
 
+/* Whether the first lines of a report are wanted. */
+static bool is_whole(const struct gpu_case* gpu)
+{
+    return gpu->row == NULL || strcmp(gpu->row, "device") == 0;
+}
+
 static int open_all(struct gpu_case* gpu, const struct gpu_options* options, uint32_t needs)
 {
     int code = open_physical(gpu, options->device);
     if (code == GPU_EXIT_OK) {
         open_library(gpu, options->library);
-        if (gpu->fake) {
+        if (gpu->fake && is_whole(gpu)) {
             printf("\nFAKE CUDA DRIVER: THIS IS NO GPU, AND NO FIGURE MEANS ANYTHING.\n");
         }
         code = create_gpu_device(gpu);
@@ -403,9 +459,15 @@ int gpu_open(struct gpu_case* gpu, int argc, char** argv, uint32_t needs, const 
         return GPU_EXIT_USAGE;
     }
     gpu->quick = options.quick;
-    printf("## %s\n", title);
+    gpu->row = options.row;
+    if (gpu->row == NULL) {
+        printf("## %s\n", title);
+    } else {
+        /* What was printed before a fault is to be seen. */
+        (void)setvbuf(stdout, NULL, _IONBF, 0);
+    }
     const int code = open_all(gpu, &options, needs);
-    if (code == GPU_EXIT_OK) {
+    if (code == GPU_EXIT_OK && is_whole(gpu)) {
         printf("\n%s%s%s\n\n", gpu->properties.deviceName, gpu->has_cuda ? "; in CUDA " : "",
                gpu->has_cuda ? gpu->info.deviceName : "");
     }

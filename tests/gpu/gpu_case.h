@@ -25,7 +25,13 @@
 /* How memory is handed over. */
 #define GPU_HANDLE_TYPE VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
 
-enum { GPU_EXIT_OK = 0, GPU_EXIT_FAILED = 1, GPU_EXIT_USAGE = 2, GPU_EXIT_SKIPPED = 77 };
+enum {
+    GPU_EXIT_OK = 0,
+    GPU_EXIT_FAILED = 1,
+    GPU_EXIT_USAGE = 2,
+    GPU_EXIT_SKIPPED = 77,
+    GPU_EXIT_NO_ROW = 78 /* a group has fewer rows; see gpu_rows.h */
+};
 
 enum gpu_need {
     GPU_NEEDS_NOTHING = 0, /* CUDA is opened all the same where it is there */
@@ -49,6 +55,8 @@ struct gpu_case {
     const char* program;
     bool fake;  /* the CUDA driver is the FAKE one */
     bool quick; /* small numbers, to try the program out */
+    /* NULL: a whole report; "device": its first lines alone; else a row: see gpu_rows.h. */
+    const char* row;
     VkInstance instance;
     VkPhysicalDevice physical;
     VkPhysicalDeviceProperties properties;
@@ -57,6 +65,11 @@ struct gpu_case {
     MaarQueue queues[2]; /* the main one; the one that binds, if it is another */
     uint32_t queue_count;
     uint32_t binding; /* index of the one that binds; UINT32_MAX: none */
+    /* A queue beside the main one; NULL: the device has none. Where a second family copies and
+     * binds, it is that one's, since another engine may be behind it. It may be the one that binds.
+     */
+    VkQueue side_queue;
+    uint32_t side_family;
     MaarAllocator allocator;
     char message[512]; /* Maar's last error */
     bool is_closing;   /* warnings of leaks count as well */

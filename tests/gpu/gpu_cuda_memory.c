@@ -1,8 +1,8 @@
 /*
- * The opposite direction: memory of cuMemCreate as Vulkan's, memory type by memory type. No
- * specification says which of them works.
+ * The opposite direction: memory of cuMemCreate as Vulkan's, Maar's choice of a memory type first,
+ * then type by type. No specification says which of them works, and a driver may crash.
  */
-#include "gpu_case.h"
+#include "gpu_rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -69,33 +69,37 @@ static void try_type(struct gpu_case* gpu, uint32_t type, const struct gpu_buffe
     gpu_free(gpu, &buffer);
 }
 
-static void try_all(struct gpu_case* gpu)
+/* Row 0: Maar's choice; then a row a memory type. */
+static int try_row(struct gpu_case* gpu, uint32_t index)
 {
     struct gpu_buffer readback = {.size = 0};
     VkPhysicalDeviceMemoryProperties memory;
     vkGetPhysicalDeviceMemoryProperties(gpu->physical, &memory);
-    if (!gpu_make_readback(gpu, SIZE, &readback)) {
-        return;
+    if (index > memory.memoryTypeCount) {
+        return GPU_EXIT_NO_ROW;
     }
-    printf("| memory type | flags | heap | import | contents |\n| --- | --- | --- | --- | --- |\n");
-    for (uint32_t type = 0; type < memory.memoryTypeCount; ++type) {
-        printf("| %u | 0x%x | %u | ", type, memory.memoryTypes[type].propertyFlags,
-               memory.memoryTypes[type].heapIndex);
-        try_type(gpu, type, &readback);
+    if (index == 0) {
+        printf("| Maar's choice | | | ");
+    } else {
+        const VkMemoryType* const type = &memory.memoryTypes[index - 1];
+        printf("| %u | 0x%x | %u | ", index - 1, type->propertyFlags, type->heapIndex);
     }
-    printf("| Maar's choice | | | ");
-    try_type(gpu, MAAR_MEMORY_TYPE_NONE, &readback);
+    if (gpu_make_readback(gpu, SIZE, &readback)) {
+        try_type(gpu, index == 0 ? MAAR_MEMORY_TYPE_NONE : index - 1, &readback);
+    }
     gpu_free(gpu, &readback);
+    return GPU_EXIT_OK;
 }
 
 int main(int argc, char** argv)
 {
-    static struct gpu_case gpu;
-    const int code = gpu_open(&gpu, argc, argv, GPU_NEEDS_CUDA | GPU_NEEDS_CUDA_MEMORY,
-                              "CUDA's memory in Vulkan (route 2)");
-    if (code == GPU_EXIT_OK) {
-        try_all(&gpu);
-    }
-    const int closed = gpu_close(&gpu);
-    return code == GPU_EXIT_OK ? closed : code;
+    static const struct gpu_row_group groups[] = {
+        {.head = "| memory type | flags | heap | import | contents |\n"
+                 "| --- | --- | --- | --- | --- |\n",
+         .row_count = 1 + VK_MAX_MEMORY_TYPES,
+         .limit_s = 10,
+         .run = try_row},
+    };
+    return gpu_run_groups(argc, argv, GPU_NEEDS_CUDA | GPU_NEEDS_CUDA_MEMORY,
+                          "CUDA's memory in Vulkan (route 2)", groups, 1);
 }

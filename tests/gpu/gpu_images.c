@@ -2,7 +2,7 @@
  * Images of Vulkan's as CUDA's mipmapped arrays: which formats and kinds are taken, and whether
  * CUDA sees what Vulkan cleared them to.
  */
-#include "gpu_case.h"
+#include "gpu_rows.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -141,10 +141,11 @@ static void say_contents(struct gpu_case* gpu, copy_2d_fn copy_2d, MaarCudaImage
         return;
     }
     const uint32_t right = count_texels(gpu, copy_2d, array, row);
-    printf("%u of %u texels right |\n", right, (uint32_t)(EDGE * EDGE));
+    printf("%u of %u texels right", right, (uint32_t)(EDGE * EDGE));
     if (right != EDGE * EDGE) {
         gpu_fail(gpu, "%s: CUDA does not see what Vulkan cleared it to", row->name);
     }
+    printf(" |\n");
 }
 
 static void try_image(struct gpu_case* gpu, MaarCudaTimeline timeline, uint64_t value,
@@ -176,8 +177,9 @@ static void try_image(struct gpu_case* gpu, MaarCudaTimeline timeline, uint64_t 
     result = maarCreateCudaImage(gpu->cuda, allocation, &info, &array);
     printf("%s | %s | ", gpu_result_name(result), memory.dedicated ? "yes" : "no");
     if (result != VK_SUCCESS) {
-        printf("%s |\n", gpu->message);
+        printf("%s", gpu->message);
         gpu_fail(gpu, "%s: no mipmapped array", row->name);
+        printf(" |\n");
     } else if (clear_image(gpu, image, row) && give_image(gpu, timeline, value, image)) {
         say_contents(gpu, copy_2d, array, row);
     }
@@ -185,24 +187,27 @@ static void try_image(struct gpu_case* gpu, MaarCudaTimeline timeline, uint64_t 
     maarDestroyImage(gpu->allocator, image, allocation);
 }
 
+/* A row a format and number of levels. */
+static int try_row(struct gpu_case* gpu, uint32_t index)
+{
+    MaarCudaTimeline timeline = VK_NULL_HANDLE;
+    if (gpu_vk(gpu, maarCreateCudaTimeline(gpu->cuda, NULL, &timeline), "maarCreateCudaTimeline")) {
+        try_image(gpu, timeline, 1, &rows[index / 2], index % 2 == 0 ? 1 : 5);
+        (void)vkDeviceWaitIdle(gpu->device);
+        maarDestroyCudaTimeline(gpu->cuda, timeline);
+    }
+    return GPU_EXIT_OK;
+}
+
 int main(int argc, char** argv)
 {
-    static struct gpu_case gpu;
-    MaarCudaTimeline timeline = VK_NULL_HANDLE;
-    const int code = gpu_open(&gpu, argc, argv, GPU_NEEDS_CUDA, "Images");
-    if (code == GPU_EXIT_OK &&
-        gpu_vk(&gpu, maarCreateCudaTimeline(gpu.cuda, NULL, &timeline), "maarCreateCudaTimeline")) {
-        uint64_t value = 0;
-        printf("%d x %d, optimal tiling\n\n| format | levels | mipmapped array | memory of its own "
-               "| contents |\n| --- | --- | --- | --- | --- |\n",
-               EDGE, EDGE);
-        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-            try_image(&gpu, timeline, ++value, &rows[i], 1);
-            try_image(&gpu, timeline, ++value, &rows[i], 5);
-        }
-        (void)vkDeviceWaitIdle(gpu.device);
-        maarDestroyCudaTimeline(gpu.cuda, timeline);
-    }
-    const int closed = gpu_close(&gpu);
-    return code == GPU_EXIT_OK ? closed : code;
+    static const struct gpu_row_group groups[] = {
+        {.head = "256 x 256, optimal tiling\n"
+                 "\n| format | levels | mipmapped array | memory of its own | contents |\n"
+                 "| --- | --- | --- | --- | --- |\n",
+         .row_count = 2 * sizeof rows / sizeof rows[0],
+         .limit_s = 10,
+         .run = try_row},
+    };
+    return gpu_run_groups(argc, argv, GPU_NEEDS_CUDA, "Images", groups, 1);
 }

@@ -2,7 +2,7 @@
  * What CUDA makes of an import whose size or dedicated flag is not that of the block: the result,
  * and whether the descriptor is still the caller's when it failed.
  */
-#include "gpu_case.h"
+#include "gpu_rows.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,8 +41,8 @@ static bool import_once(struct gpu_case* gpu, const struct gpu_buffer* buffer,
     struct maar_cuda_memory* imported = NULL;
     const int result = (int)gpu->driver.cuImportExternalMemory(&imported, &handle);
     const bool open = is_open(fd);
-    printf("| %s | %llu | %s | %s | %s | %s |\n", memory.dedicated ? "dedicated" : "shared block",
-           size, name, flag ? "yes" : "no", gpu_cuda_name(gpu, result),
+    printf("| %s | %llu | %s | %s | %s | %s", memory.dedicated ? "dedicated" : "shared block", size,
+           name, flag ? "yes" : "no", gpu_cuda_name(gpu, result),
            descriptor_text(result == 0, open));
     if (result == 0) {
         (void)gpu->driver.cuDestroyExternalMemory(imported);
@@ -54,51 +54,52 @@ static bool import_once(struct gpu_case* gpu, const struct gpu_buffer* buffer,
     if (must_work && result != 0) {
         gpu_fail(gpu, "CUDA refused what it has to take");
     }
+    printf(" |\n");
     return true;
 }
 
-static void import_all(struct gpu_case* gpu, MaarDedicated dedicated)
+enum { SIZES = 5 };
+
+/* A row a size and flag, of a shared block first, then of a dedicated one. */
+static int try_row(struct gpu_case* gpu, uint32_t index)
 {
+    const bool is_dedicated = index >= 2 * SIZES;
+    const bool flag = index % 2 == 1;
     struct gpu_buffer buffer = {.size = 0};
     MaarExportedMemory memory = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
-    if (!gpu_make_shared(gpu, 4 * MIB, dedicated, &buffer) ||
+    if (!gpu_make_shared(gpu, 4 * MIB, is_dedicated ? MAAR_DEDICATED_ALWAYS : MAAR_DEDICATED_NEVER,
+                         &buffer) ||
         !gpu_vk(gpu, maarExportMemory(gpu->allocator, buffer.allocation, GPU_HANDLE_TYPE, &memory),
                 "maarExportMemory")) {
         gpu_free(gpu, &buffer);
-        return;
+        return GPU_EXIT_OK;
     }
     maarDestroyExternalHandle(gpu->allocator, memory.handle);
     const unsigned long long exact = memory.blockSize;
     const struct {
         unsigned long long size;
         const char* name;
-    } sizes[] = {{exact / 2, "half"},
-                 {exact - 65536, "64 KiB less"},
-                 {exact, "exact"},
-                 {exact + 65536, "64 KiB more"},
-                 {exact * 2, "double"}};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
-        for (uint32_t flag = 0; flag < 2; ++flag) {
-            const bool agrees = (flag != 0) == (memory.dedicated == VK_TRUE);
-            if (!import_once(gpu, &buffer, sizes[i].size, sizes[i].name, flag != 0,
-                             agrees && sizes[i].size == exact)) {
-                break;
-            }
-        }
-    }
+    } sizes[SIZES] = {{exact, "exact"},
+                      {exact / 2, "half"},
+                      {exact - 65536, "64 KiB less"},
+                      {exact + 65536, "64 KiB more"},
+                      {exact * 2, "double"}};
+    const uint32_t size = index / 2 % SIZES;
+    const bool agrees = flag == (memory.dedicated == VK_TRUE);
+    (void)import_once(gpu, &buffer, sizes[size].size, sizes[size].name, flag, agrees && size == 0);
     gpu_free(gpu, &buffer);
+    return GPU_EXIT_OK;
 }
 
 int main(int argc, char** argv)
 {
-    static struct gpu_case gpu;
-    const int code = gpu_open(&gpu, argc, argv, GPU_NEEDS_CUDA, "Imports of the wrong size");
-    if (code == GPU_EXIT_OK) {
-        printf("| block | size, bytes | that is | flag DEDICATED | result | descriptor afterwards "
-               "|\n| --- | --- | --- | --- | --- | --- |\n");
-        import_all(&gpu, MAAR_DEDICATED_NEVER);
-        import_all(&gpu, MAAR_DEDICATED_ALWAYS);
-    }
-    const int closed = gpu_close(&gpu);
-    return code == GPU_EXIT_OK ? closed : code;
+    static const struct gpu_row_group groups[] = {
+        {.head =
+             "| block | size, bytes | that is | flag DEDICATED | result | descriptor afterwards "
+             "|\n| --- | --- | --- | --- | --- | --- |\n",
+         .row_count = 4 * SIZES,
+         .limit_s = 10,
+         .run = try_row},
+    };
+    return gpu_run_groups(argc, argv, GPU_NEEDS_CUDA, "Imports of the wrong size", groups, 1);
 }

@@ -4,7 +4,7 @@
  * whose sparse VkBuffer and whose range grow together. Whether a driver takes Vulkan's handles
  * there is not documented: this finds out.
  */
-#include "gpu_case.h"
+#include "gpu_rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -239,14 +239,21 @@ static void try_mirror(struct gpu_case* gpu)
     maarDestroyCudaMirror(gpu->cuda, mirror);
 }
 
+/* One may work without the other: a process and a verdict each. */
+static int try_row(struct gpu_case* gpu, uint32_t index)
+{
+    printf("\n### %s\n\n", index == 0 ? "A range" : "A mirror");
+    if (index == 0) {
+        try_range(gpu);
+    } else {
+        try_mirror(gpu);
+    }
+    return GPU_EXIT_OK;
+}
+
 int main(int argc, char** argv)
 {
-    static struct gpu_case gpu;
-    const int code = gpu_open(&gpu, argc, argv, GPU_NEEDS_CUDA, "Blocks as one array (route 3)");
-    if (code == GPU_EXIT_OK) {
-        try_range(&gpu);
-        try_mirror(&gpu);
-    }
-    const int closed = gpu_close(&gpu);
-    return code == GPU_EXIT_OK ? closed : code;
+    static const struct gpu_row_group groups[] = {
+        {.head = "", .row_count = 2, .limit_s = 30, .run = try_row}};
+    return gpu_run_groups(argc, argv, GPU_NEEDS_CUDA, "Blocks as one array (route 3)", groups, 1);
 }

@@ -2,21 +2,12 @@
  * What calls of the driver cost: binding pages, allocating memory that can be shared and memory
  * that cannot, and CUDA's own calls beside them.
  */
-#include "gpu_case.h"
+#include "gpu_block.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { MOST_BATCH = 4096, BIND_ROUNDS = 11, MOST_SAMPLES = 200 };
-
-static uint32_t device_local_type(struct gpu_case* gpu, uint32_t type_bits)
-{
-    const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
-                                          .usage = MAAR_MEMORY_USAGE_DEVICE_LOCAL};
-    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
-    (void)maarChooseMemoryType(gpu->allocator, type_bits, &how, &choice);
-    return choice.memoryTypeIndex;
-}
 
 /* ---- binds ---- */
 
@@ -53,11 +44,11 @@ static bool make_sparse(struct binding* at)
     vkGetBufferMemoryRequirements(device, at->buffer, &needs);
     at->memory_size = info.size < 1024 * MIB ? info.size : 1024 * MIB;
     if (at->page % needs.alignment != 0) {
-        printf("| %llu KiB | no page of this driver's | | | | |\n",
+        printf("| %llu KiB | no page of this driver's | | | | | |\n",
                (unsigned long long)(at->page / KIB));
         return false;
     }
-    const uint32_t type = device_local_type(at->gpu, needs.memoryTypeBits);
+    const uint32_t type = gpu_device_local_type(at->gpu, needs.memoryTypeBits);
     const VkMemoryAllocateInfo memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                          .allocationSize = at->memory_size,
                                          .memoryTypeIndex = type};
@@ -65,8 +56,9 @@ static bool make_sparse(struct binding* at)
                   "vkAllocateMemory");
 }
 
-/* Seconds until the device has bound, or unbound, all pages; 0 on failure. */
-static double bind_all(struct binding* at, bool bound)
+/* Seconds until the device has bound, or unbound, all pages, and of the call alone; 0 on failure.
+ */
+static double bind_all(struct binding* at, bool bound, double* call)
 {
     struct gpu_case* gpu = at->gpu;
     for (uint32_t i = 0; i < at->batch; ++i) {
@@ -84,10 +76,11 @@ static double bind_all(struct binding* at, bool bound)
         .sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO, .bufferBindCount = 1, .pBufferBinds = &buffer};
     const VkQueue queue = gpu->queues[gpu->binding].queue;
     const double before = gpu_now();
-    return gpu_vk(gpu, vkQueueBindSparse(queue, 1, &info, VK_NULL_HANDLE), "vkQueueBindSparse") &&
-                   gpu_vk(gpu, vkQueueWaitIdle(queue), "vkQueueWaitIdle")
-               ? gpu_now() - before
-               : 0.0;
+    const bool done =
+        gpu_vk(gpu, vkQueueBindSparse(queue, 1, &info, VK_NULL_HANDLE), "vkQueueBindSparse");
+    *call = gpu_now() - before;
+    return done && gpu_vk(gpu, vkQueueWaitIdle(queue), "vkQueueWaitIdle") ? gpu_now() - before
+                                                                          : 0.0;
 }
 
 static void time_binds(struct gpu_case* gpu, VkDeviceSize page, uint32_t batch)
@@ -95,20 +88,23 @@ static void time_binds(struct gpu_case* gpu, VkDeviceSize page, uint32_t batch)
     static struct binding at;
     double bound[BIND_ROUNDS];
     double unbound[BIND_ROUNDS];
+    double calls[BIND_ROUNDS];
+    double unbind_call = 0.0;
     memset(&at, 0, sizeof at);
     at.gpu = gpu;
     at.page = page;
     at.batch = batch;
     if (make_sparse(&at)) {
         for (uint32_t i = 0; i < BIND_ROUNDS; ++i) {
-            bound[i] = bind_all(&at, true);
-            unbound[i] = bind_all(&at, false);
+            bound[i] = bind_all(&at, true, &calls[i]);
+            unbound[i] = bind_all(&at, false, &unbind_call);
         }
         const double bind = gpu_percentile(bound, BIND_ROUNDS, 0.5);
         const double unbind = gpu_percentile(unbound, BIND_ROUNDS, 0.5);
-        printf("| %llu KiB | %u | %.1f | %.2f | %.1f | %.2f |\n", (unsigned long long)(page / KIB),
-               batch, 1e6 * bind, 1e6 * bind / batch, (double)(page * batch) / bind / 1e9,
-               1e6 * unbind / batch);
+        printf("| %llu KiB | %u | %.1f | %.1f | %.2f | %.1f | %.2f |\n",
+               (unsigned long long)(page / KIB), batch,
+               1e6 * gpu_percentile(calls, BIND_ROUNDS, 0.5), 1e6 * bind, 1e6 * bind / batch,
+               (double)(page * batch) / bind / 1e9, 1e6 * unbind / batch);
     }
     vkDestroyBuffer(gpu->device, at.buffer, NULL);
     vkFreeMemory(gpu->device, at.memory, NULL);
@@ -116,17 +112,19 @@ static void time_binds(struct gpu_case* gpu, VkDeviceSize page, uint32_t batch)
 
 static void print_binds(struct gpu_case* gpu)
 {
-    static const uint32_t batches[] = {1, 16, 256, 1024, 4096};
-    static const VkDeviceSize pages[2] = {64 * KIB, 2 * MIB};
+    static const uint32_t batches[] = {1, 4, 16, 64, 256, 1024, 4096};
+    static const VkDeviceSize pages[] = {64 * KIB, 256 * KIB, 2 * MIB};
     if (!can_alias(gpu)) {
         printf("No sparse buffers whose pages may share memory: binds are not timed.\n");
         return;
     }
-    printf("vkQueueBindSparse and vkQueueWaitIdle, no two pages adjacent in memory; medians of %d\n"
-           "\n| page | pages a call | us a call | us a page | GB/s | us a page, unbound |\n"
-           "| --- | --- | --- | --- | --- | --- |\n",
-           BIND_ROUNDS);
-    for (uint32_t p = 0; p < 2; ++p) {
+    printf(
+        "vkQueueBindSparse and vkQueueWaitIdle, no two pages adjacent in memory; medians of %d\n"
+        "\n| page | pages a call | us of the call | us until idle | us a page | GB/s | us a page, "
+        "unbound |\n"
+        "| --- | --- | --- | --- | --- | --- | --- |\n",
+        BIND_ROUNDS);
+    for (uint32_t p = 0; p < sizeof pages / sizeof pages[0]; ++p) {
         for (uint32_t b = 0; b < sizeof batches / sizeof batches[0]; ++b) {
             if (!gpu->quick || pages[p] * batches[b] <= 16 * MIB) {
                 time_binds(gpu, pages[p], batches[b]);
@@ -239,7 +237,7 @@ static void time_allocations(struct gpu_case* gpu, enum kind kind, VkDeviceSize 
 static void print_allocations(struct gpu_case* gpu)
 {
     static const VkDeviceSize sizes[] = {64 * KIB, 1 * MIB, 16 * MIB, 64 * MIB, 256 * MIB};
-    const uint32_t type = device_local_type(gpu, UINT32_MAX);
+    const uint32_t type = gpu_device_local_type(gpu, UINT32_MAX);
     printf("\nOne at a time, one thread, memory type %u, %d each, us\n\n"
            "| call | size | p50 | p99 | its free, p50 | p99 |\n"
            "| --- | --- | --- | --- | --- | --- |\n",
