@@ -7,8 +7,12 @@
 #     static const uint32_t maar_kernels_file_cu[]
 #
 # and the definition MAAR_HAS_KERNELS=1. Without nvcc the definition is 0, and the header does not
-# exist.
+# exist. MAAR_KERNEL_HEADERS names a folder of such headers from another build; where there is no
+# nvcc, they are used.
 option(MAAR_CUDA_KERNELS "Compile CUDA kernels of samples and checks where nvcc is found" ON)
+set(MAAR_KERNEL_HEADERS "" CACHE PATH
+    "Folder with kernels/*.h from another build (its kernels/include), used where nvcc is missing")
+mark_as_advanced(MAAR_KERNEL_HEADERS)
 find_program(MAAR_NVCC nvcc
     HINTS ENV CUDA_PATH /usr/local/cuda
     PATH_SUFFIXES bin
@@ -35,13 +39,19 @@ endif()
 set_property(GLOBAL PROPERTY MAAR_KERNEL_ROOT ${CMAKE_BINARY_DIR}/kernels)
 
 function(maar_add_kernels target file)
+    get_filename_component(name ${file} NAME)
+    string(REPLACE "." "_" name ${name})
+    if(MAAR_CUDA_KERNELS AND NOT MAAR_NVCC_WORKS AND MAAR_KERNEL_HEADERS AND
+            EXISTS ${MAAR_KERNEL_HEADERS}/kernels/${name}.h)
+        target_include_directories(${target} PRIVATE ${MAAR_KERNEL_HEADERS})
+        target_compile_definitions(${target} PRIVATE MAAR_HAS_KERNELS=1)
+        return()
+    endif()
     if(NOT MAAR_CUDA_KERNELS OR NOT MAAR_NVCC_WORKS)
         target_compile_definitions(${target} PRIVATE MAAR_HAS_KERNELS=0)
         return()
     endif()
     get_property(root GLOBAL PROPERTY MAAR_KERNEL_ROOT)
-    get_filename_component(name ${file} NAME)
-    string(REPLACE "." "_" name ${name})
     set(base ${root}/include/kernels/${name})
     file(MAKE_DIRECTORY ${root}/include/kernels)
     add_custom_command(

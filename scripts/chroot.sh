@@ -35,11 +35,19 @@ chroot_connect() {
 
 # chroot_run FOLDER [NAME=VALUE...] COMMAND...: runs a command in its own mount and process
 # namespaces and without this machine's other environment. All its mounts and processes end with it,
-# in every case. It replaces the shell, so call it in a subshell.
+# in every case. It replaces the shell, so call it in a subshell. With chroot_network=none there is no
+# network. chroot_lend=FOLDER lends a folder of this machine under its own path, read-only.
 chroot_run() {
-    # shellcheck disable=SC2016
-    exec unshare --mount --propagation private --pid --fork --kill-child=KILL sh -c '
+    network=
+    [ "${chroot_network:-}" != none ] || network=--net
+    export chroot_lend="${chroot_lend:-}"
+    # shellcheck disable=SC2016,SC2086
+    exec unshare --mount --propagation private $network --pid --fork --kill-child=KILL sh -c '
         mount -t proc proc "$0/proc" && mount --bind /dev "$0/dev" &&
             mount --bind /sys "$0/sys" || exit 1
+        if [ -n "$chroot_lend" ]; then
+            mkdir -p "$0$chroot_lend" && mount --bind "$chroot_lend" "$0$chroot_lend" &&
+                mount -o remount,bind,ro "$0$chroot_lend" || exit 1
+        fi
         chroot "$0" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"' "$@"
 }

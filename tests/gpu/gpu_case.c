@@ -344,6 +344,8 @@ static void open_library(struct gpu_case* gpu, const char* path)
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &id};
         vkGetPhysicalDeviceProperties2(gpu->physical, &properties);
         is_a_fake()->set_uuid(0, id.deviceUUID);
+        /* For a test of the checks: with a driver whose frees wait, they must notice it. */
+        is_a_fake()->set_free_waits(getenv("MAAR_FAKE_FREE_WAITS") != NULL);
     }
 }
 
