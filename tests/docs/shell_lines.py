@@ -6,6 +6,9 @@ import re
 import shlex
 import subprocess
 
+# Commands of an archive that scripts/gpu-pack makes, and the script that each starts.
+PACKED = {"./gpu-check": "scripts/gpu-check"}
+
 ASSIGNMENT = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
 
 
@@ -70,6 +73,7 @@ class Shell:
             words = words[1:]
         if not words:
             return None
+        words = [PACKED.get(words[0], words[0]), *words[1:]]
         name = words[0].rsplit("/", 1)[-1]
         if name in self.programs:
             return self.check_program(name, words[1:])
