@@ -462,11 +462,10 @@ int gpu_open(struct gpu_case* gpu, int argc, char** argv, uint32_t needs, const 
     }
     gpu->quick = options.quick;
     gpu->row = options.row;
+    /* What was printed before a fault, or before a limit, is to be seen. */
+    (void)setvbuf(stdout, NULL, gpu->row == NULL ? _IOLBF : _IONBF, BUFSIZ);
     if (gpu->row == NULL) {
         printf("## %s\n", title);
-    } else {
-        /* What was printed before a fault is to be seen. */
-        (void)setvbuf(stdout, NULL, _IONBF, 0);
     }
     const int code = open_all(gpu, &options, needs);
     if (code == GPU_EXIT_OK && is_whole(gpu)) {

@@ -18,7 +18,8 @@ enum {
     CYCLES = 500,
     QUICK_CYCLES = 20,
     BUFFER_SIZE = 4 << 20,
-    ROW_LIMIT_S = 30
+    DEED_LIMIT_S = 12,
+    CYCLES_LIMIT_S = 25
 };
 
 /* ---- while a stream waits ---- */
@@ -249,14 +250,14 @@ int main(int argc, char** argv)
                  "seconds later, if the call has not returned before.\n"
                  "\n| call | the stream waited | the call | its ms |\n| --- | --- | --- | --- |\n",
          .row_count = DEEDS,
-         .limit_s = ROW_LIMIT_S,
+         .limit_s = DEED_LIMIT_S,
          .run = try_deed},
         {.head =
              "What is left after many.\n"
              "\n| cycle | cycles | descriptors before, after | MiB of cuMemGetInfo that are gone "
              "| us a cycle |\n| --- | --- | --- | --- | --- |\n",
          .row_count = CYCLE_KINDS,
-         .limit_s = ROW_LIMIT_S,
+         .limit_s = CYCLES_LIMIT_S,
          .run = try_cycles},
     };
     return gpu_run_groups(argc, argv, GPU_NEEDS_CUDA, "Frees while a stream waits, and leaks",

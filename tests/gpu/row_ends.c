@@ -43,7 +43,7 @@ int main(int argc, char** argv)
     static const struct gpu_row_group groups[] = {
         {.head = "| row | end |\n| --- | --- |\n",
          .row_count = 100,
-         .limit_s = 3,
+         .limit_s = 5,
          .run = end_somehow},
     };
     return gpu_run_groups(argc, argv, GPU_NEEDS_NOTHING, "Ends of rows", groups, 1);

@@ -19,7 +19,7 @@ expect() { grep -qF "$1" "$folder/output" || fail "no line has: $1"; }
 expect "| in order | right |"
 expect "| failing | **FAILED: it does not hold** |"
 expect "| half a line, then  **ended by signal 6 (Aborted)** |"
-expect "| endless |  **ended by the limit of 3 s** |"
+expect "| endless |  **ended by the limit of 5 s** |"
 expect "| row 0.4: **ended with exit code 3** |"
 expect "| the last one | right |"
 [ "$(grep -c '^| ' "$folder/output")" -eq 9 ] || fail "not 9 lines of a table"

@@ -125,7 +125,7 @@ cut_off() { # SIGNAL SECTION
     tries=0
     until grep -q 'half of its words' "$report" 2>/dev/null; do
         tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || fail "$2 does not begin"
+        [ "$tries" -lt 800 ] || fail "$2 does not begin"
         sleep 0.05
     done
     kill "-$1" "$script"
