@@ -20,9 +20,9 @@ has_library() {
         [ ! -e "$folder/$1" ] || return 0
     done
     for ldconfig in ldconfig /sbin/ldconfig; do
-        if "$ldconfig" -p 2>/dev/null | grep -q "^[[:space:]]*$1 "; then
-            return 0
-        fi
+        # The cache may name what is gone.
+        cached=$("$ldconfig" -p 2>/dev/null | sed -n "s/^[[:space:]]*$1 .*=> //p" | head -n 1)
+        [ -z "$cached" ] || [ ! -e "$cached" ] || return 0
     done
     outside=$(find_outside "$1")
     [ -n "$outside" ] || return 1
