@@ -48,6 +48,8 @@ static const char help_text[] =
     "                    the class where there are several; - for standard output. A file is\n"
     "                    not written for resources that do not fit\n"
     "  --picture FILE    draw the plan as SVG: time to the right, offsets upwards\n"
+    "  --theme T         the picture's colours: auto (the default: the viewer's choice), light or\n"
+    "                    dark\n"
     "  --json            print one JSON object per file and line on standard output, and nothing\n"
     "                    else there\n"
     "  --list-frames     print the names of the installed frame graphs and nothing else\n"
@@ -74,6 +76,7 @@ enum plan_option {
     PLAN_OPTION_KEEP_EDGES,
     PLAN_OPTION_OUTPUT,
     PLAN_OPTION_PICTURE,
+    PLAN_OPTION_THEME,
     PLAN_OPTION_JSON,
     PLAN_OPTION_FRAMES,
     PLAN_OPTION_HELP,
@@ -90,6 +93,7 @@ static const struct option plan_options[] = {
     {"keep-edges", no_argument, NULL, PLAN_OPTION_KEEP_EDGES},
     {"output", required_argument, NULL, PLAN_OPTION_OUTPUT},
     {"picture", required_argument, NULL, PLAN_OPTION_PICTURE},
+    {"theme", required_argument, NULL, PLAN_OPTION_THEME},
     {"json", no_argument, NULL, PLAN_OPTION_JSON},
     {"list-frames", no_argument, NULL, PLAN_OPTION_FRAMES},
     {"help", no_argument, NULL, PLAN_OPTION_HELP},
@@ -101,6 +105,7 @@ struct plan_settings {
     const char* edges;
     const char* output;
     const char* picture;
+    enum support_svg_theme theme;
     MaarPlanCreateInfo info; /* limits and flags */
     char** files;
     int file_count;
@@ -186,6 +191,8 @@ static bool parse_plan_option(struct plan_settings* settings, int option, const 
     case PLAN_OPTION_PICTURE:
         settings->picture = text;
         return true;
+    case PLAN_OPTION_THEME:
+        return tool_parse_theme(text, &settings->theme);
     case PLAN_OPTION_JSON:
         settings->json = true;
         return true;
@@ -364,9 +371,12 @@ static bool read_plan(MaarPlan plan, struct tool_plan_result* result)
     }
     uint32_t classes = result->info.classCount;
     uint32_t placements = result->info.resourceCount;
+    uint32_t edges = result->info.edgeCount;
     result->classes = calloc((size_t)classes + 1, sizeof(*result->classes));
     result->placements = calloc((size_t)placements + 1, sizeof(*result->placements));
-    return result->classes != NULL && result->placements != NULL &&
+    result->edges = calloc((size_t)edges + 1, sizeof(*result->edges));
+    return result->classes != NULL && result->placements != NULL && result->edges != NULL &&
+           maarGetPlanEdges(plan, &edges, result->edges) == VK_SUCCESS &&
            maarGetPlanClasses(plan, &classes, result->classes) == VK_SUCCESS &&
            maarGetPlanPlacements(plan, &placements, result->placements) == VK_SUCCESS;
 }
@@ -463,7 +473,7 @@ static int plan_graph(struct plan_settings* settings, const char* name,
         good = tool_plan_write_placement(result, output);
     }
     if (picture[0] != '\0') {
-        good = tool_plan_draw(result, picture) && good;
+        good = tool_plan_draw(result, picture, settings->theme) && good;
     }
     good = print_result(settings, result) && good;
     return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
@@ -478,6 +488,7 @@ static int plan_file(struct plan_settings* settings, const char* name)
     const int code = plan_graph(settings, name, &result);
     free(result.classes);
     free(result.placements);
+    free(result.edges);
     support_frame_graph_release(&result.graph);
     return code;
 }

@@ -42,6 +42,8 @@ static const char help_text[] =
     "                   the run\n"
     "  --picture FILE   draw all blocks at the peak as SVG; with several traces or strategies\n"
     "                   their names become part of the file's name\n"
+    "  --theme T        the picture's colours: auto (the default: the viewer's choice), light or\n"
+    "                   dark\n"
     "  --json           print one JSON object per run and line on standard output, and nothing\n"
     "                   else there\n"
     "  --list-traces    print the names of the installed traces and nothing else\n"
@@ -69,6 +71,7 @@ enum replay_option {
     OPTION_VERIFY,
     OPTION_VALIDATE,
     OPTION_PICTURE,
+    OPTION_THEME,
     OPTION_JSON,
     OPTION_VERBOSE,
     OPTION_COPIES,
@@ -86,6 +89,7 @@ static const struct option replay_options[] = {
     {"verify", no_argument, NULL, OPTION_VERIFY},
     {"validate", no_argument, NULL, OPTION_VALIDATE},
     {"picture", required_argument, NULL, OPTION_PICTURE},
+    {"theme", required_argument, NULL, OPTION_THEME},
     {"json", no_argument, NULL, OPTION_JSON},
     {"verbose", no_argument, NULL, OPTION_VERBOSE},
     {"verify-copies", no_argument, NULL, OPTION_COPIES},
@@ -103,6 +107,7 @@ struct replay_settings {
     bool help;
     bool list_traces;
     const char* picture;
+    enum support_svg_theme theme;
     char** traces;
     int trace_count;
     bool head_printed;
@@ -175,6 +180,8 @@ static bool parse_option(struct replay_settings* settings, int option, const cha
         settings->picture = text;
         settings->player.picture = true;
         return true;
+    case OPTION_THEME:
+        return tool_parse_theme(text, &settings->theme);
     case OPTION_JSON:
         settings->json = true;
         return true;
@@ -289,10 +296,11 @@ static void title_picture(const struct tool_report* report, struct support_pictu
              reserved == 0 ? 0.0 : 100.0 * (double)live / (double)reserved);
 }
 
-static bool draw_picture(const char* path, const struct tool_report* report,
-                         struct support_picture* picture)
+static bool draw_picture(const char* path, enum support_svg_theme theme,
+                         const struct tool_report* report, struct support_picture* picture)
 {
     struct support_error error = {{0}};
+    picture->theme = theme;
     title_picture(report, picture);
     if (!support_picture_write(picture, path, &error)) {
         tool_complain("%s", error.text);
@@ -384,7 +392,7 @@ static int run_once(struct replay_settings* settings, const struct support_trace
     report.outcome.allocator_errors = atomic_load(&tool->allocator_errors.count);
     bool good = is_good(&report);
     if (settings->picture != NULL && !report.outcome.broken) {
-        good = draw_picture(path, &report, &picture) && good;
+        good = draw_picture(path, settings->theme, &report, &picture) && good;
     }
     if (settings->json) {
         good = tool_report_print_json(&report) && good;

@@ -98,6 +98,15 @@ bool tool_parse_number(const char* text, uint32_t* out)
     return good;
 }
 
+bool tool_parse_theme(const char* text, enum support_svg_theme* theme)
+{
+    const bool good = support_svg_find_theme(text, theme);
+    if (!good) {
+        tool_complain("--theme %s: expected auto, light or dark", text);
+    }
+    return good;
+}
+
 void tool_name_file(const char* path, const char* part, char* out, size_t size)
 {
     const char* const slash = strrchr(path, '/');

@@ -5,6 +5,8 @@
 #ifndef MAAR_TOOL_TEXT_H
 #define MAAR_TOOL_TEXT_H
 
+#include "support/svg.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +50,9 @@ const char* tool_format_size(uint64_t bytes, char* buffer, size_t size);
 
 /* Writes a file's name with "-PART" before its suffix, or unchanged when the part is empty. */
 void tool_name_file(const char* path, const char* part, char* out, size_t size);
+
+/* Parses the argument of --theme. Prints an error and returns false for an unknown one. */
+bool tool_parse_theme(const char* text, enum support_svg_theme* theme);
 
 /* Returns whether an option names a file, and prints an error if not. `path` is NULL if the option
  * is absent. */

@@ -14,9 +14,10 @@
 #define GAP 40.0
 #define BOTTOM 96.0
 
-#define INK "#22303c"
-#define PALE "#8796a5"
-#define GRID "#e3e8ee"
+#define PAPER "#FFFFFF"
+#define INK "#22303C"
+#define PALE "#5F6E7D"
+#define GRID "#E3E8EE"
 
 /* The lines of a panel. */
 static const struct {
@@ -25,12 +26,18 @@ static const struct {
     size_t offset; /* offset of the figure in a mark */
     double thickness;
 } lines[] = {
-    {"device memory", "#b8860b", offsetof(struct grow_mark, memory), 1.5},
-    {"bytes copied, in all", "#c0392b", offsetof(struct grow_mark, copied), 2.5},
-    {"committed", "#2471a3", offsetof(struct grow_mark, committed), 2.5},
-    {"appended", "#27804a", offsetof(struct grow_mark, appended), 1.5},
+    {"device memory", "#B8860B", offsetof(struct grow_mark, memory), 1.5},
+    {"bytes copied, in all", "#C0392B", offsetof(struct grow_mark, copied), 2.5},
+    {"committed", "#2471A3", offsetof(struct grow_mark, committed), 2.5},
+    {"appended", "#27804A", offsetof(struct grow_mark, appended), 1.5},
 };
 #define LINE_COUNT (sizeof(lines) / sizeof(lines[0]))
+
+/* The colours in dark surroundings. */
+static const struct support_svg_pair dark_colours[] = {
+    {PAPER, "#0D1117"},     {INK, "#E6EDF3"},       {PALE, "#9BA5B0"},      {GRID, "#2B323B"},
+    {"#B8860B", "#D9A93A"}, {"#C0392B", "#F0736A"}, {"#2471A3", "#5AA9E0"}, {"#27804A", "#4CC38A"},
+};
 
 static uint64_t value_of(const struct grow_mark* mark, size_t offset)
 {
@@ -154,7 +161,10 @@ bool grow_picture_write(const struct grow_figures* const* ways, uint32_t count,
     char title[256];
     write_bytes(ways[0]->appended, size, sizeof(size));
     snprintf(title, sizeof(title), "An array that grows to %s", size);
-    support_svg_begin(&svg, width, height, "#ffffff");
+    support_svg_begin(&svg, width, height, PAPER);
+    for (size_t i = 0; i < sizeof(dark_colours) / sizeof(dark_colours[0]); ++i) {
+        support_svg_darken(&svg, dark_colours[i].light, dark_colours[i].dark);
+    }
     write_text(&svg, LEFT, 30.0, 18.0, INK, "start", true, title);
     write_text(&svg, LEFT, 48.0, 11.5, PALE, "start", false, device_name);
     for (uint32_t i = 0; i < count; ++i) {
@@ -163,7 +173,8 @@ bool grow_picture_write(const struct grow_figures* const* ways, uint32_t count,
     double x = LEFT;
     const double y = TOP + PANEL_HEIGHT + 52.0;
     for (size_t line = LINE_COUNT; line-- > 0;) {
-        support_svg_rectangle(&svg, x, y - 5.0, 18.0, 4.0, lines[line].colour, NULL);
+        support_svg_rectangle(&svg, x, y - 4.0 - lines[line].thickness / 2.0, 18.0,
+                              lines[line].thickness, lines[line].colour, NULL);
         write_text(&svg, x + 24.0, y, 12.0, INK, "start", false, lines[line].name);
         x += 36.0 + support_svg_text_width(lines[line].name, 12.0, false);
         if (x > width - 150.0) {
