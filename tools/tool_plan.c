@@ -5,6 +5,7 @@
 
 #include "tool_commands.h"
 #include "tool_data.h"
+#include "tool_guess.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -322,9 +323,13 @@ static bool load_graph(const struct plan_settings* settings, const char* name,
     struct graph_paths paths;
     struct support_error error = {{0}};
     if (!find_graph(settings, name, &paths)) {
+        struct tool_guess guess = {.typed = name};
+        char meant[160];
+        tool_data_guess(TOOL_DATA_FRAMES, &guess);
+        tool_data_guess(TOOL_DATA_QUEUES, &guess);
         tool_complain("%s: no such frame graph: it is neither a file nor a name that maar plan "
-                      "--list-frames prints",
-                      name);
+                      "--list-frames prints%s",
+                      name, tool_guess_text(&guess, "", meant, sizeof(meant)));
         return false;
     }
     if (!support_frame_graph_load(paths.own, paths.passes, paths.edges, graph, &error)) {

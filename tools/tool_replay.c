@@ -110,6 +110,7 @@ struct replay_settings {
     enum support_svg_theme theme;
     char** traces;
     int trace_count;
+    bool device_missing; /* the error is printed; the other traces would repeat it */
     bool head_printed;
 };
 
@@ -123,14 +124,16 @@ static bool parse_strategy(struct replay_settings* settings, const char* text)
         }
     }
     if (!settings->all_strategies) {
-        tool_complain("--strategy %s: expected auto, linear, buddy, tlsf, dedicated, sparse or all",
-                      text);
+        tool_complain_word("--strategy", text,
+                           "auto, linear, buddy, tlsf, dedicated, sparse or all",
+                           tool_strategy_names, TOOL_STRATEGY_COUNT);
     }
     return settings->all_strategies;
 }
 
 static bool parse_plant(struct replay_settings* settings, const char* text)
 {
+    static const char* const faults[] = {"overlap", "offset", "barrier"};
     if (strcmp(text, "overlap") == 0) {
         settings->player.plant = TOOL_PLANT_OVERLAP;
     } else if (strcmp(text, "offset") == 0) {
@@ -138,7 +141,7 @@ static bool parse_plant(struct replay_settings* settings, const char* text)
     } else if (strcmp(text, "barrier") == 0) {
         settings->player.plant = TOOL_PLANT_BARRIER;
     } else {
-        tool_complain("--plant %s: expected overlap, offset or barrier", text);
+        tool_complain_word("--plant", text, "overlap, offset or barrier", faults, 3);
         return false;
     }
     return true;
@@ -363,6 +366,7 @@ static int run_once(struct replay_settings* settings, const struct support_trace
     if (code == TOOL_EXIT_OK) {
         code = tool_device_open(tool, VK_NULL_HANDLE);
     }
+    settings->device_missing = code != TOOL_EXIT_OK;
     if (code != TOOL_EXIT_OK) {
         tool_device_close(tool);
         free(tool);
@@ -456,7 +460,7 @@ int tool_command_replay(int argc, char** argv)
         return TOOL_EXIT_USAGE;
     }
     int worst = TOOL_EXIT_OK;
-    for (int i = 0; i < settings.trace_count; ++i) {
+    for (int i = 0; i < settings.trace_count && !settings.device_missing; ++i) {
         const int code = replay_file(&settings, settings.traces[i]);
         worst = code > worst ? code : worst;
     }

@@ -41,6 +41,10 @@ enum tool_number tool_read_number(const char* text, uint64_t most, uint64_t* out
 void tool_complain_number(const char* option, const char* text, enum tool_number number,
                           const char* expected, uint64_t most);
 
+/* Prints an error for an option that expects one of some words, with the nearest word. */
+void tool_complain_word(const char* option, const char* text, const char* expected,
+                        const char* const* words, size_t count);
+
 /* Parse a size, and a number that fits 32 bits. Return false for a malformed or too large one. */
 bool tool_parse_size(const char* text, uint64_t* out);
 bool tool_parse_number(const char* text, uint32_t* out);

@@ -131,6 +131,43 @@ class WithoutDriver(Case):
         self.refused("unexpected argument", "info", "x")
         self.refused("--picture needs the name of a file", "replay", csv, "--picture", "")
 
+    def test_mistake_is_one_line_with_a_guess(self):
+        csv = trace("vkcube")
+        for meant, *arguments in (
+                ("replay", "reply"), ("report", "repotr"), ("advise", "advice"),
+                ("--fail-on", "advise", "--failon=proved"), ("proved", "advise", "--fail-on", "prooved"),
+                ("plan", "paln"), ("info", "Info"), ("help", "hlep"),
+                ("replay", "help", "replya"),
+                ("--device", "replay", csv, "--devcie", "auto"),
+                ("--strategy", "replay", csv, "--stratgy=all"),
+                ("--picture", "plan", "deferred_4k", "--pictures", "x.svg"),
+                ("--list-profiles", "info", "--list-profile_"),
+                ("buddy", "replay", csv, "--strategy", "budy"),
+                ("dedicated", "replay", csv, "--strategy", "DEDICATED"),
+                ("dark", "replay", csv, "--theme", "drak"),
+                ("overlap", "replay", csv, "--verify", "--plant", "overlpa"),
+                ("auto", "replay", csv, "--device", "atuo"),
+                ("vulkan:0", "replay", csv, "--device", "vulcan:0"),
+                ("simulated:x", "replay", csv, "--device", "simulate:x"),
+                ("simulated:" + PROFILES[1], "replay", csv, "--device", PROFILES[1]),
+                (PROFILES[1], "replay", csv, "--device", "simulated:gtx1060"),
+                ("captured-vkcube", "replay", "captured-vkcueb"),
+                ("captured-supertuxkart", "replay", "supertuxkart"),
+                ("deferred_4k", "plan", "defered_4k"),
+                ("deferred_4k_async", "plan", "deferred_4k_asnyc"),
+                ("maxBufferSize", "replay", csv, "--device", self.simulated, "--limit",
+                 "maxBuferSize=1")):
+            self.refused(f"did you mean {re.escape(meant)}\\?", *arguments)
+            self.assertEqual(maar(*arguments).stderr.count("\n"), 1, arguments)
+        for arguments in (("frobnicate",), ("replay", csv, "--frob"), ("replay", "nothing-alike"),
+                          ("replay", csv, "--strategy", "best"), ("replay", csv, csv, "--device", "x"),
+                          ("replay", csv, trace("mpv-hq"), "--strategy", "all", "--device",
+                           "simulated:zzz"), ("plan", "x"), ("help", "x")):
+            done = maar(*arguments)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1),
+                             done.stderr)
+            self.assertNotIn("did you mean", done.stderr)
+
     def test_limits_wrong_exit_2(self):
         for limit in ("bufferImageGranularity=3", "nonCoherentAtomSize=96",
                       "minStorageBufferOffsetAlignment=2GiB"):
