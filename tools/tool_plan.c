@@ -59,9 +59,10 @@ static const char help_text[] =
     "differ. The output keeps a column that the command does not know; a message on standard\n"
     "error names the column.\n"
     "\n"
-    "The table: all is the sum of sizes; peak is the size of the plan; bound is the proved lower\n"
-    "bound; over is the excess of peak over bound; edges counts the aliasing edges, cross those\n"
-    "between queues; nodes counts the nodes of the search.\n"
+    "The table: without sharing is the sum of sizes; peak is the size of the plan; proof says\n"
+    "whether the peak is proved optimal, or what ended the search; above bound is the excess of\n"
+    "the peak over the proved lower bound. Lines below count the aliasing edges between queues\n"
+    "and say what the search did, if there is anything to say.\n"
     "\n"
     "Exit codes: 0 planned, or the resources fit; 1 they do not fit, a limit was reached before\n"
     "the answer, or a file could not be written; 2 bad arguments, malformed input.\n";
