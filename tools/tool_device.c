@@ -517,6 +517,7 @@ VkResult tool_device_create_allocator(struct tool_device* tool,
         .heapSizeLimitCount = limited ? tool->memory.memoryHeapCount : 0,
         .pHeapSizeLimits = limited ? limits : NULL,
         .strategy = options->strategy,
+        .preferredBlockSize = tool->options.block_size,
         .queueCount = tool->options.pages ? 1 : 0,
         .pQueues = &tool->bind_queue,
     };

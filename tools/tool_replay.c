@@ -2,6 +2,7 @@
  * maar replay: parses the arguments, runs each trace with each strategy, and prints the results.
  */
 #include "maar/base.h"
+#include "tool_baseline.h"
 #include "tool_commands.h"
 #include "tool_data.h"
 #include "tool_player.h"
@@ -34,6 +35,8 @@ static const char help_text[] =
     "                   linear, buddy or tlsf (dedicated allocations only where the driver\n"
     "                   requires them), dedicated (only dedicated allocations), sparse (large\n"
     "                   resources are made of pages), or all: each strategy in turn\n"
+    "  --block-size N   the size that Maar's blocks grow to, instead of its default: bytes, or\n"
+    "                   KiB, MiB, GiB; also for VulkanMemoryAllocator\n"
     "  --threads N      replay with N threads; the id of a resource decides its thread\n"
     "  --verify         write every allocation and check it before it is freed. A device that\n"
     "                   executes commands checks bytes (verification: gpu); for any other\n"
@@ -46,19 +49,25 @@ static const char help_text[] =
     "                   dark\n"
     "  --json           print one JSON object per run and line on standard output, and nothing\n"
     "                   else there\n"
+    "  --baseline FILE  compare with an earlier output of --json: the run of the same trace,\n"
+    "                   device, strategy and number of threads\n"
+    "  --tolerance P    with --baseline: how many percent worse a run may be; 0 by default.\n"
+    "                   Bytes reserved, calls and failures count, times do not\n"
     "  --list-traces    print the names of the installed traces and nothing else\n"
     "  --verbose        also print the allocator's warnings\n"
     "  --verify-copies  self-test: verify by copies of the resources wherever possible\n"
     "  --plant FAULT    self-test: make a fault, overlap or offset, that --verify must notice,\n"
     "                   or barrier, that --validate must notice on a device that verifies\n"
     "\n"
-    "The table: live peak is the most bytes that are alive at one time; reserved and blocks are\n"
-    "the largest total of VkDeviceMemory; unused is the share of reserved that the live peak\n"
-    "leaves empty; calls is the number of calls of vkAllocateMemory; ns/event is the mean time\n"
-    "of an event, including the driver's share.\n"
+    "The table: most alive is the most bytes that are alive at one time; reserved and blocks are\n"
+    "the largest total of VkDeviceMemory; unused is the share of reserved that the bytes alive\n"
+    "leave empty; vkAllocateMemory is the number of its calls; time per event is the mean of the\n"
+    "calls that create and free, including the driver's share. Where the command was built with\n"
+    "VulkanMemoryAllocator, the row VMA shows what that takes for the same traffic.\n"
     "\n"
     "Exit codes: 0 success; 1 a failed allocation, a mismatch, a byte that was not verified, an\n"
-    "error or a message; 2 bad arguments, malformed input, no such device or layer. With the\n"
+    "error, a message, or a run that is worse than the baseline or missing there; 2 bad arguments, "
+    "malformed input, no such device or layer. With the\n"
     "strategies linear and dedicated, the order of frees or a limit may make allocations fail.\n"
     "Such failures are counted and are not errors.\n";
 
@@ -67,6 +76,7 @@ enum replay_option {
     OPTION_HEAP,
     OPTION_LIMIT,
     OPTION_STRATEGY,
+    OPTION_BLOCK_SIZE,
     OPTION_THREADS,
     OPTION_VERIFY,
     OPTION_VALIDATE,
@@ -76,6 +86,8 @@ enum replay_option {
     OPTION_VERBOSE,
     OPTION_COPIES,
     OPTION_PLANT,
+    OPTION_BASELINE,
+    OPTION_TOLERANCE,
     OPTION_TRACES,
     OPTION_HELP,
 };
@@ -85,6 +97,7 @@ static const struct option replay_options[] = {
     {"heap", required_argument, NULL, OPTION_HEAP},
     {"limit", required_argument, NULL, OPTION_LIMIT},
     {"strategy", required_argument, NULL, OPTION_STRATEGY},
+    {"block-size", required_argument, NULL, OPTION_BLOCK_SIZE},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"verify", no_argument, NULL, OPTION_VERIFY},
     {"validate", no_argument, NULL, OPTION_VALIDATE},
@@ -94,6 +107,8 @@ static const struct option replay_options[] = {
     {"verbose", no_argument, NULL, OPTION_VERBOSE},
     {"verify-copies", no_argument, NULL, OPTION_COPIES},
     {"plant", required_argument, NULL, OPTION_PLANT},
+    {"baseline", required_argument, NULL, OPTION_BASELINE},
+    {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
     {"list-traces", no_argument, NULL, OPTION_TRACES},
     {"help", no_argument, NULL, OPTION_HELP},
     {NULL, 0, NULL, 0},
@@ -110,8 +125,12 @@ struct replay_settings {
     enum support_svg_theme theme;
     char** traces;
     int trace_count;
+    const char* baseline_path;
+    struct tool_baseline* baseline; /* NULL for none */
+    double tolerance;               /* percent */
+    bool has_tolerance;
     bool device_missing; /* the error is printed; the other traces would repeat it */
-    bool head_printed;
+    bool head_printed, trace_printed;
 };
 
 static bool parse_strategy(struct replay_settings* settings, const char* text)
@@ -159,6 +178,30 @@ static bool parse_threads(struct replay_settings* settings, const char* text)
     return true;
 }
 
+static bool parse_block_size(struct replay_settings* settings, const char* text)
+{
+    const enum tool_number number = tool_read_size(text, &settings->device.block_size);
+    if (settings->device.block_size == 0) {
+        tool_complain_number("--block-size", text, number, "bytes above 0, as in 64MiB",
+                             UINT64_MAX);
+        return false;
+    }
+    return true;
+}
+
+static bool parse_tolerance(struct replay_settings* settings, const char* text)
+{
+    char* end = NULL;
+    const bool digits = strspn(text, "0123456789.") == strlen(text) && text[0] != '\0';
+    settings->tolerance = digits ? strtod(text, &end) : 0.0;
+    settings->has_tolerance = true;
+    if (!digits || *end != '\0') {
+        tool_complain("--tolerance %s: expected percent, as in 2.5", text);
+        return false;
+    }
+    return true;
+}
+
 static bool parse_option(struct replay_settings* settings, int option, const char* text)
 {
     switch (option) {
@@ -171,6 +214,8 @@ static bool parse_option(struct replay_settings* settings, int option, const cha
         return tool_device_add_limit(&settings->device, text);
     case OPTION_STRATEGY:
         return parse_strategy(settings, text);
+    case OPTION_BLOCK_SIZE:
+        return parse_block_size(settings, text);
     case OPTION_THREADS:
         return parse_threads(settings, text);
     case OPTION_VERIFY:
@@ -196,6 +241,11 @@ static bool parse_option(struct replay_settings* settings, int option, const cha
         return true;
     case OPTION_PLANT:
         return parse_plant(settings, text);
+    case OPTION_BASELINE:
+        settings->baseline_path = text;
+        return true;
+    case OPTION_TOLERANCE:
+        return parse_tolerance(settings, text);
     case OPTION_TRACES:
         settings->list_traces = true;
         return true;
@@ -229,6 +279,10 @@ static bool parse_arguments(int argc, char** argv, struct replay_settings* setti
     }
     if (settings->trace_count == 0) {
         tool_complain("replay: no trace given; see maar replay --help");
+        return false;
+    }
+    if (settings->has_tolerance && settings->baseline_path == NULL) {
+        tool_complain("--tolerance needs --baseline");
         return false;
     }
     if (!settings->player.verify &&
@@ -345,8 +399,60 @@ static int skip_or_reject_sparse(const struct replay_settings* settings,
     return TOOL_EXIT_USAGE;
 }
 
+/* Opens the device of a run. The caller closes it in every case. */
+static int open_device(struct replay_settings* settings, struct tool_device* tool)
+{
+    int code = tool_device_open_instance(tool, &settings->device);
+    if (code == TOOL_EXIT_OK) {
+        code = tool_device_open(tool, VK_NULL_HANDLE);
+    }
+    settings->device_missing = code != TOOL_EXIT_OK;
+    return code;
+}
+
+/* Replays a trace with VulkanMemoryAllocator, without the validation layer, whose messages would
+ * count for Maar. */
+static int measure_vma(struct replay_settings* settings, const struct support_trace* trace,
+                       struct tool_vma_outcome* outcome)
+{
+    struct tool_device* const tool = calloc(1, sizeof(*tool));
+    if (tool == NULL) {
+        tool_complain("out of memory");
+        return TOOL_EXIT_FAILED;
+    }
+    const bool validate = settings->device.validate;
+    settings->device.validate = false;
+    settings->device.pages = false;
+    const int code = open_device(settings, tool);
+    if (code == TOOL_EXIT_OK) {
+        tool_vma_run(tool, trace, settings->device.block_size, outcome);
+    }
+    tool_device_close(tool);
+    free(tool);
+    settings->device.validate = validate;
+    return code;
+}
+
+/* Prints a run, with the device before the first and the trace before each trace's first. */
+static bool print_run(struct replay_settings* settings, const struct tool_report* report)
+{
+    if (settings->json) {
+        return tool_report_print_json(report);
+    }
+    if (!settings->head_printed) {
+        tool_report_print_head(report);
+        settings->head_printed = true;
+    }
+    if (!settings->trace_printed) {
+        tool_report_print_trace(report);
+        settings->trace_printed = true;
+    }
+    tool_report_print_row(report);
+    return true;
+}
+
 static int run_once(struct replay_settings* settings, const struct support_trace* trace,
-                    enum tool_strategy strategy)
+                    enum tool_strategy strategy, const struct tool_vma_outcome* vma)
 {
     char path[4096];
     if (settings->picture != NULL) {
@@ -362,11 +468,7 @@ static int run_once(struct replay_settings* settings, const struct support_trace
         return TOOL_EXIT_FAILED;
     }
     settings->device.pages = strategy == TOOL_STRATEGY_SPARSE;
-    int code = tool_device_open_instance(tool, &settings->device);
-    if (code == TOOL_EXIT_OK) {
-        code = tool_device_open(tool, VK_NULL_HANDLE);
-    }
-    settings->device_missing = code != TOOL_EXIT_OK;
+    int code = open_device(settings, tool);
     if (code != TOOL_EXIT_OK) {
         tool_device_close(tool);
         free(tool);
@@ -389,6 +491,8 @@ static int run_once(struct replay_settings* settings, const struct support_trace
         .validated = settings->device.validate,
         .simulated = tool->simulated,
         .trace_peak_live_bytes = trace->peak_live_bytes,
+        .block_size = settings->device.block_size,
+        .vma = *vma,
     };
     tool_player_run(tool, trace, &options, &report.outcome, &picture);
     tool_device_close(tool);
@@ -398,15 +502,10 @@ static int run_once(struct replay_settings* settings, const struct support_trace
     if (settings->picture != NULL && !report.outcome.broken) {
         good = draw_picture(path, settings->theme, &report, &picture) && good;
     }
-    if (settings->json) {
-        good = tool_report_print_json(&report) && good;
-    } else {
-        if (!settings->head_printed) {
-            tool_report_print_head(&report);
-            settings->head_printed = true;
-        }
-        tool_report_print_row(&report);
+    if (settings->baseline != NULL && !report.outcome.broken) {
+        good = tool_baseline_compare(settings->baseline, settings->tolerance, &report) && good;
     }
+    good = print_run(settings, &report) && good;
     support_picture_release(&picture);
     free(tool);
     return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
@@ -426,15 +525,21 @@ static int replay_file(struct replay_settings* settings, const char* name)
         return TOOL_EXIT_FAILED;
     }
     int worst = TOOL_EXIT_OK;
+    struct tool_vma_outcome vma = {.measured = false};
+    settings->trace_printed = false;
     if (!support_trace_load(path, trace, &error)) {
         tool_complain("%s", error.text);
         worst = TOOL_EXIT_USAGE;
     } else {
+        worst = MAAR_TOOL_VMA ? measure_vma(settings, trace, &vma) : TOOL_EXIT_OK;
         for (int i = 0; i < TOOL_STRATEGY_COUNT && worst != TOOL_EXIT_USAGE; ++i) {
             if (settings->all_strategies || settings->player.strategy == (enum tool_strategy)i) {
-                const int code = run_once(settings, trace, (enum tool_strategy)i);
+                const int code = run_once(settings, trace, (enum tool_strategy)i, &vma);
                 worst = code > worst ? code : worst;
             }
+        }
+        if (settings->trace_printed && vma.measured) {
+            tool_report_print_vma(&vma);
         }
         support_trace_release(trace);
     }
@@ -459,10 +564,17 @@ int tool_command_replay(int argc, char** argv)
         !tool_check_path(settings.picture)) {
         return TOOL_EXIT_USAGE;
     }
+    if (settings.baseline_path != NULL) {
+        settings.baseline = tool_baseline_open(settings.baseline_path);
+        if (settings.baseline == NULL) {
+            return TOOL_EXIT_USAGE;
+        }
+    }
     int worst = TOOL_EXIT_OK;
     for (int i = 0; i < settings.trace_count && !settings.device_missing; ++i) {
         const int code = replay_file(&settings, settings.traces[i]);
         worst = code > worst ? code : worst;
     }
+    tool_baseline_close(settings.baseline);
     return worst;
 }
