@@ -41,7 +41,7 @@ void picture_darken(struct support_svg* svg)
 {
     static const struct support_svg_pair pairs[] = {
         {COLOUR_TEXT, "#E6EDF3"},  {COLOUR_DIM, "#9BA5B0"},  {COLOUR_PAPER, "#0D1117"},
-        {COLOUR_FRAME, "#4A525C"}, {COLOUR_FREE, "#1A2028"}, {"#24292F", "#D5DCE4"},
+        {COLOUR_FRAME, "#4A525C"}, {COLOUR_FREE, "#1A2028"}, {"#24292F", "#838D99"},
         {"#F0E442", "#D8CD3C"},    {"#E6D92F", "#C4BA32"},   {"#E69F00", "#D79508"},
         {"#EDB43C", "#C28A1C"},    {"#D55E00", "#C85A06"},   {"#DF7A2C", "#AF5210"},
         {"#2A8AC4", "#1C5F8C"},    {"#56B4E9", "#54AADA"},   {"#7CC5EF", "#3F8FBD"},

@@ -102,9 +102,16 @@ static void draw_axes(struct support_svg* svg, const struct grow_figures* figure
     }
     char batch[32];
     char text[64];
+    const uint32_t stride = figures->mark_count < 4 ? 1 : figures->mark_count / 4;
+    for (uint32_t at = 0; at <= figures->mark_count; at += stride) {
+        const double x = left + PANEL_WIDTH * at / figures->mark_count;
+        support_svg_rectangle(svg, x - 0.5, TOP + PANEL_HEIGHT, 1.0, 5.0, PALE, NULL);
+        snprintf(text, sizeof(text), "%u", at);
+        write_text(svg, x, TOP + PANEL_HEIGHT + 18.0, 11.0, PALE, "middle", false, text);
+    }
     write_bytes(figures->batch, batch, sizeof(batch));
-    snprintf(text, sizeof(text), "%u appends of %s", figures->mark_count, batch);
-    write_text(svg, left + PANEL_WIDTH / 2.0, TOP + PANEL_HEIGHT + 20.0, 11.0, PALE, "middle",
+    snprintf(text, sizeof(text), "appends, each of %s", batch);
+    write_text(svg, left + PANEL_WIDTH / 2.0, TOP + PANEL_HEIGHT + 36.0, 11.0, PALE, "middle",
                false, text);
 }
 
@@ -171,7 +178,7 @@ bool grow_picture_write(const struct grow_figures* const* ways, uint32_t count,
         draw_panel(&svg, ways[i], LEFT + (PANEL_WIDTH + GAP) * i, highest, i == 0);
     }
     double x = LEFT;
-    const double y = TOP + PANEL_HEIGHT + 52.0;
+    const double y = TOP + PANEL_HEIGHT + 66.0;
     for (size_t line = LINE_COUNT; line-- > 0;) {
         support_svg_rectangle(&svg, x, y - 4.0 - lines[line].thickness / 2.0, 18.0,
                               lines[line].thickness, lines[line].colour, NULL);
