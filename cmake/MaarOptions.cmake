@@ -2,6 +2,7 @@
 
 option(MAAR_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_TOOLS "Build the maar command" ${PROJECT_IS_TOP_LEVEL})
+option(MAAR_TOOL_VMA "Let maar replay compare with VulkanMemoryAllocator where its header is found" ON)
 option(MAAR_BUILD_SAMPLES "Build the samples" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_GPU_CHECKS "Build the programs of scripts/gpu-check; not on Windows"

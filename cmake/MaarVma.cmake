@@ -1,6 +1,6 @@
 # VulkanMemoryAllocator, a peer, if its header is installed: the target maar_vma with its
-# implementation, and MAAR_VMA_HEADER for tests. Benchmarks measure it, and samples/from_vma shows
-# the port from it. Nothing else needs C++. MemorySanitizer does not see the writes of the C++
+# implementation, and MAAR_VMA_HEADER for tests. Benchmarks measure it, maar replay compares with it,
+# and samples/from_vma shows the port from it. Nothing else needs C++. MemorySanitizer does not see the writes of the C++
 # library, so builds with it omit this target.
 find_path(MAAR_VMA_INCLUDE_DIR vk_mem_alloc.h
     PATH_SUFFIXES vma

@@ -6,22 +6,15 @@
  * into one. A large number of shared blocks are drawn as one bar each in a grid. Dedicated blocks,
  * which hold one allocation each, lie side by side on shelves.
  */
-#include "support/picture.h"
-
-#include "support/svg.h"
+#include "support/picture_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PICTURE_WIDTH 1200.0
-#define MARGIN 24.0
-#define INNER_WIDTH (PICTURE_WIDTH - 2 * MARGIN)
-#define GUTTER 68.0 /* offsets in front of a map's lines */
-#define HEAD_HEIGHT 118.0
 #define LABEL_HEIGHT 18.0
-#define LEGEND_HEIGHT 18.0
+#define SCALE_HEIGHT 15.0
 
 /* The intended number of lines of all maps together, and the most blocks that are drawn as maps. */
 #define MAP_LINES 28u
@@ -40,72 +33,6 @@
 
 #define SHELF_HEIGHT 22.0
 #define SHELF_MIN_CELL 3.0
-
-#define COLOUR_TEXT "#1B1F24"
-#define COLOUR_DIM "#57606A"
-#define COLOUR_PAPER "#FFFFFF"
-#define COLOUR_FRAME "#8C959F"
-
-/*
- * The colours of Okabe and Ito, which people with the common kinds of colour blindness can
- * distinguish. Each has two tints, which distinguish neighbours of one kind.
- */
-struct kind_style {
-    const char* name;
-    const char* fill[2];
-    const char* text;
-};
-
-static const struct kind_style styles[SUPPORT_PICTURE_KIND_COUNT] = {
-    [SUPPORT_PICTURE_FREE] = {"free", {"#EEF1F4", "#EEF1F4"}, COLOUR_DIM},
-    [SUPPORT_PICTURE_PADDING] = {"padding", {"#24292F", "#24292F"}, "#FFFFFF"},
-    [SUPPORT_PICTURE_PENDING] = {"pending", {"#F0E442", "#E6D92F"}, COLOUR_TEXT},
-    [SUPPORT_PICTURE_BUFFER] = {"buffers", {"#0072B2", "#2A8AC4"}, "#FFFFFF"},
-    [SUPPORT_PICTURE_STAGING] = {"staging buffers", {"#56B4E9", "#7CC5EF"}, COLOUR_TEXT},
-    [SUPPORT_PICTURE_IMAGE] = {"images", {"#E69F00", "#EDB43C"}, COLOUR_TEXT},
-    [SUPPORT_PICTURE_TARGET] = {"render targets", {"#D55E00", "#DF7A2C"}, "#FFFFFF"},
-    [SUPPORT_PICTURE_OTHER] = {"other", {"#CC79A7", "#D893B8"}, COLOUR_TEXT},
-};
-
-/* The order of the legend and of the bar above it. */
-static const enum support_picture_kind legend_order[SUPPORT_PICTURE_KIND_COUNT] = {
-    SUPPORT_PICTURE_IMAGE,   SUPPORT_PICTURE_TARGET, SUPPORT_PICTURE_BUFFER,
-    SUPPORT_PICTURE_STAGING, SUPPORT_PICTURE_OTHER,  SUPPORT_PICTURE_PENDING,
-    SUPPORT_PICTURE_PADDING, SUPPORT_PICTURE_FREE,
-};
-
-/* The measures that are computed before anything is drawn. */
-struct picture_layout {
-    uint64_t totals[SUPPORT_PICTURE_KIND_COUNT];
-    uint64_t reserved;
-    uint64_t shared_bytes, dedicated_bytes, dedicated_live;
-    size_t shared_count, dedicated_count;
-    uint64_t largest_shared, largest_dedicated;
-    uint64_t line_bytes; /* of a map's line */
-    double line_height;
-    bool grid;
-    uint64_t shelf_bytes; /* of a full shelf */
-    double height;
-};
-
-static const char* format_bytes(uint64_t bytes, char* buffer, size_t size)
-{
-    static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    double value = (double)bytes;
-    size_t unit = 0;
-    while (value >= 1024.0 && unit + 1 < sizeof(units) / sizeof(units[0])) {
-        value /= 1024.0;
-        ++unit;
-    }
-    const bool whole = unit == 0 || value >= 100.0 || value == (double)(uint64_t)value;
-    snprintf(buffer, size, "%.*f %s", whole ? 0 : 1, value, units[unit]);
-    return buffer;
-}
-
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole == 0 ? 0.0 : 100.0 * (double)part / (double)whole;
-}
 
 /*
  * Returns the bytes of a block, from `start` on, that one line shows: those of one line, or of
@@ -132,14 +59,19 @@ static uint64_t next_line(const struct support_picture_block* block, uint64_t li
     return bytes < left ? bytes : left;
 }
 
-static uint64_t count_lines(const struct support_picture* picture, uint64_t line_bytes)
+/* Counts the lines of all maps, and finds out whether one of them is folded. */
+static uint64_t count_lines(const struct support_picture* picture, uint64_t line_bytes,
+                            bool* folded)
 {
     uint64_t lines = 0;
+    *folded = false;
     for (size_t i = 0; i < picture->block_count; ++i) {
         const struct support_picture_block* const block = &picture->blocks[i];
         size_t range = 0;
         for (uint64_t start = 0; start < block->size && !block->dedicated; ++lines) {
-            start += next_line(block, line_bytes, start, &range);
+            const uint64_t bytes = next_line(block, line_bytes, start, &range);
+            *folded = *folded || bytes > line_bytes;
+            start += bytes;
         }
     }
     return lines;
@@ -187,19 +119,20 @@ static double measure_shared(const struct support_picture* picture, struct pictu
         const size_t drawn =
             layout->shared_count < GRID_MAX_BLOCKS ? layout->shared_count : GRID_MAX_BLOCKS;
         const size_t rows = (drawn + GRID_COLUMNS - 1) / GRID_COLUMNS;
-        return (double)rows * GRID_ROW_HEIGHT + 8.0;
+        return SCALE_HEIGHT + (double)rows * GRID_ROW_HEIGHT + 8.0;
     }
     layout->line_bytes = 1024;
     while (layout->line_bytes * MAP_LINES * MAP_FINEST < layout->shared_bytes) {
         layout->line_bytes *= 2;
     }
-    uint64_t lines = count_lines(picture, layout->line_bytes);
+    uint64_t lines = count_lines(picture, layout->line_bytes, &layout->folded);
     while (lines > MAP_LINES + layout->shared_count) {
         layout->line_bytes *= 2;
-        lines = count_lines(picture, layout->line_bytes);
+        lines = count_lines(picture, layout->line_bytes, &layout->folded);
     }
     layout->line_height = lines <= 8 ? 30.0 : lines <= 20 ? 22.0 : 16.0;
-    return (double)lines * (layout->line_height + 2.0) +
+    const double scale = layout->shared_count != 0 ? SCALE_HEIGHT : 0.0;
+    return scale + (double)lines * (layout->line_height + 2.0) +
            (double)layout->shared_count * (LABEL_HEIGHT + 10.0);
 }
 
@@ -224,7 +157,7 @@ static double measure_shelves(const struct support_picture* picture, struct pict
             x += width + 2.0;
         }
     }
-    return LABEL_HEIGHT + y + SHELF_HEIGHT + 12.0;
+    return LABEL_HEIGHT + SCALE_HEIGHT + y + SHELF_HEIGHT + 12.0;
 }
 
 /* Draws black or white text inside a shape if the text fits. */
@@ -241,71 +174,6 @@ static void draw_inside(struct support_svg* svg, double x, double y, double widt
                                            .fill = fill,
                                            .anchor = "middle"};
     support_svg_text(svg, &style, text);
-}
-
-/*
- * Draws the legend, with the bytes of each colour, in as many rows as necessary. Draws nothing if
- * `svg` is NULL. Returns the height of the rows after the first.
- */
-static double draw_legend(struct support_svg* svg, const struct picture_layout* layout)
-{
-    double x = MARGIN;
-    double y = 90.0;
-    for (size_t i = 0; i < SUPPORT_PICTURE_KIND_COUNT; ++i) {
-        const enum support_picture_kind kind = legend_order[i];
-        const uint64_t bytes = layout->totals[kind];
-        if (bytes == 0 && kind != SUPPORT_PICTURE_PADDING && kind != SUPPORT_PICTURE_FREE) {
-            continue;
-        }
-        char size[32];
-        char text[96];
-        snprintf(text, sizeof(text), "%s %s (%.1f %%)", styles[kind].name,
-                 format_bytes(bytes, size, sizeof(size)), percent(bytes, layout->reserved));
-        const double width = 16.0 + support_svg_text_width(text, 11.5, false);
-        if (x + width > MARGIN + INNER_WIDTH) {
-            x = MARGIN;
-            y += LEGEND_HEIGHT;
-        }
-        if (svg != NULL) {
-            support_svg_rectangle(svg, x, y, 11.0, 11.0, styles[kind].fill[0], NULL);
-            support_svg_frame(svg, x, y, 11.0, 11.0, COLOUR_FRAME, 0.6);
-            const struct support_svg_text style = {
-                .x = x + 16.0, .y = y + 9.5, .size = 11.5, .fill = COLOUR_TEXT};
-            support_svg_text(svg, &style, text);
-        }
-        x += width + 14.0;
-    }
-    return y - 90.0;
-}
-
-/* Draws the title, the subtitle, a bar of all bytes by kind, and the legend with the same
- * figures. */
-static void draw_head(struct support_svg* svg, const struct support_picture* picture,
-                      const struct picture_layout* layout)
-{
-    struct support_svg_text style = {.x = MARGIN,
-                                     .y = 36.0,
-                                     .size = 22.0,
-                                     .fill = COLOUR_TEXT,
-                                     .bold = true,
-                                     .max_width = INNER_WIDTH};
-    support_svg_text(svg, &style, picture->title);
-    style = (struct support_svg_text){
-        .x = MARGIN, .y = 57.0, .size = 13.0, .fill = COLOUR_DIM, .max_width = INNER_WIDTH};
-    support_svg_text(svg, &style, picture->subtitle);
-    double x = MARGIN;
-    for (size_t i = 0; i < SUPPORT_PICTURE_KIND_COUNT; ++i) {
-        const enum support_picture_kind kind = legend_order[i];
-        const double width = layout->reserved == 0 ? 0.0
-                                                   : INNER_WIDTH * (double)layout->totals[kind] /
-                                                         (double)layout->reserved;
-        if (width > 0.0) {
-            support_svg_rectangle(svg, x, 68.0, width, 12.0, styles[kind].fill[0], NULL);
-        }
-        x += width;
-    }
-    support_svg_frame(svg, MARGIN, 68.0, INNER_WIDTH, 12.0, COLOUR_FRAME, 0.8);
-    draw_legend(svg, layout);
 }
 
 /* Draws a bar or line that shows bytes [start, start + bytes) of a block. */
@@ -328,7 +196,7 @@ static void draw_run(struct support_svg* svg, const struct bar* bar, const uint6
     }
     if (most != SUPPORT_PICTURE_FREE) {
         support_svg_rectangle(svg, bar->x + from, bar->y, to - from, bar->height,
-                              styles[most].fill[0], NULL);
+                              picture_styles[most].fill[0], NULL);
     }
 }
 
@@ -341,16 +209,15 @@ static void draw_range(struct support_svg* svg, const struct bar* bar,
     }
     char size[32];
     char title[128];
-    snprintf(title, sizeof(title), "%s%s%s at %" PRIu64, range->label,
-             range->label[0] == '\0' ? styles[range->kind].name : ", ",
-             range->label[0] == '\0' ? "" : format_bytes(range->size, size, sizeof(size)),
-             range->offset);
+    snprintf(title, sizeof(title), "%s, %s at byte %" PRIu64,
+             range->label[0] == '\0' ? picture_styles[range->kind].name : range->label,
+             picture_format_bytes(range->size, size, sizeof(size)), range->offset);
     const double gap = to - from > 4.0 ? 0.5 : 0.0;
     support_svg_rectangle(svg, bar->x + from, bar->y, to - from - gap, bar->height,
-                          styles[range->kind].fill[tint], title);
+                          picture_styles[range->kind].fill[tint], title);
     if (bar->labels) {
-        draw_inside(svg, bar->x + from, bar->y, to - from, bar->height, styles[range->kind].text,
-                    range->label);
+        draw_inside(svg, bar->x + from, bar->y, to - from, bar->height,
+                    picture_styles[range->kind].text, range->label);
     }
 }
 
@@ -359,7 +226,7 @@ static void draw_bar(struct support_svg* svg, const struct bar* bar, size_t* fir
     const double scale = bar->width / (double)bar->bytes;
     const uint64_t end = bar->start + bar->bytes;
     support_svg_rectangle(svg, bar->x, bar->y, bar->width, bar->height,
-                          styles[SUPPORT_PICTURE_FREE].fill[0], NULL);
+                          picture_styles[SUPPORT_PICTURE_FREE].fill[0], NULL);
     uint64_t run[SUPPORT_PICTURE_KIND_COUNT] = {0};
     double run_start = 0.0;
     double run_end = 0.0;
@@ -420,16 +287,48 @@ static void draw_offset(struct support_svg* svg, uint64_t bytes, double y, doubl
     support_svg_text(svg, &offset, text);
 }
 
-/* Draws folded empty lines as one full line without a frame, with their number of bytes. */
-static void draw_fold(struct support_svg* svg, uint64_t bytes, double y, double height)
+/* Draws folded empty lines as one line in a dashed frame, with their number and bytes. */
+static void draw_fold(struct support_svg* svg, uint64_t bytes, uint64_t line_bytes, double y,
+                      double height)
 {
     const double width = INNER_WIDTH - GUTTER;
     char size[32];
-    char text[64];
-    snprintf(text, sizeof(text), "%s free", format_bytes(bytes, size, sizeof(size)));
-    support_svg_rectangle(svg, MARGIN + GUTTER, y, width, height,
-                          styles[SUPPORT_PICTURE_FREE].fill[0], NULL);
-    draw_inside(svg, MARGIN + GUTTER, y, width, height, styles[SUPPORT_PICTURE_FREE].text, text);
+    char text[96];
+    snprintf(text, sizeof(text), "%s free: %" PRIu64 " empty lines",
+             picture_format_bytes(bytes, size, sizeof(size)),
+             (bytes + line_bytes - 1) / line_bytes);
+    support_svg_raw(svg,
+                    "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"none\" "
+                    "stroke=\"%s\" stroke-width=\"0.70\" stroke-dasharray=\"4 4\"/>\n",
+                    MARGIN + GUTTER, y, width, height, COLOUR_FRAME);
+    draw_inside(svg, MARGIN + GUTTER, y, width, height, COLOUR_DIM, text);
+}
+
+/* Draws a scale of bytes with at most `most` steps above bars. Returns the place of the bars. */
+static double draw_scale(struct support_svg* svg, double x, double y, double width, uint64_t bytes,
+                         uint64_t most)
+{
+    uint64_t step = 1;
+    while (bytes / step > most) {
+        step *= 2;
+    }
+    for (uint64_t at = 0; at <= bytes; at += step) {
+        char text[32];
+        const double place = x + width * (double)at / (double)(bytes != 0 ? bytes : 1);
+        const bool first = at == 0;
+        const bool last = place > x + width - 24.0;
+        support_svg_raw(svg, "<path d=\"M%.2f %.2fv4\" stroke=\"%s\" stroke-width=\"0.70\"/>\n",
+                        place, y + SCALE_HEIGHT - 6.0, COLOUR_FRAME);
+        const struct support_svg_text style = {.x = place,
+                                               .y = y + SCALE_HEIGHT - 7.5,
+                                               .size = 9.0,
+                                               .fill = COLOUR_DIM,
+                                               .anchor = first  ? "start"
+                                                         : last ? "end"
+                                                                : "middle"};
+        support_svg_text(svg, &style, picture_format_bytes(at, text, sizeof(text)));
+    }
+    return y + SCALE_HEIGHT;
 }
 
 /* Draws a line above a section's heading. Returns the place of the heading. */
@@ -446,13 +345,17 @@ static double draw_heading(struct support_svg* svg, double y, const char* text)
 }
 
 static double draw_map(struct support_svg* svg, const struct picture_layout* layout,
-                       const struct support_picture_block* block, double y)
+                       const struct support_picture_block* block, bool scale, double y)
 {
     char size[32];
     char text[200];
     snprintf(text, sizeof(text), "Block %" PRIu64 ": %s, %s, %.1f %% used", block->id, block->label,
-             format_bytes(block->size, size, sizeof(size)), percent(block->live, block->size));
+             picture_format_bytes(block->size, size, sizeof(size)),
+             picture_percent(block->live, block->size));
     y = draw_heading(svg, y, text);
+    if (scale) {
+        y = draw_scale(svg, MARGIN + GUTTER, y, INNER_WIDTH - GUTTER, layout->line_bytes, 4);
+    }
     size_t range = 0;
     size_t first = 0;
     for (uint64_t start = 0; start < block->size;) {
@@ -470,7 +373,7 @@ static double draw_map(struct support_svg* svg, const struct picture_layout* lay
         };
         draw_offset(svg, start, y, layout->line_height);
         if (bytes > layout->line_bytes) {
-            draw_fold(svg, bytes, y, layout->line_height);
+            draw_fold(svg, bytes, layout->line_bytes, y, layout->line_height);
         } else {
             draw_bar(svg, &bar, &range);
         }
@@ -483,9 +386,11 @@ static double draw_map(struct support_svg* svg, const struct picture_layout* lay
 static double draw_maps(struct support_svg* svg, const struct support_picture* picture,
                         const struct picture_layout* layout, double y)
 {
+    bool first = true;
     for (size_t i = 0; i < picture->block_count; ++i) {
         if (!picture->blocks[i].dedicated) {
-            y = draw_map(svg, layout, &picture->blocks[i], y);
+            y = draw_map(svg, layout, &picture->blocks[i], first, y);
+            first = false;
         }
     }
     return y;
@@ -497,6 +402,10 @@ static double draw_grid(struct support_svg* svg, const struct support_picture* p
     const double pitch = INNER_WIDTH / GRID_COLUMNS;
     const double full = pitch - 12.0;
     size_t number = 0;
+    for (uint32_t column = 0; column < GRID_COLUMNS; ++column) {
+        draw_scale(svg, MARGIN + pitch * column, y, full, layout->largest_shared, 3);
+    }
+    y += SCALE_HEIGHT;
     for (size_t i = 0; i < picture->block_count && number < GRID_MAX_BLOCKS; ++i) {
         const struct support_picture_block* const block = &picture->blocks[i];
         if (block->dedicated) {
@@ -512,8 +421,8 @@ static double draw_grid(struct support_svg* svg, const struct support_picture* p
         const int type_length =
             (int)(second == NULL ? (long)strlen(block->label) : (long)(second - block->label));
         snprintf(text, sizeof(text), "%" PRIu64 ": %s, %.0f %% used, %.*s", block->id,
-                 format_bytes(block->size, size, sizeof(size)), percent(block->live, block->size),
-                 type_length, block->label);
+                 picture_format_bytes(block->size, size, sizeof(size)),
+                 picture_percent(block->live, block->size), type_length, block->label);
         const struct support_svg_text style = {
             .x = x, .y = top + 9.0, .size = 9.5, .fill = COLOUR_DIM, .max_width = full};
         support_svg_text(svg, &style, text);
@@ -543,9 +452,10 @@ static double draw_shelves(struct support_svg* svg, const struct support_picture
     char text[200];
     snprintf(text, sizeof(text), "%zu dedicated block%s, %s, %.1f %% used", layout->dedicated_count,
              layout->dedicated_count == 1 ? "" : "s",
-             format_bytes(layout->dedicated_bytes, size, sizeof(size)),
-             percent(layout->dedicated_live, layout->dedicated_bytes));
+             picture_format_bytes(layout->dedicated_bytes, size, sizeof(size)),
+             picture_percent(layout->dedicated_live, layout->dedicated_bytes));
     y = draw_heading(svg, y, text);
+    y = draw_scale(svg, MARGIN, y, INNER_WIDTH, layout->shelf_bytes, 6);
     double x = 0.0;
     double shelf = 0.0;
     for (size_t i = 0; i < picture->block_count; ++i) {
@@ -588,8 +498,8 @@ static void draw_rest(struct support_svg* svg, const struct support_picture* pic
     char size[32];
     char text[160];
     snprintf(text, sizeof(text), "%zu more blocks, not drawn: %s, %.1f %% used",
-             layout->shared_count - GRID_MAX_BLOCKS, format_bytes(bytes, size, sizeof(size)),
-             percent(live, bytes));
+             layout->shared_count - GRID_MAX_BLOCKS,
+             picture_format_bytes(bytes, size, sizeof(size)), picture_percent(live, bytes));
     const struct support_svg_text style = {
         .x = MARGIN, .y = y + 12.0, .size = 12.0, .fill = COLOUR_TEXT, .max_width = INNER_WIDTH};
     support_svg_text(svg, &style, text);
@@ -600,13 +510,16 @@ bool support_picture_write(const struct support_picture* picture, const char* pa
 {
     struct picture_layout layout = {.shelf_bytes = 1, .line_bytes = 1024};
     measure_blocks(picture, &layout);
-    const double head = HEAD_HEIGHT + draw_legend(NULL, &layout);
-    layout.height = head + measure_shared(picture, &layout);
+    layout.height = measure_shared(picture, &layout);
     layout.height += measure_shelves(picture, &layout);
+    const double head = picture_draw_head(NULL, picture, &layout);
+    layout.height += head;
     layout.height += layout.shared_count > GRID_MAX_BLOCKS ? LABEL_HEIGHT : 0.0;
     struct support_svg svg;
     support_svg_begin(&svg, PICTURE_WIDTH, layout.height + MARGIN / 2, COLOUR_PAPER);
-    draw_head(&svg, picture, &layout);
+    svg.theme = picture->theme;
+    picture_darken(&svg);
+    picture_draw_head(&svg, picture, &layout);
     double y = head;
     y = layout.grid ? draw_grid(&svg, picture, &layout, y) : draw_maps(&svg, picture, &layout, y);
     y = draw_shelves(&svg, picture, &layout, y);

@@ -7,6 +7,7 @@
 #define MAAR_SUPPORT_PICTURE_H
 
 #include "readfile.h"
+#include "svg.h"
 
 #include <stdint.h>
 
@@ -44,6 +45,7 @@ struct support_picture {
     char subtitle[320];
     struct support_picture_block* blocks;
     size_t block_count;
+    enum support_svg_theme theme;
 };
 
 /* Draws a picture into a file. */

@@ -1,11 +1,13 @@
 /*
  * Draws a plan of transient memory as SVG: time to the right, offsets upwards, a rectangle for each
- * resource, and the live bytes below. Depends neither on Vulkan nor on the planner.
+ * resource, an arrow for each aliasing edge, and the live bytes below. Depends neither on Vulkan
+ * nor on the planner.
  */
 #ifndef MAAR_SUPPORT_PLAN_PICTURE_H
 #define MAAR_SUPPORT_PLAN_PICTURE_H
 
 #include "readfile.h"
+#include "svg.h"
 
 #include <stdint.h>
 
@@ -23,6 +25,13 @@ struct support_plan_part {
     char label[96]; /* shown if the picture has several parts */
     uint64_t size;
     uint64_t lower_bound; /* no plan is smaller */
+    bool optimal;         /* no plan is smaller than `size`, as the search has proved */
+};
+
+/* An aliasing edge: an item takes over bytes of another one. */
+struct support_plan_edge {
+    uint32_t before, after; /* indices of items */
+    bool cross_queue;
 };
 
 /* A pass, at the time of its place in the array. */
@@ -42,7 +51,10 @@ struct support_plan_picture {
     size_t pass_count;
     const char* const* queues; /* their names */
     size_t queue_count;
+    const struct support_plan_edge* edges;
+    size_t edge_count;
     uint64_t capacity; /* drawn as a line if all parts together are larger; 0 for none */
+    enum support_svg_theme theme;
 };
 
 /* Draws a picture into a file. */

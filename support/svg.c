@@ -9,6 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char* const support_svg_theme_names[SUPPORT_SVG_THEME_COUNT] = {"auto", "light", "dark"};
+
+bool support_svg_find_theme(const char* name, enum support_svg_theme* theme)
+{
+    for (size_t i = 0; i < SUPPORT_SVG_THEME_COUNT; ++i) {
+        if (strcmp(name, support_svg_theme_names[i]) == 0) {
+            *theme = (enum support_svg_theme)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool make_room(struct support_svg* svg, size_t extra)
 {
     if (svg->failed) {
@@ -122,6 +135,36 @@ void support_svg_begin(struct support_svg* svg, double width, double height, con
     support_svg_rectangle(svg, 0, 0, width, height, background, NULL);
 }
 
+static struct support_svg_pair* find_pair(const struct support_svg* svg, const char* light)
+{
+    for (size_t i = 0; i < svg->pair_count; ++i) {
+        if (strncmp(svg->pairs[i].light, light, sizeof(svg->pairs[i].light) - 1) == 0) {
+            return &svg->pairs[i];
+        }
+    }
+    return NULL;
+}
+
+void support_svg_darken(struct support_svg* svg, const char* light, const char* dark)
+{
+    if (svg->failed || find_pair(svg, light) != NULL) {
+        return;
+    }
+    if (svg->pair_count == svg->pair_room) {
+        const size_t room = svg->pair_room == 0 ? 32 : 2 * svg->pair_room;
+        struct support_svg_pair* const pairs = realloc(svg->pairs, room * sizeof(*pairs));
+        if (pairs == NULL) {
+            svg->failed = true;
+            return;
+        }
+        svg->pairs = pairs;
+        svg->pair_room = room;
+    }
+    struct support_svg_pair* const pair = &svg->pairs[svg->pair_count++];
+    snprintf(pair->light, sizeof(pair->light), "%s", light);
+    snprintf(pair->dark, sizeof(pair->dark), "%s", dark);
+}
+
 void support_svg_rectangle(struct support_svg* svg, double x, double y, double width, double height,
                            const char* fill, const char* title)
 {
@@ -205,8 +248,41 @@ void support_svg_text(struct support_svg* svg, const struct support_svg_text* st
     support_svg_raw(svg, "%s</text>\n", ellipsis);
 }
 
+/* Replaces the colours of light surroundings. A text holds no quote, so that only attributes
+ * match. */
+static void paint_dark(struct support_svg* svg)
+{
+    char* at = svg->failed ? NULL : svg->text;
+    while (at != NULL && (at = strstr(at, "=\"#")) != NULL) {
+        at += 2;
+        const struct support_svg_pair* const pair =
+            strcspn(at, "\"") == sizeof(pair->light) - 1 ? find_pair(svg, at) : NULL;
+        if (pair != NULL) {
+            memcpy(at, pair->dark, sizeof(pair->dark) - 1);
+        }
+    }
+}
+
+/* Adds rules, which have precedence over attributes, for viewers in dark surroundings. A viewer
+ * without CSS shows the colours of light ones. */
+static void add_dark_rules(struct support_svg* svg)
+{
+    support_svg_raw(svg, "<style>@media (prefers-color-scheme: dark) {\n");
+    for (size_t i = 0; i < svg->pair_count; ++i) {
+        const struct support_svg_pair* const pair = &svg->pairs[i];
+        support_svg_raw(svg, "[fill=\"%s\"] { fill: %s } [stroke=\"%s\"] { stroke: %s }\n",
+                        pair->light, pair->dark, pair->light, pair->dark);
+    }
+    support_svg_raw(svg, "}</style>\n");
+}
+
 bool support_svg_finish(struct support_svg* svg, const char* path, struct support_error* error)
 {
+    if (svg->theme == SUPPORT_SVG_THEME_DARK) {
+        paint_dark(svg);
+    } else if (svg->theme == SUPPORT_SVG_THEME_AUTO && svg->pair_count != 0) {
+        add_dark_rules(svg);
+    }
     support_svg_raw(svg, "</svg>\n");
     bool good = !svg->failed;
     if (good) {
@@ -215,6 +291,7 @@ bool support_svg_finish(struct support_svg* svg, const char* path, struct suppor
         support_error_set(error, path, 0, "out of memory");
     }
     free(svg->text);
+    free(svg->pairs);
     *svg = (struct support_svg){0};
     return good;
 }

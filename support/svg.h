@@ -1,6 +1,8 @@
 /*
  * Writes SVG: a growing text, shapes, and labels. The width of a label is estimated in advance, so
- * that it never overlaps a neighbour. One thread at a time may use a drawing.
+ * that it never overlaps a neighbour. A drawing names the colours of light surroundings and, for
+ * each of them that changes, the colour in dark surroundings. One thread at a time may use a
+ * drawing.
  */
 #ifndef MAAR_SUPPORT_SVG_H
 #define MAAR_SUPPORT_SVG_H
@@ -9,15 +11,43 @@
 
 #include <stddef.h>
 
+/* The surroundings that a drawing is made for. */
+enum support_svg_theme {
+    SUPPORT_SVG_THEME_AUTO = 0, /* both: the viewer chooses (prefers-color-scheme) */
+    SUPPORT_SVG_THEME_LIGHT = 1,
+    SUPPORT_SVG_THEME_DARK = 2,
+    SUPPORT_SVG_THEME_COUNT = 3,
+};
+
+/* The names of the themes in command lines: auto, light, dark. */
+extern const char* const support_svg_theme_names[SUPPORT_SVG_THEME_COUNT];
+
+/* Finds a theme by its name. Returns false for an unknown name. */
+bool support_svg_find_theme(const char* name, enum support_svg_theme* theme);
+
+/* A colour in light and in dark surroundings, each as "#RRGGBB". */
+struct support_svg_pair {
+    char light[8], dark[8];
+};
+
 struct support_svg {
     char* text;
     size_t size, room;
+    enum support_svg_theme theme;
+    struct support_svg_pair* pairs;
+    size_t pair_count, pair_room;
     bool failed; /* out of memory: all later output is dropped */
 };
 
 /* Begins a drawing of the given units, with a background. */
 void support_svg_begin(struct support_svg* svg, double width, double height,
                        const char* background);
+
+/*
+ * Says for colours of attributes, each written as "#RRGGBB" in double quotes, how they look in dark
+ * surroundings. A colour without a pair is the same in both. The first pair of a colour counts.
+ */
+void support_svg_darken(struct support_svg* svg, const char* light, const char* dark);
 
 /* Draws a filled rectangle. Viewers show `title`, which may be NULL, under the pointer. */
 void support_svg_rectangle(struct support_svg* svg, double x, double y, double width, double height,

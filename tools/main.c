@@ -5,6 +5,7 @@
 #include "maar/base.h"
 #include "tool_commands.h"
 #include "tool_data.h"
+#include "tool_guess.h"
 #include "tool_text.h"
 
 #include <string.h>
@@ -27,25 +28,39 @@ static void print_usage(FILE* file)
             "Exit codes: 0 success, 1 a failure, mismatch or message, 2 bad arguments or input.\n");
 }
 
+static const struct {
+    const char* name;
+    int (*run)(int argc, char** argv);
+} commands[] = {
+    {"info", tool_command_info},     {"replay", tool_command_replay},
+    {"report", tool_command_report}, {"advise", tool_command_advise},
+    {"plan", tool_command_plan},
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
 /* Runs a command. Returns -1 when no command has the name. */
 static int run_command(const char* name, int argc, char** argv)
 {
-    if (strcmp(name, "info") == 0) {
-        return tool_command_info(argc, argv);
-    }
-    if (strcmp(name, "replay") == 0) {
-        return tool_command_replay(argc, argv);
-    }
-    if (strcmp(name, "plan") == 0) {
-        return tool_command_plan(argc, argv);
-    }
-    if (strcmp(name, "report") == 0) {
-        return tool_command_report(argc, argv);
-    }
-    if (strcmp(name, "advise") == 0) {
-        return tool_command_advise(argc, argv);
+    for (size_t i = 0; i < COMMAND_COUNT; ++i) {
+        if (strcmp(name, commands[i].name) == 0) {
+            return commands[i].run(argc, argv);
+        }
     }
     return -1;
+}
+
+/* Prints that there is no such command, and the nearest one. */
+static void complain_of_command(const char* name)
+{
+    struct tool_guess guess = {.typed = name};
+    char meant[160];
+    tool_guess_offer(&guess, "help");
+    for (size_t i = 0; i < COMMAND_COUNT; ++i) {
+        tool_guess_offer(&guess, commands[i].name);
+    }
+    tool_complain("no such command: %s%s; see maar --help", name,
+                  tool_guess_text(&guess, "", meant, sizeof(meant)));
 }
 
 /* maar help, or maar help COMMAND. */
@@ -98,8 +113,7 @@ static int run(int argc, char** argv)
     if (code >= 0) {
         return code;
     }
-    tool_complain("no such command: %s", name);
-    print_usage(stderr);
+    complain_of_command(name);
     return TOOL_EXIT_USAGE;
 }
 

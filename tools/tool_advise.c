@@ -64,7 +64,8 @@ static bool read_verdict(const char* text, int* worst)
             return true;
         }
     }
-    tool_complain("--fail-on %s: expected proved, bounded, suspected or never", text);
+    static const char* const words[] = {"proved", "bounded", "suspected", "never"};
+    tool_complain_word("--fail-on", text, "proved, bounded, suspected or never", words, 4);
     return false;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "tool_data.h"
 
+#include "tool_guess.h"
 #include "tool_text.h"
 
 #include <dirent.h>
@@ -200,6 +201,16 @@ static void free_names(struct name_list* list)
     free(list->names);
 }
 
+void tool_data_guess(enum tool_data_kind kind, struct tool_guess* guess)
+{
+    struct name_list list = {NULL, 0, 0};
+    list_names(kind, &list);
+    for (size_t i = 0; i < list.count; ++i) {
+        tool_guess_offer(guess, list.names[i]);
+    }
+    free_names(&list);
+}
+
 void tool_data_complain(enum tool_data_kind kind, const char* name)
 {
     const struct data_kind* const what = &data_kinds[kind];
@@ -221,9 +232,13 @@ void tool_data_complain(enum tool_data_kind kind, const char* name)
     }
     struct name_list list = {NULL, 0, 0};
     list_names(kind, &list);
-    tool_complain("%s: no such %s; looked for the file \"%s\" and in %s (%zu %s%s; see %s)", name,
+    struct tool_guess guess = {.typed = name};
+    char meant[160];
+    tool_data_guess(kind, &guess);
+    tool_guess_text(&guess, "", meant, sizeof(meant));
+    tool_complain("%s: no such %s; looked for the file \"%s\" and in %s (%zu %s%s; see %s)%s", name,
                   what->one, name, places, list.count, what->one, list.count == 1 ? "" : "s",
-                  what->listed_by);
+                  what->listed_by, meant);
     free_names(&list);
 }
 

@@ -23,7 +23,12 @@ void tool_data_set_program(const char* argument);
 /* Finds the path of a file, or of the data with a name. Returns false when neither exists. */
 bool tool_data_find(enum tool_data_kind kind, const char* name, char* out, size_t size);
 
-/* Prints that no data has the name, and the folders that were searched. */
+struct tool_guess;
+
+/* Offers the names of all data of a kind. */
+void tool_data_guess(enum tool_data_kind kind, struct tool_guess* guess);
+
+/* Prints that no data has the name, the folders that were searched, and the nearest name. */
 void tool_data_complain(enum tool_data_kind kind, const char* name);
 
 /* Prints the names of all data of a kind, one name on each line. Returns false when there are

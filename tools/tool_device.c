@@ -5,6 +5,8 @@
 #include "tool_device.h"
 
 #include "maar/volk.h"
+#include "tool_data.h"
+#include "tool_guess.h"
 #include "tool_profile.h"
 
 #include <stdlib.h>
@@ -187,6 +189,34 @@ static int open_loader(struct tool_device* tool)
     }
 }
 
+/* Prints that a text names no kind of device, and what was probably meant: one of the words, the
+ * number of a device, or a profile. */
+static void complain_of_device(const char* device)
+{
+    struct tool_guess kind = {.typed = device};
+    struct tool_guess profile = {.typed = device};
+    char typed[TOOL_GUESS_LENGTH + 1];
+    char meant[160];
+    const char* const colon = strchr(device, ':');
+    if (colon != NULL) {
+        snprintf(typed, sizeof(typed), "%.*s", (int)(colon - device), device);
+        kind.typed = typed;
+        profile.typed = colon + 1;
+        tool_guess_offer(&kind, "vulkan");
+        tool_guess_offer(&kind, "simulated");
+    } else {
+        tool_guess_offer(&kind, "auto");
+    }
+    tool_data_guess(TOOL_DATA_PROFILES, &profile);
+    tool_guess_text(&kind, "", meant, sizeof(meant));
+    if (kind.best[0] != '\0' && colon != NULL) {
+        snprintf(meant, sizeof(meant), "; did you mean %s%.80s?", kind.best, colon);
+    } else if (kind.best[0] == '\0') {
+        tool_guess_text(&profile, "simulated:", meant, sizeof(meant));
+    }
+    tool_complain("--device %s: expected auto, vulkan:N or simulated:PROFILE%s", device, meant);
+}
+
 int tool_device_open_instance(struct tool_device* tool, const struct tool_device_options* options)
 {
     memset(tool, 0, sizeof(*tool));
@@ -204,7 +234,7 @@ int tool_device_open_instance(struct tool_device* tool, const struct tool_device
     uint32_t number = 0;
     if (strcmp(device, "auto") != 0 &&
         (strncmp(device, "vulkan:", 7) != 0 || !tool_parse_number(device + 7, &number))) {
-        tool_complain("--device %s: expected auto, vulkan:N or simulated:PROFILE", device);
+        complain_of_device(device);
         return TOOL_EXIT_USAGE;
     }
     return open_loader(tool);
@@ -487,6 +517,7 @@ VkResult tool_device_create_allocator(struct tool_device* tool,
         .heapSizeLimitCount = limited ? tool->memory.memoryHeapCount : 0,
         .pHeapSizeLimits = limited ? limits : NULL,
         .strategy = options->strategy,
+        .preferredBlockSize = tool->options.block_size,
         .queueCount = tool->options.pages ? 1 : 0,
         .pQueues = &tool->bind_queue,
     };

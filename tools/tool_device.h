@@ -29,8 +29,9 @@ struct tool_heap_override {
 struct tool_device_options {
     const char* device; /* auto, vulkan:N or simulated:PROFILE */
     bool validate;
-    bool verbose; /* also print the allocator's warnings */
-    bool pages;   /* Maar gets a queue for binds, from a separate family if one exists */
+    bool verbose;            /* also print the allocator's warnings */
+    VkDeviceSize block_size; /* of default pools; 0 for the default */
+    bool pages;              /* Maar gets a queue for binds, from a separate family if one exists */
     uint32_t heap_count;
     struct tool_heap_override heaps[TOOL_MAX_OVERRIDES];
     uint32_t limit_count;

@@ -5,6 +5,7 @@
 
 #include "tool_commands.h"
 #include "tool_data.h"
+#include "tool_guess.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -48,6 +49,8 @@ static const char help_text[] =
     "                    the class where there are several; - for standard output. A file is\n"
     "                    not written for resources that do not fit\n"
     "  --picture FILE    draw the plan as SVG: time to the right, offsets upwards\n"
+    "  --theme T         the picture's colours: auto (the default: the viewer's choice), light or\n"
+    "                    dark\n"
     "  --json            print one JSON object per file and line on standard output, and nothing\n"
     "                    else there\n"
     "  --list-frames     print the names of the installed frame graphs and nothing else\n"
@@ -56,9 +59,10 @@ static const char help_text[] =
     "differ. The output keeps a column that the command does not know; a message on standard\n"
     "error names the column.\n"
     "\n"
-    "The table: all is the sum of sizes; peak is the size of the plan; bound is the proved lower\n"
-    "bound; over is the excess of peak over bound; edges counts the aliasing edges, cross those\n"
-    "between queues; nodes counts the nodes of the search.\n"
+    "The table: without sharing is the sum of sizes; peak is the size of the plan; proof says\n"
+    "whether the peak is proved optimal, or what ended the search; above bound is the excess of\n"
+    "the peak over the proved lower bound. Lines below count the aliasing edges between queues\n"
+    "and say what the search did, if there is anything to say.\n"
     "\n"
     "Exit codes: 0 planned, or the resources fit; 1 they do not fit, a limit was reached before\n"
     "the answer, or a file could not be written; 2 bad arguments, malformed input.\n";
@@ -74,6 +78,7 @@ enum plan_option {
     PLAN_OPTION_KEEP_EDGES,
     PLAN_OPTION_OUTPUT,
     PLAN_OPTION_PICTURE,
+    PLAN_OPTION_THEME,
     PLAN_OPTION_JSON,
     PLAN_OPTION_FRAMES,
     PLAN_OPTION_HELP,
@@ -90,6 +95,7 @@ static const struct option plan_options[] = {
     {"keep-edges", no_argument, NULL, PLAN_OPTION_KEEP_EDGES},
     {"output", required_argument, NULL, PLAN_OPTION_OUTPUT},
     {"picture", required_argument, NULL, PLAN_OPTION_PICTURE},
+    {"theme", required_argument, NULL, PLAN_OPTION_THEME},
     {"json", no_argument, NULL, PLAN_OPTION_JSON},
     {"list-frames", no_argument, NULL, PLAN_OPTION_FRAMES},
     {"help", no_argument, NULL, PLAN_OPTION_HELP},
@@ -101,6 +107,7 @@ struct plan_settings {
     const char* edges;
     const char* output;
     const char* picture;
+    enum support_svg_theme theme;
     MaarPlanCreateInfo info; /* limits and flags */
     char** files;
     int file_count;
@@ -186,6 +193,8 @@ static bool parse_plan_option(struct plan_settings* settings, int option, const 
     case PLAN_OPTION_PICTURE:
         settings->picture = text;
         return true;
+    case PLAN_OPTION_THEME:
+        return tool_parse_theme(text, &settings->theme);
     case PLAN_OPTION_JSON:
         settings->json = true;
         return true;
@@ -315,9 +324,13 @@ static bool load_graph(const struct plan_settings* settings, const char* name,
     struct graph_paths paths;
     struct support_error error = {{0}};
     if (!find_graph(settings, name, &paths)) {
+        struct tool_guess guess = {.typed = name};
+        char meant[160];
+        tool_data_guess(TOOL_DATA_FRAMES, &guess);
+        tool_data_guess(TOOL_DATA_QUEUES, &guess);
         tool_complain("%s: no such frame graph: it is neither a file nor a name that maar plan "
-                      "--list-frames prints",
-                      name);
+                      "--list-frames prints%s",
+                      name, tool_guess_text(&guess, "", meant, sizeof(meant)));
         return false;
     }
     if (!support_frame_graph_load(paths.own, paths.passes, paths.edges, graph, &error)) {
@@ -364,9 +377,12 @@ static bool read_plan(MaarPlan plan, struct tool_plan_result* result)
     }
     uint32_t classes = result->info.classCount;
     uint32_t placements = result->info.resourceCount;
+    uint32_t edges = result->info.edgeCount;
     result->classes = calloc((size_t)classes + 1, sizeof(*result->classes));
     result->placements = calloc((size_t)placements + 1, sizeof(*result->placements));
-    return result->classes != NULL && result->placements != NULL &&
+    result->edges = calloc((size_t)edges + 1, sizeof(*result->edges));
+    return result->classes != NULL && result->placements != NULL && result->edges != NULL &&
+           maarGetPlanEdges(plan, &edges, result->edges) == VK_SUCCESS &&
            maarGetPlanClasses(plan, &classes, result->classes) == VK_SUCCESS &&
            maarGetPlanPlacements(plan, &placements, result->placements) == VK_SUCCESS;
 }
@@ -463,7 +479,7 @@ static int plan_graph(struct plan_settings* settings, const char* name,
         good = tool_plan_write_placement(result, output);
     }
     if (picture[0] != '\0') {
-        good = tool_plan_draw(result, picture) && good;
+        good = tool_plan_draw(result, picture, settings->theme) && good;
     }
     good = print_result(settings, result) && good;
     return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
@@ -478,6 +494,7 @@ static int plan_file(struct plan_settings* settings, const char* name)
     const int code = plan_graph(settings, name, &result);
     free(result.classes);
     free(result.placements);
+    free(result.edges);
     support_frame_graph_release(&result.graph);
     return code;
 }

@@ -9,6 +9,7 @@
 
 #include "maar/plan.h"
 #include "support/frame_graph.h"
+#include "support/svg.h"
 
 /* A frame graph and its plan. */
 struct tool_plan_result {
@@ -17,6 +18,7 @@ struct tool_plan_result {
     MaarPlanInfo info;
     MaarPlanClass* classes;
     MaarPlanPlacement* placements;
+    MaarPlanEdge* edges;
     double cpu_ms; /* of maarCreatePlan(), summed over the whole process */
 };
 
@@ -32,6 +34,7 @@ void tool_plan_print_row(const struct tool_plan_result* result);
 bool tool_plan_write_placement(const struct tool_plan_result* result, const char* path);
 
 /* Draws the plan. Prints an error on failure. */
-bool tool_plan_draw(const struct tool_plan_result* result, const char* path);
+bool tool_plan_draw(const struct tool_plan_result* result, const char* path,
+                    enum support_svg_theme theme);
 
 #endif

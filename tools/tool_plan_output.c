@@ -69,6 +69,7 @@ struct drawing {
     struct support_plan_item* items;
     struct support_plan_part* parts;
     struct support_plan_pass* passes;
+    struct support_plan_edge* edges;
     const char** queues;
 };
 
@@ -145,6 +146,12 @@ static void fill_parts(const struct tool_plan_result* result, struct drawing* dr
                  tool_format_size(class->size, size, sizeof(size)));
         part->size = class->size;
         part->lower_bound = class->lowerBound;
+        part->optimal = class->provedOptimal == VK_TRUE;
+    }
+    for (uint32_t i = 0; i < result->info.edgeCount; ++i) {
+        const MaarPlanEdge* const edge = &result->edges[i];
+        drawing->edges[i] =
+            (struct support_plan_edge){edge->before, edge->after, edge->crossQueue == VK_TRUE};
     }
 }
 
@@ -165,8 +172,9 @@ static bool fill_drawing(const struct tool_plan_result* result, struct drawing* 
     drawing->parts = calloc((size_t)result->info.classCount + 1, sizeof(*drawing->parts));
     drawing->passes = calloc((size_t)graph->pass_count + 1, sizeof(*drawing->passes));
     drawing->queues = calloc((size_t)graph->queue_count + 1, sizeof(*drawing->queues));
+    drawing->edges = calloc((size_t)result->info.edgeCount + 1, sizeof(*drawing->edges));
     if (drawing->items == NULL || drawing->parts == NULL || drawing->passes == NULL ||
-        drawing->queues == NULL) {
+        drawing->queues == NULL || drawing->edges == NULL) {
         tool_complain("out of memory");
         return false;
     }
@@ -181,17 +189,21 @@ static bool fill_drawing(const struct tool_plan_result* result, struct drawing* 
         .pass_count = graph->pass_count,
         .queues = drawing->queues,
         .queue_count = graph->queue_count,
+        .edges = drawing->edges,
+        .edge_count = result->info.edgeCount,
         .capacity = result->capacity,
     };
     title_plan(result, &drawing->picture);
     return true;
 }
 
-bool tool_plan_draw(const struct tool_plan_result* result, const char* path)
+bool tool_plan_draw(const struct tool_plan_result* result, const char* path,
+                    enum support_svg_theme theme)
 {
     struct drawing drawing = {.items = NULL};
     struct support_error error = {{0}};
     bool good = fill_drawing(result, &drawing);
+    drawing.picture.theme = theme;
     if (good && !support_plan_picture_write(&drawing.picture, path, &error)) {
         tool_complain("%s", error.text);
         good = false;
@@ -199,6 +211,7 @@ bool tool_plan_draw(const struct tool_plan_result* result, const char* path)
     free(drawing.items);
     free(drawing.parts);
     free(drawing.passes);
+    free(drawing.edges);
     free((void*)drawing.queues);
     return good;
 }

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <string.h>
 
 static const char* const stop_names[] = {
     [MAAR_PLAN_STOP_DONE] = "done",
@@ -62,10 +63,16 @@ bool tool_plan_print_json(const struct tool_plan_result* result)
     return tool_print_json(object);
 }
 
+/* The columns: name, resources, sum, peak, proof, excess, edges, CPU time. A longer name has a line
+ * of its own. */
+#define NAME_WIDTH 22
+#define ROW_FORMAT "%-22s %9s %8s %8s %11s %6s %9s"
+
 void tool_plan_print_head(void)
 {
-    printf("%-28s %9s %10s %10s %10s %9s %-11s %6s %6s %9s %10s\n", "frame graph", "resources",
-           "all", "peak", "bound", "over", "", "edges", "cross", "nodes", "CPU ms");
+    printf(ROW_FORMAT "\n", "", "", "without", "", "", "above", "aliasing");
+    printf(ROW_FORMAT "\n", "frame graph", "resources", "sharing", "peak", "proof", "bound",
+           "edges");
 }
 
 /* Returns the proof about the peak. */
@@ -84,23 +91,49 @@ static const char* verdict_of(const MaarPlanInfo* info)
     }
 }
 
+/* Prints what the search did, if there was one: this explains the time and a missing proof. */
+static void print_search(const struct tool_plan_result* result)
+{
+    const MaarPlanInfo* const info = &result->info;
+    char bound[32];
+    if (info->nodeCount == 0 && info->provedOptimal == VK_TRUE) {
+        return;
+    }
+    printf("  search: %" PRIu64 " nodes, %.1f ms of CPU time", info->nodeCount, result->cpu_ms);
+    if (info->provedOptimal == VK_TRUE) {
+        printf("%s\n", info->lowerBound < info->peakSize
+                           ? "; more than the most bytes alive, and yet optimal"
+                           : "");
+    } else {
+        printf("; at least %s are needed\n",
+               tool_format_size(info->provedBound, bound, sizeof(bound)));
+    }
+}
+
 void tool_plan_print_row(const struct tool_plan_result* result)
 {
     const MaarPlanInfo* const info = &result->info;
-    char total[32];
-    char peak[32];
-    char bound[32];
+    char texts[5][32];
     char name[4 * TOOL_NAME_SIZE + 1];
     const double over =
         info->provedBound == 0
             ? 0.0
             : 100.0 * (double)(info->peakSize - info->provedBound) / (double)info->provedBound;
-    printf("%-28s %9" PRIu32 " %10s %10s %10s %7.2f %% %-11s %6" PRIu32 " %6" PRIu32 " %9" PRIu64
-           " %10.3f\n",
-           tool_printable(result->graph.name, name, sizeof(name)), info->resourceCount,
-           tool_format_size(info->totalSize, total, sizeof(total)),
-           tool_format_size(info->peakSize, peak, sizeof(peak)),
-           tool_format_size(info->provedBound, bound, sizeof(bound)), over, verdict_of(info),
-           info->edgeCount, info->crossQueueEdgeCount, info->nodeCount, result->cpu_ms);
+    tool_printable(result->graph.name, name, sizeof(name));
+    if (strlen(name) > NAME_WIDTH) {
+        printf("%s\n", name);
+        name[0] = '\0';
+    }
+    snprintf(texts[0], sizeof(texts[0]), "%" PRIu32, info->resourceCount);
+    tool_format_size(info->totalSize, texts[1], sizeof(texts[1]));
+    tool_format_size(info->peakSize, texts[2], sizeof(texts[2]));
+    snprintf(texts[3], sizeof(texts[3]), "%.1f %%", over);
+    snprintf(texts[4], sizeof(texts[4]), "%" PRIu32, info->edgeCount);
+    printf(ROW_FORMAT "\n", name, texts[0], texts[1], texts[2], verdict_of(info), texts[3],
+           texts[4]);
+    if (result->graph.queue_count > 1) {
+        printf("  aliasing edges between queues: %" PRIu32 "\n", info->crossQueueEdgeCount);
+    }
+    print_search(result);
     fflush(stdout);
 }

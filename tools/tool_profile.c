@@ -5,6 +5,7 @@
 
 #include "support/profile.h"
 #include "tool_data.h"
+#include "tool_guess.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,9 +81,16 @@ bool tool_profile_set_limit(MaarSimulatedProfile* profile, const char* text)
         }
         return true;
     }
-    tool_complain("--limit %s: no such limit; the first ones are maxMemoryAllocationCount and "
+    char typed[TOOL_GUESS_LENGTH + 1];
+    char meant[160];
+    snprintf(typed, sizeof(typed), "%.*s", (int)length, text);
+    struct tool_guess guess = {.typed = typed};
+    for (size_t i = 0; i < sizeof(limit_names) / sizeof(limit_names[0]); ++i) {
+        tool_guess_offer(&guess, limit_names[i].name);
+    }
+    tool_complain("--limit %s: no such limit%s; the first ones are maxMemoryAllocationCount and "
                   "maxMemoryAllocationSize, see maar replay --help",
-                  text);
+                  text, tool_guess_text(&guess, "", meant, sizeof(meant)));
     return false;
 }
 

@@ -2,6 +2,7 @@
  * maar replay: parses the arguments, runs each trace with each strategy, and prints the results.
  */
 #include "maar/base.h"
+#include "tool_baseline.h"
 #include "tool_commands.h"
 #include "tool_data.h"
 #include "tool_player.h"
@@ -34,6 +35,8 @@ static const char help_text[] =
     "                   linear, buddy or tlsf (dedicated allocations only where the driver\n"
     "                   requires them), dedicated (only dedicated allocations), sparse (large\n"
     "                   resources are made of pages), or all: each strategy in turn\n"
+    "  --block-size N   the size that Maar's blocks grow to, instead of its default: bytes, or\n"
+    "                   KiB, MiB, GiB; also for VulkanMemoryAllocator\n"
     "  --threads N      replay with N threads; the id of a resource decides its thread\n"
     "  --verify         write every allocation and check it before it is freed. A device that\n"
     "                   executes commands checks bytes (verification: gpu); for any other\n"
@@ -42,21 +45,29 @@ static const char help_text[] =
     "                   the run\n"
     "  --picture FILE   draw all blocks at the peak as SVG; with several traces or strategies\n"
     "                   their names become part of the file's name\n"
+    "  --theme T        the picture's colours: auto (the default: the viewer's choice), light or\n"
+    "                   dark\n"
     "  --json           print one JSON object per run and line on standard output, and nothing\n"
     "                   else there\n"
+    "  --baseline FILE  compare with an earlier output of --json: the run of the same trace,\n"
+    "                   device, strategy and number of threads\n"
+    "  --tolerance P    with --baseline: how many percent worse a run may be; 0 by default.\n"
+    "                   Bytes reserved, calls and failures count, times do not\n"
     "  --list-traces    print the names of the installed traces and nothing else\n"
     "  --verbose        also print the allocator's warnings\n"
     "  --verify-copies  self-test: verify by copies of the resources wherever possible\n"
     "  --plant FAULT    self-test: make a fault, overlap or offset, that --verify must notice,\n"
     "                   or barrier, that --validate must notice on a device that verifies\n"
     "\n"
-    "The table: live peak is the most bytes that are alive at one time; reserved and blocks are\n"
-    "the largest total of VkDeviceMemory; unused is the share of reserved that the live peak\n"
-    "leaves empty; calls is the number of calls of vkAllocateMemory; ns/event is the mean time\n"
-    "of an event, including the driver's share.\n"
+    "The table: most alive is the most bytes that are alive at one time; reserved and blocks are\n"
+    "the largest total of VkDeviceMemory; unused is the share of reserved that the bytes alive\n"
+    "leave empty; vkAllocateMemory is the number of its calls; time per event is the mean of the\n"
+    "calls that create and free, including the driver's share. Where the command was built with\n"
+    "VulkanMemoryAllocator, the row VMA shows what that takes for the same traffic.\n"
     "\n"
     "Exit codes: 0 success; 1 a failed allocation, a mismatch, a byte that was not verified, an\n"
-    "error or a message; 2 bad arguments, malformed input, no such device or layer. With the\n"
+    "error, a message, or a run that is worse than the baseline or missing there; 2 bad arguments, "
+    "malformed input, no such device or layer. With the\n"
     "strategies linear and dedicated, the order of frees or a limit may make allocations fail.\n"
     "Such failures are counted and are not errors.\n";
 
@@ -65,14 +76,18 @@ enum replay_option {
     OPTION_HEAP,
     OPTION_LIMIT,
     OPTION_STRATEGY,
+    OPTION_BLOCK_SIZE,
     OPTION_THREADS,
     OPTION_VERIFY,
     OPTION_VALIDATE,
     OPTION_PICTURE,
+    OPTION_THEME,
     OPTION_JSON,
     OPTION_VERBOSE,
     OPTION_COPIES,
     OPTION_PLANT,
+    OPTION_BASELINE,
+    OPTION_TOLERANCE,
     OPTION_TRACES,
     OPTION_HELP,
 };
@@ -82,14 +97,18 @@ static const struct option replay_options[] = {
     {"heap", required_argument, NULL, OPTION_HEAP},
     {"limit", required_argument, NULL, OPTION_LIMIT},
     {"strategy", required_argument, NULL, OPTION_STRATEGY},
+    {"block-size", required_argument, NULL, OPTION_BLOCK_SIZE},
     {"threads", required_argument, NULL, OPTION_THREADS},
     {"verify", no_argument, NULL, OPTION_VERIFY},
     {"validate", no_argument, NULL, OPTION_VALIDATE},
     {"picture", required_argument, NULL, OPTION_PICTURE},
+    {"theme", required_argument, NULL, OPTION_THEME},
     {"json", no_argument, NULL, OPTION_JSON},
     {"verbose", no_argument, NULL, OPTION_VERBOSE},
     {"verify-copies", no_argument, NULL, OPTION_COPIES},
     {"plant", required_argument, NULL, OPTION_PLANT},
+    {"baseline", required_argument, NULL, OPTION_BASELINE},
+    {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
     {"list-traces", no_argument, NULL, OPTION_TRACES},
     {"help", no_argument, NULL, OPTION_HELP},
     {NULL, 0, NULL, 0},
@@ -103,9 +122,15 @@ struct replay_settings {
     bool help;
     bool list_traces;
     const char* picture;
+    enum support_svg_theme theme;
     char** traces;
     int trace_count;
-    bool head_printed;
+    const char* baseline_path;
+    struct tool_baseline* baseline; /* NULL for none */
+    double tolerance;               /* percent */
+    bool has_tolerance;
+    bool device_missing; /* the error is printed; the other traces would repeat it */
+    bool head_printed, trace_printed;
 };
 
 static bool parse_strategy(struct replay_settings* settings, const char* text)
@@ -118,14 +143,16 @@ static bool parse_strategy(struct replay_settings* settings, const char* text)
         }
     }
     if (!settings->all_strategies) {
-        tool_complain("--strategy %s: expected auto, linear, buddy, tlsf, dedicated, sparse or all",
-                      text);
+        tool_complain_word("--strategy", text,
+                           "auto, linear, buddy, tlsf, dedicated, sparse or all",
+                           tool_strategy_names, TOOL_STRATEGY_COUNT);
     }
     return settings->all_strategies;
 }
 
 static bool parse_plant(struct replay_settings* settings, const char* text)
 {
+    static const char* const faults[] = {"overlap", "offset", "barrier"};
     if (strcmp(text, "overlap") == 0) {
         settings->player.plant = TOOL_PLANT_OVERLAP;
     } else if (strcmp(text, "offset") == 0) {
@@ -133,7 +160,7 @@ static bool parse_plant(struct replay_settings* settings, const char* text)
     } else if (strcmp(text, "barrier") == 0) {
         settings->player.plant = TOOL_PLANT_BARRIER;
     } else {
-        tool_complain("--plant %s: expected overlap, offset or barrier", text);
+        tool_complain_word("--plant", text, "overlap, offset or barrier", faults, 3);
         return false;
     }
     return true;
@@ -151,6 +178,30 @@ static bool parse_threads(struct replay_settings* settings, const char* text)
     return true;
 }
 
+static bool parse_block_size(struct replay_settings* settings, const char* text)
+{
+    const enum tool_number number = tool_read_size(text, &settings->device.block_size);
+    if (settings->device.block_size == 0) {
+        tool_complain_number("--block-size", text, number, "bytes above 0, as in 64MiB",
+                             UINT64_MAX);
+        return false;
+    }
+    return true;
+}
+
+static bool parse_tolerance(struct replay_settings* settings, const char* text)
+{
+    char* end = NULL;
+    const bool digits = strspn(text, "0123456789.") == strlen(text) && text[0] != '\0';
+    settings->tolerance = digits ? strtod(text, &end) : 0.0;
+    settings->has_tolerance = true;
+    if (!digits || *end != '\0') {
+        tool_complain("--tolerance %s: expected percent, as in 2.5", text);
+        return false;
+    }
+    return true;
+}
+
 static bool parse_option(struct replay_settings* settings, int option, const char* text)
 {
     switch (option) {
@@ -163,6 +214,8 @@ static bool parse_option(struct replay_settings* settings, int option, const cha
         return tool_device_add_limit(&settings->device, text);
     case OPTION_STRATEGY:
         return parse_strategy(settings, text);
+    case OPTION_BLOCK_SIZE:
+        return parse_block_size(settings, text);
     case OPTION_THREADS:
         return parse_threads(settings, text);
     case OPTION_VERIFY:
@@ -175,6 +228,8 @@ static bool parse_option(struct replay_settings* settings, int option, const cha
         settings->picture = text;
         settings->player.picture = true;
         return true;
+    case OPTION_THEME:
+        return tool_parse_theme(text, &settings->theme);
     case OPTION_JSON:
         settings->json = true;
         return true;
@@ -186,6 +241,11 @@ static bool parse_option(struct replay_settings* settings, int option, const cha
         return true;
     case OPTION_PLANT:
         return parse_plant(settings, text);
+    case OPTION_BASELINE:
+        settings->baseline_path = text;
+        return true;
+    case OPTION_TOLERANCE:
+        return parse_tolerance(settings, text);
     case OPTION_TRACES:
         settings->list_traces = true;
         return true;
@@ -219,6 +279,10 @@ static bool parse_arguments(int argc, char** argv, struct replay_settings* setti
     }
     if (settings->trace_count == 0) {
         tool_complain("replay: no trace given; see maar replay --help");
+        return false;
+    }
+    if (settings->has_tolerance && settings->baseline_path == NULL) {
+        tool_complain("--tolerance needs --baseline");
         return false;
     }
     if (!settings->player.verify &&
@@ -289,10 +353,11 @@ static void title_picture(const struct tool_report* report, struct support_pictu
              reserved == 0 ? 0.0 : 100.0 * (double)live / (double)reserved);
 }
 
-static bool draw_picture(const char* path, const struct tool_report* report,
-                         struct support_picture* picture)
+static bool draw_picture(const char* path, enum support_svg_theme theme,
+                         const struct tool_report* report, struct support_picture* picture)
 {
     struct support_error error = {{0}};
+    picture->theme = theme;
     title_picture(report, picture);
     if (!support_picture_write(picture, path, &error)) {
         tool_complain("%s", error.text);
@@ -334,8 +399,60 @@ static int skip_or_reject_sparse(const struct replay_settings* settings,
     return TOOL_EXIT_USAGE;
 }
 
+/* Opens the device of a run. The caller closes it in every case. */
+static int open_device(struct replay_settings* settings, struct tool_device* tool)
+{
+    int code = tool_device_open_instance(tool, &settings->device);
+    if (code == TOOL_EXIT_OK) {
+        code = tool_device_open(tool, VK_NULL_HANDLE);
+    }
+    settings->device_missing = code != TOOL_EXIT_OK;
+    return code;
+}
+
+/* Replays a trace with VulkanMemoryAllocator, without the validation layer, whose messages would
+ * count for Maar. */
+static int measure_vma(struct replay_settings* settings, const struct support_trace* trace,
+                       struct tool_vma_outcome* outcome)
+{
+    struct tool_device* const tool = calloc(1, sizeof(*tool));
+    if (tool == NULL) {
+        tool_complain("out of memory");
+        return TOOL_EXIT_FAILED;
+    }
+    const bool validate = settings->device.validate;
+    settings->device.validate = false;
+    settings->device.pages = false;
+    const int code = open_device(settings, tool);
+    if (code == TOOL_EXIT_OK) {
+        tool_vma_run(tool, trace, settings->device.block_size, outcome);
+    }
+    tool_device_close(tool);
+    free(tool);
+    settings->device.validate = validate;
+    return code;
+}
+
+/* Prints a run, with the device before the first and the trace before each trace's first. */
+static bool print_run(struct replay_settings* settings, const struct tool_report* report)
+{
+    if (settings->json) {
+        return tool_report_print_json(report);
+    }
+    if (!settings->head_printed) {
+        tool_report_print_head(report);
+        settings->head_printed = true;
+    }
+    if (!settings->trace_printed) {
+        tool_report_print_trace(report);
+        settings->trace_printed = true;
+    }
+    tool_report_print_row(report);
+    return true;
+}
+
 static int run_once(struct replay_settings* settings, const struct support_trace* trace,
-                    enum tool_strategy strategy)
+                    enum tool_strategy strategy, const struct tool_vma_outcome* vma)
 {
     char path[4096];
     if (settings->picture != NULL) {
@@ -351,10 +468,7 @@ static int run_once(struct replay_settings* settings, const struct support_trace
         return TOOL_EXIT_FAILED;
     }
     settings->device.pages = strategy == TOOL_STRATEGY_SPARSE;
-    int code = tool_device_open_instance(tool, &settings->device);
-    if (code == TOOL_EXIT_OK) {
-        code = tool_device_open(tool, VK_NULL_HANDLE);
-    }
+    int code = open_device(settings, tool);
     if (code != TOOL_EXIT_OK) {
         tool_device_close(tool);
         free(tool);
@@ -377,6 +491,8 @@ static int run_once(struct replay_settings* settings, const struct support_trace
         .validated = settings->device.validate,
         .simulated = tool->simulated,
         .trace_peak_live_bytes = trace->peak_live_bytes,
+        .block_size = settings->device.block_size,
+        .vma = *vma,
     };
     tool_player_run(tool, trace, &options, &report.outcome, &picture);
     tool_device_close(tool);
@@ -384,17 +500,12 @@ static int run_once(struct replay_settings* settings, const struct support_trace
     report.outcome.allocator_errors = atomic_load(&tool->allocator_errors.count);
     bool good = is_good(&report);
     if (settings->picture != NULL && !report.outcome.broken) {
-        good = draw_picture(path, &report, &picture) && good;
+        good = draw_picture(path, settings->theme, &report, &picture) && good;
     }
-    if (settings->json) {
-        good = tool_report_print_json(&report) && good;
-    } else {
-        if (!settings->head_printed) {
-            tool_report_print_head(&report);
-            settings->head_printed = true;
-        }
-        tool_report_print_row(&report);
+    if (settings->baseline != NULL && !report.outcome.broken) {
+        good = tool_baseline_compare(settings->baseline, settings->tolerance, &report) && good;
     }
+    good = print_run(settings, &report) && good;
     support_picture_release(&picture);
     free(tool);
     return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
@@ -414,15 +525,21 @@ static int replay_file(struct replay_settings* settings, const char* name)
         return TOOL_EXIT_FAILED;
     }
     int worst = TOOL_EXIT_OK;
+    struct tool_vma_outcome vma = {.measured = false};
+    settings->trace_printed = false;
     if (!support_trace_load(path, trace, &error)) {
         tool_complain("%s", error.text);
         worst = TOOL_EXIT_USAGE;
     } else {
+        worst = MAAR_TOOL_VMA ? measure_vma(settings, trace, &vma) : TOOL_EXIT_OK;
         for (int i = 0; i < TOOL_STRATEGY_COUNT && worst != TOOL_EXIT_USAGE; ++i) {
             if (settings->all_strategies || settings->player.strategy == (enum tool_strategy)i) {
-                const int code = run_once(settings, trace, (enum tool_strategy)i);
+                const int code = run_once(settings, trace, (enum tool_strategy)i, &vma);
                 worst = code > worst ? code : worst;
             }
+        }
+        if (settings->trace_printed && vma.measured) {
+            tool_report_print_vma(&vma);
         }
         support_trace_release(trace);
     }
@@ -447,10 +564,17 @@ int tool_command_replay(int argc, char** argv)
         !tool_check_path(settings.picture)) {
         return TOOL_EXIT_USAGE;
     }
+    if (settings.baseline_path != NULL) {
+        settings.baseline = tool_baseline_open(settings.baseline_path);
+        if (settings.baseline == NULL) {
+            return TOOL_EXIT_USAGE;
+        }
+    }
     int worst = TOOL_EXIT_OK;
-    for (int i = 0; i < settings.trace_count; ++i) {
+    for (int i = 0; i < settings.trace_count && !settings.device_missing; ++i) {
         const int code = replay_file(&settings, settings.traces[i]);
         worst = code > worst ? code : worst;
     }
+    tool_baseline_close(settings.baseline);
     return worst;
 }

@@ -4,6 +4,7 @@
 #include "tool_text.h"
 
 #include "support/readfile.h"
+#include "tool_guess.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -82,6 +83,18 @@ void tool_complain_number(const char* option, const char* text, enum tool_number
     }
 }
 
+void tool_complain_word(const char* option, const char* text, const char* expected,
+                        const char* const* words, size_t count)
+{
+    struct tool_guess guess = {.typed = text};
+    char meant[160];
+    for (size_t i = 0; i < count; ++i) {
+        tool_guess_offer(&guess, words[i]);
+    }
+    tool_complain("%s %s: expected %s%s", option, text, expected,
+                  tool_guess_text(&guess, "", meant, sizeof(meant)));
+}
+
 bool tool_parse_size(const char* text, uint64_t* out)
 {
     uint64_t size = 0;
@@ -95,6 +108,16 @@ bool tool_parse_number(const char* text, uint32_t* out)
     uint64_t number = 0;
     const bool good = tool_read_number(text, UINT32_MAX, &number) == TOOL_NUMBER_GOOD;
     *out = good ? (uint32_t)number : *out;
+    return good;
+}
+
+bool tool_parse_theme(const char* text, enum support_svg_theme* theme)
+{
+    const bool good = support_svg_find_theme(text, theme);
+    if (!good) {
+        tool_complain_word("--theme", text, "auto, light or dark", support_svg_theme_names,
+                           SUPPORT_SVG_THEME_COUNT);
+    }
     return good;
 }
 
@@ -362,6 +385,19 @@ static unsigned count_matches(const char* text, const struct option* options)
     return count;
 }
 
+/* Writes the nearest long option. */
+static const char* guess_option(const char* text, const struct option* options, char* buffer,
+                                size_t size)
+{
+    char typed[TOOL_GUESS_LENGTH + 1];
+    snprintf(typed, sizeof(typed), "%.*s", (int)strcspn(text, "="), text);
+    struct tool_guess guess = {.typed = typed + strspn(typed, "-")};
+    for (; options->name != NULL; ++options) {
+        tool_guess_offer(&guess, options->name);
+    }
+    return tool_guess_text(&guess, "--", buffer, size);
+}
+
 void tool_complain_option(const char* command, int result, char** argv,
                           const struct option* options)
 {
@@ -378,7 +414,9 @@ void tool_complain_option(const char* command, int result, char** argv,
         problem = count_matches(text, options) > 1 ? "is ambiguous" : NULL;
     }
     if (problem == NULL) {
-        tool_complain("%s: unrecognized option '%s'; see maar %s --help", command, text, command);
+        char meant[160];
+        tool_complain("%s: unrecognized option '%s'%s; see maar %s --help", command, text,
+                      guess_option(text, options, meant, sizeof(meant)), command);
     } else {
         tool_complain("%s: option '%s' %s; see maar %s --help", command, text, problem, command);
     }

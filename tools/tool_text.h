@@ -5,6 +5,8 @@
 #ifndef MAAR_TOOL_TEXT_H
 #define MAAR_TOOL_TEXT_H
 
+#include "support/svg.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,6 +41,10 @@ enum tool_number tool_read_number(const char* text, uint64_t most, uint64_t* out
 void tool_complain_number(const char* option, const char* text, enum tool_number number,
                           const char* expected, uint64_t most);
 
+/* Prints an error for an option that expects one of some words, with the nearest word. */
+void tool_complain_word(const char* option, const char* text, const char* expected,
+                        const char* const* words, size_t count);
+
 /* Parse a size, and a number that fits 32 bits. Return false for a malformed or too large one. */
 bool tool_parse_size(const char* text, uint64_t* out);
 bool tool_parse_number(const char* text, uint32_t* out);
@@ -48,6 +54,9 @@ const char* tool_format_size(uint64_t bytes, char* buffer, size_t size);
 
 /* Writes a file's name with "-PART" before its suffix, or unchanged when the part is empty. */
 void tool_name_file(const char* path, const char* part, char* out, size_t size);
+
+/* Parses the argument of --theme. Prints an error and returns false for an unknown one. */
+bool tool_parse_theme(const char* text, enum support_svg_theme* theme);
 
 /* Returns whether an option names a file, and prints an error if not. `path` is NULL if the option
  * is absent. */

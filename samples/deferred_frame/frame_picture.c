@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #define MAX_CLASSES 16u
+#define MAX_EDGES (3u * FRAME_RESOURCE_COUNT)
 
 static const char* const queue_names[SAMPLE_MAX_QUEUES] = {"main", "compute"};
 
@@ -21,9 +22,29 @@ static uint32_t list_parts(const struct frame_target* target, struct support_pla
     }
     for (uint32_t i = 0; i < count; ++i) {
         parts[i] = (struct support_plan_part){.size = classes[i].size,
-                                              .lower_bound = classes[i].lowerBound};
+                                              .lower_bound = classes[i].lowerBound,
+                                              .optimal = classes[i].provedOptimal == VK_TRUE};
         snprintf(parts[i].label, sizeof(parts[i].label), "class %u, memory types 0x%" PRIx32, i,
                  classes[i].memoryTypeBits);
+    }
+    return count;
+}
+
+/* Returns 0 for a plan of more edges than the picture has room for, and where the plan numbers the
+ * resources differently: it omits those with dedicated allocations. */
+static uint32_t list_edges(const struct frame_target* target, struct support_plan_edge* edges)
+{
+    MaarPlanEdge planned[MAX_EDGES];
+    uint32_t count = MAX_EDGES;
+    MaarPlanInfo info = {.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO};
+    if (maarGetPlanInfo(target->info.plan, &info) != VK_SUCCESS ||
+        info.resourceCount != FRAME_RESOURCE_COUNT ||
+        maarGetPlanEdges(target->info.plan, &count, planned) != VK_SUCCESS) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        edges[i] = (struct support_plan_edge){planned[i].before, planned[i].after,
+                                              planned[i].crossQueue == VK_TRUE};
     }
     return count;
 }
@@ -52,6 +73,7 @@ bool frame_picture_write(const struct frame_target* target, const struct frame_o
     struct support_plan_part parts[MAX_CLASSES];
     struct support_plan_item items[FRAME_RESOURCE_COUNT];
     struct support_plan_pass passes[FRAME_MAX_STEPS];
+    struct support_plan_edge edges[MAX_EDGES];
     char ids[FRAME_RESOURCE_COUNT][12];
     for (uint32_t i = 0; i < FRAME_RESOURCE_COUNT; ++i) {
         describe_item(target, i, ids[i], sizeof(ids[i]), &items[i]);
@@ -67,7 +89,9 @@ bool frame_picture_write(const struct frame_target* target, const struct frame_o
                                            .passes = passes,
                                            .pass_count = target->graph.step_count,
                                            .queues = queue_names,
-                                           .queue_count = target->graph.graph.queueCount};
+                                           .queue_count = target->graph.graph.queueCount,
+                                           .edges = edges,
+                                           .edge_count = list_edges(target, edges)};
     snprintf(picture.title, sizeof(picture.title), "A deferred frame, %ux%u, on %s", options->width,
              options->height, device_name);
     snprintf(

@@ -14,9 +14,10 @@
 #define GAP 40.0
 #define BOTTOM 96.0
 
-#define INK "#22303c"
-#define PALE "#8796a5"
-#define GRID "#e3e8ee"
+#define PAPER "#FFFFFF"
+#define INK "#22303C"
+#define PALE "#5F6E7D"
+#define GRID "#E3E8EE"
 
 /* The lines of a panel. */
 static const struct {
@@ -25,12 +26,18 @@ static const struct {
     size_t offset; /* offset of the figure in a mark */
     double thickness;
 } lines[] = {
-    {"device memory", "#b8860b", offsetof(struct grow_mark, memory), 1.5},
-    {"bytes copied, in all", "#c0392b", offsetof(struct grow_mark, copied), 2.5},
-    {"committed", "#2471a3", offsetof(struct grow_mark, committed), 2.5},
-    {"appended", "#27804a", offsetof(struct grow_mark, appended), 1.5},
+    {"device memory", "#B8860B", offsetof(struct grow_mark, memory), 1.5},
+    {"bytes copied, in all", "#C0392B", offsetof(struct grow_mark, copied), 2.5},
+    {"committed", "#2471A3", offsetof(struct grow_mark, committed), 2.5},
+    {"appended", "#27804A", offsetof(struct grow_mark, appended), 1.5},
 };
 #define LINE_COUNT (sizeof(lines) / sizeof(lines[0]))
+
+/* The colours in dark surroundings. */
+static const struct support_svg_pair dark_colours[] = {
+    {PAPER, "#0D1117"},     {INK, "#E6EDF3"},       {PALE, "#9BA5B0"},      {GRID, "#2B323B"},
+    {"#B8860B", "#D9A93A"}, {"#C0392B", "#F0736A"}, {"#2471A3", "#5AA9E0"}, {"#27804A", "#4CC38A"},
+};
 
 static uint64_t value_of(const struct grow_mark* mark, size_t offset)
 {
@@ -95,9 +102,16 @@ static void draw_axes(struct support_svg* svg, const struct grow_figures* figure
     }
     char batch[32];
     char text[64];
+    const uint32_t stride = figures->mark_count < 4 ? 1 : figures->mark_count / 4;
+    for (uint32_t at = 0; at <= figures->mark_count; at += stride) {
+        const double x = left + PANEL_WIDTH * at / figures->mark_count;
+        support_svg_rectangle(svg, x - 0.5, TOP + PANEL_HEIGHT, 1.0, 5.0, PALE, NULL);
+        snprintf(text, sizeof(text), "%u", at);
+        write_text(svg, x, TOP + PANEL_HEIGHT + 18.0, 11.0, PALE, "middle", false, text);
+    }
     write_bytes(figures->batch, batch, sizeof(batch));
-    snprintf(text, sizeof(text), "%u appends of %s", figures->mark_count, batch);
-    write_text(svg, left + PANEL_WIDTH / 2.0, TOP + PANEL_HEIGHT + 20.0, 11.0, PALE, "middle",
+    snprintf(text, sizeof(text), "appends, each of %s", batch);
+    write_text(svg, left + PANEL_WIDTH / 2.0, TOP + PANEL_HEIGHT + 36.0, 11.0, PALE, "middle",
                false, text);
 }
 
@@ -154,16 +168,20 @@ bool grow_picture_write(const struct grow_figures* const* ways, uint32_t count,
     char title[256];
     write_bytes(ways[0]->appended, size, sizeof(size));
     snprintf(title, sizeof(title), "An array that grows to %s", size);
-    support_svg_begin(&svg, width, height, "#ffffff");
+    support_svg_begin(&svg, width, height, PAPER);
+    for (size_t i = 0; i < sizeof(dark_colours) / sizeof(dark_colours[0]); ++i) {
+        support_svg_darken(&svg, dark_colours[i].light, dark_colours[i].dark);
+    }
     write_text(&svg, LEFT, 30.0, 18.0, INK, "start", true, title);
     write_text(&svg, LEFT, 48.0, 11.5, PALE, "start", false, device_name);
     for (uint32_t i = 0; i < count; ++i) {
         draw_panel(&svg, ways[i], LEFT + (PANEL_WIDTH + GAP) * i, highest, i == 0);
     }
     double x = LEFT;
-    const double y = TOP + PANEL_HEIGHT + 52.0;
+    const double y = TOP + PANEL_HEIGHT + 66.0;
     for (size_t line = LINE_COUNT; line-- > 0;) {
-        support_svg_rectangle(&svg, x, y - 5.0, 18.0, 4.0, lines[line].colour, NULL);
+        support_svg_rectangle(&svg, x, y - 4.0 - lines[line].thickness / 2.0, 18.0,
+                              lines[line].thickness, lines[line].colour, NULL);
         write_text(&svg, x + 24.0, y, 12.0, INK, "start", false, lines[line].name);
         x += 36.0 + support_svg_text_width(lines[line].name, 12.0, false);
         if (x > width - 150.0) {

@@ -21,6 +21,10 @@
 #define PAPER "#FFFFFF"
 #define GROUND "#F4F6F8"
 #define ALARM "#B3261E"
+#define HITS "#0B6E4F"
+#define RESIDENT "#0969DA"
+#define BINDS "#8250DF"
+#define UPLOADS "#D4820A"
 #define MIB 1048576.0
 
 static bool write_frames(const struct texture_flight* flight, const char* folder)
@@ -40,6 +44,19 @@ static bool write_frames(const struct texture_flight* flight, const char* folder
         }
     }
     return true;
+}
+
+/* The colours in dark surroundings. */
+static void darken(struct support_svg* svg)
+{
+    static const struct support_svg_pair pairs[] = {
+        {INK, "#E6EDF3"},    {DIM, "#9BA5B0"},     {LINE, "#2B323B"}, {PAPER, "#0D1117"},
+        {GROUND, "#151A21"}, {ALARM, "#F0736A"},   {HITS, "#4CC38A"}, {RESIDENT, "#5AA9F5"},
+        {BINDS, "#B392F0"},  {UPLOADS, "#F0A04B"},
+    };
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); ++i) {
+        support_svg_darken(svg, pairs[i].light, pairs[i].dark);
+    }
 }
 
 static void write_text(struct support_svg* svg, double x, double y, double size, const char* fill,
@@ -65,6 +82,8 @@ static bool finish(struct support_svg* svg, const char* folder, const char* name
 /* ---- which tiles are there ---- */
 
 #define MOSAIC 64u /* squares of the faint map behind the tiles, in x and in y */
+#define MOSAIC_LIGHT 172u
+#define MOSAIC_DARK 18u
 
 /* Finds the tiles of a level that may be sampled: the level is resident in their whole area. */
 static bool is_there(const struct texture_flight* flight, const uint8_t* levels, uint32_t level,
@@ -77,12 +96,12 @@ static bool is_there(const struct texture_flight* flight, const uint8_t* levels,
     return levels[(size_t)y * columns + x] <= level;
 }
 
-static uint32_t faint(const uint8_t* texel)
+/* A small number of shades suffices for a faint map and gives long runs. `least` is the darkest. */
+static uint32_t faint(const uint8_t* texel, uint32_t least)
 {
     uint32_t colour = 0;
     for (uint32_t c = 0; c < 3; ++c) {
-        /* A small number of shades suffices for a faint map and gives long runs. */
-        colour = colour << 8 | (texel[c] / 32u * 10u + 172u);
+        colour = colour << 8 | (texel[c] / 32u * 10u + least);
     }
     return colour;
 }
@@ -102,19 +121,23 @@ static void define_mosaic(struct support_svg* svg, uint32_t texture)
                     "shape-rendering=\"crispEdges\">\n",
                     MOSAIC, MOSAIC);
     for (uint32_t first = 0; first < MOSAIC * MOSAIC; ++first) {
-        const uint32_t colour = faint(&texels[4 * first]);
+        const uint32_t colour = faint(&texels[4 * first], MOSAIC_LIGHT);
         bool seen = false;
         for (uint32_t i = 0; i < first && !seen; ++i) {
-            seen = faint(&texels[4 * i]) == colour;
+            seen = faint(&texels[4 * i], MOSAIC_LIGHT) == colour;
         }
         if (seen) {
             continue;
         }
-        support_svg_raw(svg, "<path fill=\"#%06X\" d=\"", colour);
+        char names[2][16];
+        snprintf(names[0], sizeof(names[0]), "#%06X", colour);
+        snprintf(names[1], sizeof(names[1]), "#%06X", faint(&texels[4 * first], MOSAIC_DARK));
+        support_svg_darken(svg, names[0], names[1]);
+        support_svg_raw(svg, "<path fill=\"%s\" d=\"", names[0]);
         for (uint32_t i = first; i < MOSAIC * MOSAIC;) {
             uint32_t run = 0;
             while (i + run < MOSAIC * MOSAIC && i / MOSAIC == (i + run) / MOSAIC &&
-                   faint(&texels[4 * (i + run)]) == colour) {
+                   faint(&texels[4 * (i + run)], MOSAIC_LIGHT) == colour) {
                 ++run;
             }
             if (run != 0) {
@@ -210,6 +233,7 @@ static bool write_tiles(const struct texture_flight* flight, const char* folder)
     char text[512];
     memset(&svg, 0, sizeof(svg));
     support_svg_begin(&svg, width, top + large + 60.0, PAPER);
+    darken(&svg);
     snprintf(text, sizeof(text), "The part in memory of a map of %u x %u texels", stream->texture,
              stream->texture);
     write_text(&svg, 24.0, 36.0, 20.0, INK, "start", text);
@@ -257,6 +281,7 @@ static bool write_tiles(const struct texture_flight* flight, const char* folder)
 #define CHART_HEIGHT 130.0
 #define CHART_GAP 54.0
 #define CHART_TOP 92.0
+#define CURVE_WIDTH 1.6
 
 struct panel {
     const char* title;
@@ -297,7 +322,8 @@ static void draw_curve(struct support_svg* svg, const struct texture_flight* fli
                        const struct panel* panel, const char* colour,
                        double (*value)(const struct texture_frame* frame))
 {
-    support_svg_raw(svg, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" d=\"", colour);
+    support_svg_raw(svg, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\" d=\"", colour,
+                    CURVE_WIDTH);
     for (uint32_t i = 0; i < flight->frame_count; ++i) {
         support_svg_raw(svg, "%c%.1f %.1f ", i == 0 ? 'M' : 'L', panel_x(flight, i),
                         panel_y(panel, value(&flight->frames[i])));
@@ -340,11 +366,29 @@ static double nice_step(double most)
     }
 }
 
-static void draw_legend(struct support_svg* svg, double x, double y, const char* colour,
+/* How a line of a panel is drawn, there and in the legend. */
+struct line_style {
+    const char* colour;
+    double thickness;
+    const char* dashes;
+};
+
+static const struct line_style budget_line = {INK, 1.5, "6 4"};
+
+static void draw_level_line(struct support_svg* svg, double x, double y, double x_end,
+                            const struct line_style* style)
+{
+    support_svg_raw(svg,
+                    "<path stroke=\"%s\" stroke-width=\"%.1f\" stroke-dasharray=\"%s\" "
+                    "d=\"M%.1f %.1fH%.1f\"/>\n",
+                    style->colour, style->thickness, style->dashes, x, y, x_end);
+}
+
+static void draw_legend(struct support_svg* svg, double x, double y, const struct line_style* style,
                         const char* text)
 {
-    support_svg_rectangle(svg, x, y - 5.0, 18.0, 3.0, colour, NULL);
-    write_text(svg, x + 24.0, y, 12.0, DIM, "start", text);
+    draw_level_line(svg, x, y - 4.0, x + 24.0, style);
+    write_text(svg, x + 30.0, y, 12.0, DIM, "start", text);
 }
 
 static void draw_axis(struct support_svg* svg, const struct texture_flight* flight, double y)
@@ -374,6 +418,7 @@ static bool write_figures(const struct texture_flight* flight, const char* folde
     memset(&svg, 0, sizeof(svg));
     support_svg_begin(&svg, CHART_LEFT + CHART_WIDTH + 40.0,
                       CHART_TOP + 3.0 * (CHART_HEIGHT + CHART_GAP) + 10.0, PAPER);
+    darken(&svg);
     snprintf(text, sizeof(text), "A flight over %u x %u texels with %.1f MiB of pages",
              flight->stream.texture, flight->stream.texture, budget);
     write_text(&svg, 24.0, 34.0, 20.0, INK, "start", text);
@@ -386,18 +431,19 @@ static bool write_figures(const struct texture_flight* flight, const char* folde
         panels[i].y = CHART_TOP + i * (CHART_HEIGHT + CHART_GAP);
         draw_panel(&svg, flight, &panels[i]);
     }
-    draw_curve(&svg, flight, &panels[0], "#0B6E4F", hits_of);
-    draw_curve(&svg, flight, &panels[1], "#0969DA", resident_of);
-    draw_curve(&svg, flight, &panels[2], "#8250DF", binds_of);
-    draw_curve(&svg, flight, &panels[2], "#D4820A", uploads_of);
-    support_svg_raw(&svg,
-                    "<path stroke=\"%s\" stroke-width=\"1.5\" stroke-dasharray=\"6 4\" "
-                    "d=\"M%.1f %.1fH%.1f\"/>\n",
-                    INK, CHART_LEFT, panel_y(&panels[1], budget), CHART_LEFT + CHART_WIDTH);
-    draw_legend(&svg, CHART_LEFT + 540.0, panels[1].y - 9.0, "#0969DA", "resident");
-    draw_legend(&svg, CHART_LEFT + 670.0, panels[1].y - 9.0, INK, "budget (dashed)");
-    draw_legend(&svg, CHART_LEFT + 540.0, panels[2].y - 9.0, "#8250DF", "bound or unbound");
-    draw_legend(&svg, CHART_LEFT + 710.0, panels[2].y - 9.0, "#D4820A", "uploads");
+    draw_curve(&svg, flight, &panels[0], HITS, hits_of);
+    draw_curve(&svg, flight, &panels[1], RESIDENT, resident_of);
+    draw_curve(&svg, flight, &panels[2], BINDS, binds_of);
+    draw_curve(&svg, flight, &panels[2], UPLOADS, uploads_of);
+    const struct line_style curves[] = {{RESIDENT, CURVE_WIDTH, "none"},
+                                        {BINDS, CURVE_WIDTH, "none"},
+                                        {UPLOADS, CURVE_WIDTH, "none"}};
+    draw_level_line(&svg, CHART_LEFT, panel_y(&panels[1], budget), CHART_LEFT + CHART_WIDTH,
+                    &budget_line);
+    draw_legend(&svg, CHART_LEFT + 570.0, panels[1].y - 9.0, &curves[0], "resident");
+    draw_legend(&svg, CHART_LEFT + 700.0, panels[1].y - 9.0, &budget_line, "budget");
+    draw_legend(&svg, CHART_LEFT + 540.0, panels[2].y - 9.0, &curves[1], "bound or unbound");
+    draw_legend(&svg, CHART_LEFT + 710.0, panels[2].y - 9.0, &curves[2], "uploads");
     draw_axis(&svg, flight, panels[2].y + CHART_HEIGHT + 18.0);
     return finish(&svg, folder, "figures.svg");
 }

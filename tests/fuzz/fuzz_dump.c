@@ -299,6 +299,7 @@ static void try_picture(struct fuzz_input* input)
         }
         block->size += block->range_count == 0 ? 1 : 0;
     }
+    picture.theme = (enum support_svg_theme)fuzz_below(input, SUPPORT_SVG_THEME_COUNT);
     char path[64];
     char* text = NULL;
     size_t size = 0;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { XML_MAX_DEPTH = 8, XML_MAX_NAME = 16 };
+enum { XML_MAX_DEPTH = 8, XML_MAX_NAME = 24 };
 
 struct xml_reader {
     const char* at;

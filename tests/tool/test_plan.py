@@ -126,6 +126,43 @@ class Frames(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(len(re.findall("^deferred_.*optimal", done.stdout, re.M)), 2)
 
+    def test_table_fits_80_columns_and_labels_everything(self):
+        folder = self.scratch()
+        long_name = folder / ("a" * 60 + ".csv")
+        long_name.write_text("id,first,last,size\n0,0,0,64\n1,1,1,64\n", encoding="utf-8")
+        done = maar(*FRAMES, *QUEUES, long_name)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertLessEqual(max(map(len, lines)), 80)
+        self.assertEqual(lines[1].split(), "frame graph resources sharing peak proof bound "
+                                           "edges".split())
+        self.assertIn("a" * 60, lines)
+        self.assertEqual(done.stdout.count("  aliasing edges between queues: "), len(QUEUES))
+        self.assertRegex(done.stdout, r"(?m)^  search: [1-9][0-9]* nodes, .* ms of CPU time$")
+
+    def test_picture_is_light_or_dark(self):
+        folder = self.scratch()
+        pictures = {}
+        for theme in ("auto", "light", "dark"):
+            self.plan("deferred_4k_async", "--picture", folder / theme, "--theme", theme)
+            pictures[theme] = (folder / theme).read_text(encoding="utf-8")
+        self.assertIn("prefers-color-scheme: dark", pictures["auto"])
+        self.assertTrue(pictures["auto"].startswith(pictures["light"].removesuffix("</svg>\n")))
+        self.assertIn('fill="#0D1117"', pictures["dark"])
+        self.assertNotIn("<style>", pictures["dark"])
+        self.refused("--theme x: expected auto, light or dark", "deferred_4k", "--theme", "x")
+
+    def test_picture_shows_the_aliasing_edges(self):
+        out = self.scratch() / "p.svg"
+        result = self.plan("taau_1440p_to_4k_async", "--picture", out)[0][0]
+        text = out.read_text(encoding="utf-8")
+        # One head for each arrow, and the two of the legend.
+        heads = len(re.findall(r"l-6.0 -2.6v5.2z", text))
+        self.assertEqual(heads, result["aliasing_edges"] + 2)
+        self.assertGreater(result["cross_queue_edges"], 0)
+        crossing = len(re.findall(r'l-6.0 -2.6v5.2z" fill="#B4540A"', text))
+        self.assertEqual(crossing, result["cross_queue_edges"] + 1)
+
     def test_hard_instances_fit(self):
         files = sorted(pathlib.Path(OPTIONS.shared or "/none").glob("minimalloc/*.1048576.csv"))
         if not files:

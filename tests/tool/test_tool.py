@@ -131,6 +131,43 @@ class WithoutDriver(Case):
         self.refused("unexpected argument", "info", "x")
         self.refused("--picture needs the name of a file", "replay", csv, "--picture", "")
 
+    def test_mistake_is_one_line_with_a_guess(self):
+        csv = trace("vkcube")
+        for meant, *arguments in (
+                ("replay", "reply"), ("report", "repotr"), ("advise", "advice"),
+                ("--fail-on", "advise", "--failon=proved"), ("proved", "advise", "--fail-on", "prooved"),
+                ("plan", "paln"), ("info", "Info"), ("help", "hlep"),
+                ("replay", "help", "replya"),
+                ("--device", "replay", csv, "--devcie", "auto"),
+                ("--strategy", "replay", csv, "--stratgy=all"),
+                ("--picture", "plan", "deferred_4k", "--pictures", "x.svg"),
+                ("--list-profiles", "info", "--list-profile_"),
+                ("buddy", "replay", csv, "--strategy", "budy"),
+                ("dedicated", "replay", csv, "--strategy", "DEDICATED"),
+                ("dark", "replay", csv, "--theme", "drak"),
+                ("overlap", "replay", csv, "--verify", "--plant", "overlpa"),
+                ("auto", "replay", csv, "--device", "atuo"),
+                ("vulkan:0", "replay", csv, "--device", "vulcan:0"),
+                ("simulated:x", "replay", csv, "--device", "simulate:x"),
+                ("simulated:" + PROFILES[1], "replay", csv, "--device", PROFILES[1]),
+                (PROFILES[1], "replay", csv, "--device", "simulated:gtx1060"),
+                ("captured-vkcube", "replay", "captured-vkcueb"),
+                ("captured-supertuxkart", "replay", "supertuxkart"),
+                ("deferred_4k", "plan", "defered_4k"),
+                ("deferred_4k_async", "plan", "deferred_4k_asnyc"),
+                ("maxBufferSize", "replay", csv, "--device", self.simulated, "--limit",
+                 "maxBuferSize=1")):
+            self.refused(f"did you mean {re.escape(meant)}\\?", *arguments)
+            self.assertEqual(maar(*arguments).stderr.count("\n"), 1, arguments)
+        for arguments in (("frobnicate",), ("replay", csv, "--frob"), ("replay", "nothing-alike"),
+                          ("replay", csv, "--strategy", "best"), ("replay", csv, csv, "--device", "x"),
+                          ("replay", csv, trace("mpv-hq"), "--strategy", "all", "--device",
+                           "simulated:zzz"), ("plan", "x"), ("help", "x")):
+            done = maar(*arguments)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1),
+                             done.stderr)
+            self.assertNotIn("did you mean", done.stderr)
+
     def test_limits_wrong_exit_2(self):
         for limit in ("bufferImageGranularity=3", "nonCoherentAtomSize=96",
                       "minStorageBufferOffsetAlignment=2GiB"):
@@ -402,8 +439,101 @@ class OnSimulated(Case):
                     "--strategy", "all")
         self.assertEqual(done.returncode, 0, done.stderr)
         count = len(self.strategies())
-        self.assertEqual(len(re.findall("^captured-vkcube ", done.stdout, re.M)), count)
-        self.assertEqual(len(re.findall("^captured-mpv-hq ", done.stdout, re.M)), count)
+        self.assertEqual(done.stdout.count("\ncaptured-vkcube: 130 events, 5 allocations\n"), 1)
+        self.assertEqual(done.stdout.count("\ncaptured-mpv-hq: "), 1)
+        rows = re.findall("^(" + "|".join(self.strategies()) + ") .* ns$", done.stdout, re.M)
+        self.assertEqual(len(rows), 2 * count)
+
+    def test_table_fits_80_columns_and_labels_everything(self):
+        done = maar("replay", trace("supertuxkart"), "--device", self.device, "--strategy", "all",
+                    "--verify")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        table = done.stdout[done.stdout.index("\n\n") + 2:].splitlines()
+        self.assertLessEqual(max(map(len, table)), 80)
+        heads = ("strategy most_alive most_reserved unused most_blocks vkAllocate-_Memory "
+                 "failed_allocations time_per_event").split()
+        ends = [match.end() for match in re.finditer(r"\S+", table[1])]
+        words = [table[1][:ends[0]]] + [
+            f"{table[0][start:end].strip()}_{table[1][start:end].strip()}".strip("_")
+            for start, end in zip(ends, ends[1:])]
+        self.assertEqual([word.replace(" ", "_") for word in words], heads)
+        self.assertEqual(done.stdout.count("  verified: all "), len(self.strategies()))
+        self.assertEqual(done.stdout.count("  pages: the bytes alive are those of whole pages, at "
+                                           "most "), "sparse" in self.strategies())
+
+    def test_block_size_is_kept(self):
+        size = 4 << 20
+        small, _ = self.replay(trace("supertuxkart"), "--strategy", "tlsf", "--block-size", "4MiB")
+        large, _ = self.replay(trace("supertuxkart"), "--strategy", "tlsf")
+        self.assertEqual(small[0]["block_size_bytes"], size)
+        self.assertEqual(large[0]["block_size_bytes"], 0)
+        self.assertGreater(small[0]["device_allocation_calls"],
+                           large[0]["device_allocation_calls"])
+        self.assertLess(small[0]["peak_reserved_bytes"], large[0]["peak_reserved_bytes"])
+        for wrong in ("0", "x", "-1", "4MB"):
+            done = maar("replay", trace("vkcube"), "--block-size", wrong)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+
+    def test_vma_is_beside_maar_where_it_was_built_in(self):
+        results, _ = self.replay(trace("supertuxkart"), trace("vkcube"), "--strategy", "auto")
+        if results[0]["vma"] is None:
+            self.assertEqual([result["vma"] for result in results], [None, None])
+            self.skip("the command was built without VulkanMemoryAllocator")
+        for result in results:
+            vma = result["vma"]
+            self.assertEqual(vma["failures"], 0)
+            self.assertGreaterEqual(vma["peak_reserved_bytes"], result["peak_live_bytes"])
+            self.assertGreaterEqual(vma["device_allocation_calls"], vma["peak_blocks"])
+            self.assertGreater(vma["peak_blocks"], 0)
+        small, _ = self.replay(trace("supertuxkart"), "--block-size", "4MiB")
+        self.assertGreater(small[0]["vma"]["device_allocation_calls"],
+                           results[0]["vma"]["device_allocation_calls"])
+        done = maar("replay", trace("vkcube"), trace("supertuxkart"), "--device", self.device,
+                    "--strategy", "all")
+        self.assertEqual(len(re.findall("^VMA ", done.stdout, re.M)), 2)
+
+    def test_baseline_is_compared(self):
+        folder = self.scratch()
+        results, _ = self.replay(trace("supertuxkart"), trace("vkcube"), "--strategy", "all")
+        same = folder / "same.json"
+        same.write_text("".join(json.dumps(result) + "\n" for result in results), encoding="utf-8")
+        again, text = self.replay(trace("supertuxkart"), trace("vkcube"), "--strategy", "all",
+                                  "--baseline", same)
+        self.assertEqual(text, "")
+        for before, after in zip(results, again):
+            self.assertIsNone(before["baseline"])
+            self.assertFalse(after["baseline"]["worse"])
+            for key in ("peak_reserved_bytes", "device_allocation_calls", "failures"):
+                self.assertEqual(after["baseline"][key], before[key])
+        better = dict(results[0], peak_reserved_bytes=results[0]["peak_reserved_bytes"] * 100 // 110)
+        path = folder / "better.json"
+        path.write_text(json.dumps(better) + "\n\n", encoding="utf-8")
+        worse, text = self.replay(trace("supertuxkart"), "--baseline", path, code=1)
+        self.assertTrue(worse[0]["baseline"]["worse"])
+        self.assertRegex(text, "strategy auto: worse than the baseline: peak_reserved_bytes was "
+                               "[0-9]+ and is [0-9]+\n$")
+        self.replay(trace("supertuxkart"), "--baseline", path, "--tolerance", "9", code=1)
+        self.replay(trace("supertuxkart"), "--baseline", path, "--tolerance", "10.5")
+        _, text = self.replay(trace("vkcube"), "--baseline", path, code=1)
+        self.assertRegex(text, "the baseline has no run on .* with 1 thread\n$")
+        done = maar("replay", trace("supertuxkart"), "--device", self.device, "--baseline", path)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"  baseline: .* reserved \(\+(9\.9|10\.0) %\).*: worse\n")
+
+    def test_baseline_wrong_exit_2(self):
+        folder = self.scratch()
+        path = folder / "b.json"
+        for text, words in (("", "has no result"), ("{}\n", ":1: not a line of"),
+                            ("\n[1]\n", ":2: not a line of"), ("{\n", ":1: not a line of .*: ")):
+            path.write_text(text, encoding="utf-8")
+            done = maar("replay", trace("vkcube"), "--device", self.device, "--baseline", path)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertRegex(done.stderr, words)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for arguments in (("--baseline", folder / "none"), ("--tolerance", "2"),
+                          ("--baseline", path, "--tolerance", "x"), ("--baseline", "")):
+            done = maar("replay", trace("vkcube"), "--device", self.device, *arguments)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
 
     def test_leftovers_are_freed_at_the_end(self):
         results, _ = self.replay(trace("chromium"), "--verify")
@@ -456,6 +586,20 @@ class OnSimulated(Case):
         self.replay(trace("vkcube"), trace("mpv-hq"), "--picture", folder / "q.svg")
         self.assertTrue((folder / "q-captured-vkcube.svg").exists())
         self.assertTrue((folder / "q-captured-mpv-hq.svg").exists())
+
+    def test_picture_is_light_or_dark(self):
+        folder = self.scratch()
+        pictures = {}
+        for theme in ("auto", "light", "dark"):
+            self.replay(trace("supertuxkart"), "--picture", folder / theme, "--theme", theme)
+            pictures[theme] = (folder / theme).read_text(encoding="utf-8")
+        self.assertIn("prefers-color-scheme: dark", pictures["auto"])
+        self.assertTrue(pictures["auto"].startswith(pictures["light"].removesuffix("</svg>\n")))
+        self.assertIn('fill="#0D1117"', pictures["dark"])
+        self.assertNotIn("<style>", pictures["dark"])
+        for explained in ("The two shades of a colour", "Padding: ", "A dashed line stands for",
+                          ">0 B<"):
+            self.assertIn(explained, pictures["dark"])
 
     def test_picture_that_cannot_be_written_is_refused(self):
         folder = self.scratch()

@@ -216,7 +216,9 @@ static void picture_folds_empty_lines(void** state)
     picture.blocks = &block;
     picture.block_count = 1;
     char* const text = draw(&picture);
-    assert_non_null(strstr(text, ">254 MiB free<"));
+    assert_non_null(strstr(text, ">254 MiB free: 2032 empty lines<"));
+    assert_non_null(strstr(text, "stroke-dasharray"));
+    assert_non_null(strstr(text, "A dashed line stands for several empty lines."));
     assert_non_null(strstr(text, ">1 MiB<"));
     assert_non_null(strstr(text, ">255 MiB<"));
     assert_null(strstr(text, ">2 MiB<"));
@@ -227,9 +229,113 @@ static void picture_folds_empty_lines(void** state)
         .offset = 3u << 20, .size = 30u << 20, .kind = SUPPORT_PICTURE_BUFFER};
     block.size = 33u << 20;
     char* const unfolded = draw(&picture);
-    assert_null(strstr(unfolded, ">2 MiB free<"));
+    assert_null(strstr(unfolded, "2 MiB free:"));
+    assert_null(strstr(unfolded, "stroke-dasharray"));
+    assert_null(strstr(unfolded, "A dashed line"));
     assert_non_null(strstr(unfolded, ">2 MiB<"));
     free(unfolded);
+}
+
+/* The legend explains shades, padding and widths, and each layout has a scale. */
+static void picture_explains_what_it_draws(void** state)
+{
+    (void)state;
+    static const struct {
+        size_t shared, dedicated;
+        const char* note;
+        const char* other;
+    } rows[] = {
+        {2, 0, "A line shows ", "A dedicated block"},
+        {30, 0, "A bar is as long as its block is large; the longest is ", "A line shows "},
+        {0, 9, "A dedicated block holds one resource; a full row of them is ", "A bar is"},
+        {1, 9, "A line shows ", "A bar is"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); ++i) {
+        struct support_picture picture;
+        make_picture(&picture, rows[i].shared, rows[i].dedicated);
+        char* const text = draw(&picture);
+        assert_non_null(strstr(text, "The two shades of a colour only distinguish neighbours."));
+        assert_non_null(strstr(text, "Padding: bytes lost to alignment and rounding."));
+        assert_non_null(strstr(text, "Pending: freed, but the device may still use it."));
+        assert_non_null(strstr(text, rows[i].note));
+        assert_null(strstr(text, rows[i].other));
+        assert_non_null(strstr(text, ">0 B</text>"));
+        free(text);
+        support_picture_release(&picture);
+    }
+}
+
+static size_t count_of(const char* text, const char* word)
+{
+    size_t count = 0;
+    for (const char* at = strstr(text, word); at != NULL; at = strstr(at + 1, word)) {
+        ++count;
+    }
+    return count;
+}
+
+/* The same shapes in each theme, and other colours. */
+static void picture_has_light_and_dark_colours(void** state)
+{
+    (void)state;
+    struct support_picture picture;
+    make_picture(&picture, 3, 20);
+    char* const both = draw(&picture);
+    picture.theme = SUPPORT_SVG_THEME_LIGHT;
+    char* const light = draw(&picture);
+    picture.theme = SUPPORT_SVG_THEME_DARK;
+    char* const dark = draw(&picture);
+    assert_int_equal(count_of(both, "@media (prefers-color-scheme: dark)"), 1);
+    assert_non_null(strstr(both, "[fill=\"#FFFFFF\"] { fill: #0D1117 }"));
+    assert_null(strstr(light, "<style>"));
+    assert_null(strstr(dark, "<style>"));
+    assert_int_equal(strlen(light), strlen(dark));
+    assert_int_equal(strncmp(both, light, strlen(light) - strlen("</svg>\n")), 0);
+    assert_int_equal(count_of(light, "#FFFFFF"), 1);
+    assert_int_equal(count_of(dark, "#0D1117"), 1);
+    assert_int_equal(count_of(dark, "#FFFFFF"), 0);
+    assert_int_equal(count_of(dark, "#1B1F24"), 0);
+    free(both);
+    free(light);
+    free(dark);
+    support_picture_release(&picture);
+}
+
+static void svg_dark_changes_attributes_only(void** state)
+{
+    (void)state;
+    static const char path[] = "test_support_picture_dark.svg";
+    struct support_svg svg;
+    struct support_error error = {""};
+    char* text = NULL;
+    size_t size = 0;
+    support_svg_begin(&svg, 10, 10, "#ABCDEF");
+    svg.theme = SUPPORT_SVG_THEME_DARK;
+    support_svg_darken(&svg, "#ABCDEF", "#012345");
+    support_svg_darken(&svg, "#ABCDEF", "#999999"); /* the first pair counts */
+    support_svg_rectangle(&svg, 0, 0, 1, 1, "#FEDCBA", "fill=\"#ABCDEF\"");
+    support_svg_frame(&svg, 0, 0, 1, 1, "#ABCDEF", 1.0);
+    assert_true(support_svg_finish(&svg, path, &error));
+    assert_null(svg.pairs);
+    assert_true(support_read_file(path, 0, &text, &size, &error));
+    assert_int_equal(remove(path), 0);
+    assert_int_equal(count_of(text, "=\"#012345\""), 2);
+    assert_int_equal(count_of(text, "#FEDCBA"), 1);
+    assert_int_equal(count_of(text, "fill=&quot;#ABCDEF&quot;"), 1);
+    assert_int_equal(count_of(text, "#ABCDEF"), 1);
+    free(text);
+}
+
+static void svg_theme_is_found_by_name(void** state)
+{
+    (void)state;
+    enum support_svg_theme theme = SUPPORT_SVG_THEME_LIGHT;
+    assert_true(support_svg_find_theme("dark", &theme));
+    assert_int_equal(theme, SUPPORT_SVG_THEME_DARK);
+    assert_true(support_svg_find_theme("auto", &theme));
+    assert_int_equal(theme, SUPPORT_SVG_THEME_AUTO);
+    assert_false(support_svg_find_theme("Dark", &theme));
+    assert_int_equal(theme, SUPPORT_SVG_THEME_AUTO);
 }
 
 static void picture_unwritable_path_is_an_error(void** state)
@@ -295,6 +401,10 @@ int main(void)
         cmocka_unit_test(picture_without_blocks_is_drawn),
         cmocka_unit_test(picture_legend_states_bytes),
         cmocka_unit_test(picture_folds_empty_lines),
+        cmocka_unit_test(picture_explains_what_it_draws),
+        cmocka_unit_test(picture_has_light_and_dark_colours),
+        cmocka_unit_test(svg_dark_changes_attributes_only),
+        cmocka_unit_test(svg_theme_is_found_by_name),
         cmocka_unit_test(picture_unwritable_path_is_an_error),
         cmocka_unit_test(svg_text_too_long_is_cut),
         cmocka_unit_test(svg_text_of_any_bytes_is_utf8),
