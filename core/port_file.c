@@ -26,6 +26,7 @@ bool maar_file_create(const char* path, struct maar_file* file, char reason[MAAR
 {
     wchar_t wide[MAX_PATH];
     file->handle = (intptr_t)INVALID_HANDLE_VALUE;
+    file->exists = false;
     if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, MAX_PATH) != 0) {
         const HANDLE made = CreateFileW(wide, GENERIC_READ | GENERIC_WRITE,
                                         FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
@@ -35,8 +36,9 @@ bool maar_file_create(const char* path, struct maar_file* file, char reason[MAAR
             return true;
         }
     }
-    (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "Windows error %lu",
-                   (unsigned long)GetLastError());
+    const DWORD error = GetLastError();
+    file->exists = error == ERROR_FILE_EXISTS;
+    (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "Windows error %lu", (unsigned long)error);
     return false;
 }
 
@@ -64,6 +66,9 @@ void maar_file_unmap(void* view, size_t size)
 void maar_file_cut(const struct maar_file* file, uint64_t size)
 {
     LARGE_INTEGER end;
+    if (!GetFileSizeEx((HANDLE)file->handle, &end) || end.QuadPart <= (LONGLONG)size) {
+        return;
+    }
     end.QuadPart = (LONGLONG)size;
     if (SetFilePointerEx((HANDLE)file->handle, end, NULL, FILE_BEGIN)) {
         (void)SetEndOfFile((HANDLE)file->handle);
@@ -95,25 +100,62 @@ uint64_t maar_system_parent(void)
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
 #endif
 
+/* Descriptors of files begin here, so that the program's own keep the numbers that they would have
+ * without this file. */
+enum { FIRST_DESCRIPTOR = 256 };
+
 bool maar_file_create(const char* path, struct maar_file* file, char reason[MAAR_FILE_REASON_SIZE])
 {
-    const int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    struct stat status;
+    int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     file->handle = made;
-    if (made < 0) {
+    file->exists = made < 0 && errno == EEXIST;
+    if (made < 0 || fstat(made, &status) != 0) {
         (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "%s", strerror(errno));
+        return false;
     }
-    return made >= 0;
+    const int high = fcntl(made, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+    if (high >= 0) {
+        (void)close(made);
+        made = high;
+    }
+    file->handle = made;
+    file->device = (uint64_t)status.st_dev;
+    file->number = (uint64_t)status.st_ino;
+    return true;
+}
+
+/* Whether the descriptor is still that of the file. Some programs close all descriptors that they
+ * do not know, and the number then belongs to a file of theirs. */
+static bool is_still_open(const struct maar_file* file)
+{
+    struct stat status;
+    return fstat((int)file->handle, &status) == 0 && (uint64_t)status.st_dev == file->device &&
+           (uint64_t)status.st_ino == file->number;
+}
+
+/* Whether the process may write files of this size. The system would send a signal. */
+static bool may_grow_to(uint64_t size)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           size <= limit.rlim_cur;
 }
 
 void* maar_file_map(const struct maar_file* file, uint64_t offset, size_t size)
 {
     const int number = (int)file->handle;
-    int failed;
+    int failed = 0;
+    if (!is_still_open(file) || !may_grow_to(offset + size)) {
+        return NULL;
+    }
     do {
         failed = posix_fallocate(number, (off_t)offset, (off_t)size);
     } while (failed == EINTR);
@@ -131,6 +173,11 @@ void maar_file_unmap(void* view, size_t size)
 
 void maar_file_cut(const struct maar_file* file, uint64_t size)
 {
+    struct stat status;
+    if (!is_still_open(file) || fstat((int)file->handle, &status) != 0 ||
+        (uint64_t)status.st_size <= size) {
+        return;
+    }
     /* A file that stays longer has empty records at its end, which readers skip. */
     if (ftruncate((int)file->handle, (off_t)size) != 0) {
         return;
@@ -139,7 +186,9 @@ void maar_file_cut(const struct maar_file* file, uint64_t size)
 
 void maar_file_close(struct maar_file* file)
 {
-    (void)close((int)file->handle);
+    if (is_still_open(file)) {
+        (void)close((int)file->handle);
+    }
     file->handle = -1;
 }
 

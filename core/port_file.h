@@ -16,6 +16,9 @@ enum { MAAR_FILE_VIEW_ALIGNMENT = 65536 };
 
 struct maar_file {
     intptr_t handle; /* a descriptor, or a HANDLE */
+    uint64_t device; /* which file it is, on POSIX */
+    uint64_t number;
+    bool exists; /* after a failed creation: a file with this path exists already */
 };
 
 /* Creates a file. Returns false and the reason when it exists already or cannot be created. The
@@ -23,13 +26,14 @@ struct maar_file {
 bool maar_file_create(const char* path, struct maar_file* file, char reason[MAAR_FILE_REASON_SIZE]);
 
 /* Reserves the bytes of a range on the disk, so that storing there cannot fail, and returns a view
- * of them, which reads as 0. Returns NULL when the disk or the address space is full. */
+ * of them, which reads as 0. Returns NULL when the disk or the address space is full, when the
+ * process may not write files of this size, and when the program has closed the descriptor. */
 void* maar_file_map(const struct maar_file* file, uint64_t offset, size_t size);
 
 /* Ends a view. */
 void maar_file_unmap(void* view, size_t size);
 
-/* Cuts the file off. No view may reach beyond the new size. */
+/* Cuts the file off if it is longer. No view may reach beyond the new size. */
 void maar_file_cut(const struct maar_file* file, uint64_t size);
 
 /* Closes the file. Views stay valid. */
