@@ -27,6 +27,7 @@ bool maar_file_create(const char* path, struct maar_file* file, char reason[MAAR
     wchar_t wide[MAX_PATH];
     file->handle = (intptr_t)INVALID_HANDLE_VALUE;
     file->exists = false;
+    file->has_name = true;
     if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, MAX_PATH) != 0) {
         const HANDLE made = CreateFileW(wide, GENERIC_READ | GENERIC_WRITE,
                                         FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
@@ -40,6 +41,13 @@ bool maar_file_create(const char* path, struct maar_file* file, char reason[MAAR
     file->exists = error == ERROR_FILE_EXISTS;
     (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "Windows error %lu", (unsigned long)error);
     return false;
+}
+
+bool maar_file_name(const char* path, struct maar_file* file, char reason[MAAR_FILE_REASON_SIZE])
+{
+    (void)path;
+    (void)reason;
+    return file->has_name;
 }
 
 void* maar_file_map(const struct maar_file* file, uint64_t offset, size_t size)
@@ -81,6 +89,15 @@ void maar_file_close(struct maar_file* file)
     file->handle = (intptr_t)INVALID_HANDLE_VALUE;
 }
 
+void maar_file_discard(const char* path, struct maar_file* file)
+{
+    wchar_t wide[MAX_PATH];
+    maar_file_close(file);
+    if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, MAX_PATH) != 0) {
+        (void)DeleteFileW(wide);
+    }
+}
+
 uint32_t maar_system_thread(void)
 {
     return (uint32_t)GetCurrentThreadId();
@@ -111,12 +128,51 @@ uint64_t maar_system_parent(void)
  * without this file. */
 enum { FIRST_DESCRIPTOR = 256 };
 
+enum { DESCRIPTOR_PATH_SIZE = 64 };
+
+static const char* descriptor_path(int number, char path[DESCRIPTOR_PATH_SIZE])
+{
+    (void)snprintf(path, DESCRIPTOR_PATH_SIZE, "/proc/self/fd/%d", number);
+    return path;
+}
+
+/* Opens a file without a name in the folder of a path. Returns -1 if it could not get its name
+ * later. */
+static int open_nameless(const char* path)
+{
+    int number = -1;
+#if defined(O_TMPFILE)
+    char folder[4096];
+    char link_path[DESCRIPTOR_PATH_SIZE];
+    const char* const slash = strrchr(path, '/');
+    const size_t length = slash == NULL ? 0 : (size_t)(slash - path);
+    if (length + 2 > sizeof folder) {
+        return -1;
+    }
+    memcpy(folder, slash == NULL ? "." : path, length + 1);
+    folder[slash == NULL || length == 0 ? 1 : length] = '\0';
+    number = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0644);
+    if (number >= 0 && access(descriptor_path(number, link_path), F_OK) != 0) {
+        (void)close(number);
+        number = -1;
+    }
+#else
+    (void)path;
+#endif
+    return number;
+}
+
 bool maar_file_create(const char* path, struct maar_file* file, char reason[MAAR_FILE_REASON_SIZE])
 {
     struct stat status;
-    int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    file->exists = lstat(path, &status) == 0;
+    int made = file->exists ? -1 : open_nameless(path);
+    file->has_name = made < 0;
+    if (made < 0) {
+        made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        file->exists = made < 0 && errno == EEXIST;
+    }
     file->handle = made;
-    file->exists = made < 0 && errno == EEXIST;
     if (made < 0 || fstat(made, &status) != 0) {
         (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "%s", strerror(errno));
         return false;
@@ -129,6 +185,19 @@ bool maar_file_create(const char* path, struct maar_file* file, char reason[MAAR
     file->handle = made;
     file->device = (uint64_t)status.st_dev;
     file->number = (uint64_t)status.st_ino;
+    return true;
+}
+
+bool maar_file_name(const char* path, struct maar_file* file, char reason[MAAR_FILE_REASON_SIZE])
+{
+    char link_path[DESCRIPTOR_PATH_SIZE];
+    if (!file->has_name && linkat(AT_FDCWD, descriptor_path((int)file->handle, link_path), AT_FDCWD,
+                                  path, AT_SYMLINK_FOLLOW) != 0) {
+        file->exists = errno == EEXIST;
+        (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "%s", strerror(errno));
+        return false;
+    }
+    file->has_name = true;
     return true;
 }
 
@@ -190,6 +259,14 @@ void maar_file_close(struct maar_file* file)
         (void)close((int)file->handle);
     }
     file->handle = -1;
+}
+
+void maar_file_discard(const char* path, struct maar_file* file)
+{
+    maar_file_close(file);
+    if (file->has_name) {
+        (void)unlink(path);
+    }
 }
 
 uint32_t maar_system_thread(void)

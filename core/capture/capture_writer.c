@@ -233,6 +233,9 @@ bool maar_capture_open(struct maar_capture_writer* writer,
         goto no_header;
     }
     fill_header(writer->header, opening);
+    if (!maar_file_name(opening->path, &writer->file, reason)) {
+        goto no_name;
+    }
     writer->most_records = UINT64_MAX;
     if (opening->most_bytes != 0) {
         const uint64_t bytes = opening->most_bytes;
@@ -242,8 +245,10 @@ bool maar_capture_open(struct maar_capture_writer* writer,
     }
     return true;
 
+no_name:
+    maar_file_unmap(writer->header, MAAR_CAPTURE_HEADER_SIZE);
 no_header:
-    maar_file_close(&writer->file);
+    maar_file_discard(opening->path, &writer->file);
 no_file:
     maar_mutex_destroy(&writer->lock);
     return false;
