@@ -17,6 +17,7 @@ static void print_usage(FILE* file)
             "  maar info      show devices, heaps, memory types, budgets, limits, and the memory\n"
             "                 type that Maar uses for each purpose\n"
             "  maar replay    replay the memory traffic of a program from a trace\n"
+            "  maar capture   run a program and record what it does with device memory\n"
             "  maar report    show a captured program's memory over time, as one HTML page\n"
             "  maar advise    say what a captured program wastes, and how to mend it\n"
             "  maar plan      place the transient resources of a frame, and prove a lower bound\n"
@@ -44,6 +45,9 @@ static int run_command(const char* name, int argc, char** argv)
     }
     if (strcmp(name, "advise") == 0) {
         return tool_command_advise(argc, argv);
+    }
+    if (strcmp(name, "capture") == 0) {
+        return tool_command_capture(argc, argv);
     }
     return -1;
 }
