@@ -1,6 +1,9 @@
 # Installation: headers, libraries, the CMake package, pkg-config files, the command and its data.
 include(CMakePackageConfigHelpers)
 
+if(TARGET maar_layer)
+    get_directory_property(maar_layer_manifest_dir DIRECTORY layer DEFINITION maar_layer_manifest_dir)
+endif()
 set(maar_installed maar)
 if(TARGET maar_simulated)
     list(APPEND maar_installed maar_simulated)
@@ -17,6 +20,11 @@ if(TARGET maar_tool)
         INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
     install(TARGETS maar_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     install(FILES tools/maar.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+if(TARGET maar_layer)
+    install(TARGETS maar_layer LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES ${PROJECT_BINARY_DIR}/layer/installed/VkLayer_MAAR_capture.json
+        DESTINATION ${maar_layer_manifest_dir})
 endif()
 install(DIRECTORY include/maar DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -3,6 +3,13 @@
 option(MAAR_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_TOOLS "Build the maar command" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_TOOL_VMA "Let maar replay compare with VulkanMemoryAllocator where its header is found" ON)
+if(CMAKE_SYSTEM_NAME STREQUAL "Linux" AND MAAR_BUILD_TOOLS)
+    set(maar_layer_default ${PROJECT_IS_TOP_LEVEL})
+else()
+    set(maar_layer_default OFF)
+endif()
+option(MAAR_BUILD_LAYER "Build the Vulkan layer that captures programs; only on Linux"
+    ${maar_layer_default})
 option(MAAR_BUILD_SAMPLES "Build the samples" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_GPU_CHECKS "Build the programs of scripts/gpu-check; not on Windows"

@@ -23,6 +23,8 @@ bool maar_file_create(const char* path, struct maar_file* file, char reason[MAAR
 {
     wchar_t wide[MAX_PATH];
     file->handle = (intptr_t)INVALID_HANDLE_VALUE;
+    file->exists = false;
+    file->has_name = true;
     if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, MAX_PATH) != 0) {
         const HANDLE made = CreateFileW(wide, GENERIC_READ | GENERIC_WRITE,
                                         FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
@@ -32,9 +34,17 @@ bool maar_file_create(const char* path, struct maar_file* file, char reason[MAAR
             return true;
         }
     }
-    (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "Windows error %lu",
-                   (unsigned long)GetLastError());
+    const DWORD error = GetLastError();
+    file->exists = error == ERROR_FILE_EXISTS;
+    (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "Windows error %lu", (unsigned long)error);
     return false;
+}
+
+bool maar_file_name(const char* path, struct maar_file* file, char reason[MAAR_FILE_REASON_SIZE])
+{
+    (void)path;
+    (void)reason;
+    return file->has_name;
 }
 
 void* maar_file_map(const struct maar_file* file, uint64_t offset, size_t size)
@@ -61,6 +71,9 @@ void maar_file_unmap(void* view, size_t size)
 void maar_file_cut(const struct maar_file* file, uint64_t size)
 {
     LARGE_INTEGER end;
+    if (!GetFileSizeEx((HANDLE)file->handle, &end) || end.QuadPart <= (LONGLONG)size) {
+        return;
+    }
     end.QuadPart = (LONGLONG)size;
     if (SetFilePointerEx((HANDLE)file->handle, end, NULL, FILE_BEGIN)) {
         (void)SetEndOfFile((HANDLE)file->handle);
@@ -71,6 +84,15 @@ void maar_file_close(struct maar_file* file)
 {
     (void)CloseHandle((HANDLE)file->handle);
     file->handle = (intptr_t)INVALID_HANDLE_VALUE;
+}
+
+void maar_file_discard(const char* path, struct maar_file* file)
+{
+    wchar_t wide[MAX_PATH];
+    maar_file_close(file);
+    if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, MAX_PATH) != 0) {
+        (void)DeleteFileW(wide);
+    }
 }
 
 uint32_t maar_system_thread(void)
@@ -92,25 +114,114 @@ uint64_t maar_system_parent(void)
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
 #endif
 
+/* Descriptors of files begin here, so that the program's own keep the numbers that they would have
+ * without this file. */
+enum { FIRST_DESCRIPTOR = 256 };
+
+enum { DESCRIPTOR_PATH_SIZE = 64 };
+
+static const char* descriptor_path(int number, char path[DESCRIPTOR_PATH_SIZE])
+{
+    (void)snprintf(path, DESCRIPTOR_PATH_SIZE, "/proc/self/fd/%d", number);
+    return path;
+}
+
+/* Opens a file without a name in the folder of a path. Returns -1 if it could not get its name
+ * later. */
+static int open_nameless(const char* path)
+{
+    int number = -1;
+#if defined(O_TMPFILE)
+    char folder[4096];
+    char link_path[DESCRIPTOR_PATH_SIZE];
+    const char* const slash = strrchr(path, '/');
+    const size_t length = slash == NULL ? 0 : (size_t)(slash - path);
+    if (length + 2 > sizeof folder) {
+        return -1;
+    }
+    memcpy(folder, slash == NULL ? "." : path, length + 1);
+    folder[slash == NULL || length == 0 ? 1 : length] = '\0';
+    number = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0644);
+    if (number >= 0 && access(descriptor_path(number, link_path), F_OK) != 0) {
+        (void)close(number);
+        number = -1;
+    }
+#else
+    (void)path;
+#endif
+    return number;
+}
+
 bool maar_file_create(const char* path, struct maar_file* file, char reason[MAAR_FILE_REASON_SIZE])
 {
-    const int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    file->handle = made;
+    struct stat status;
+    file->exists = lstat(path, &status) == 0;
+    int made = file->exists ? -1 : open_nameless(path);
+    file->has_name = made < 0;
     if (made < 0) {
-        (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "%s", strerror(errno));
+        made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        file->exists = made < 0 && errno == EEXIST;
     }
-    return made >= 0;
+    file->handle = made;
+    if (made < 0 || fstat(made, &status) != 0) {
+        (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "%s", strerror(errno));
+        return false;
+    }
+    const int high = fcntl(made, F_DUPFD_CLOEXEC, FIRST_DESCRIPTOR);
+    if (high >= 0) {
+        (void)close(made);
+        made = high;
+    }
+    file->handle = made;
+    file->device = (uint64_t)status.st_dev;
+    file->number = (uint64_t)status.st_ino;
+    return true;
+}
+
+bool maar_file_name(const char* path, struct maar_file* file, char reason[MAAR_FILE_REASON_SIZE])
+{
+    char link_path[DESCRIPTOR_PATH_SIZE];
+    if (!file->has_name && linkat(AT_FDCWD, descriptor_path((int)file->handle, link_path), AT_FDCWD,
+                                  path, AT_SYMLINK_FOLLOW) != 0) {
+        file->exists = errno == EEXIST;
+        (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "%s", strerror(errno));
+        return false;
+    }
+    file->has_name = true;
+    return true;
+}
+
+/* Whether the descriptor is still that of the file. Some programs close all descriptors that they
+ * do not know, and the number then belongs to a file of theirs. */
+static bool is_still_open(const struct maar_file* file)
+{
+    struct stat status;
+    return fstat((int)file->handle, &status) == 0 && (uint64_t)status.st_dev == file->device &&
+           (uint64_t)status.st_ino == file->number;
+}
+
+/* Whether the process may write files of this size. The system would send a signal. */
+static bool may_grow_to(uint64_t size)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           size <= limit.rlim_cur;
 }
 
 void* maar_file_map(const struct maar_file* file, uint64_t offset, size_t size)
 {
     const int number = (int)file->handle;
-    int failed;
+    int failed = 0;
+    if (!is_still_open(file) || !may_grow_to(offset + size)) {
+        return NULL;
+    }
     do {
         failed = posix_fallocate(number, (off_t)offset, (off_t)size);
     } while (failed == EINTR);
@@ -128,6 +239,11 @@ void maar_file_unmap(void* view, size_t size)
 
 void maar_file_cut(const struct maar_file* file, uint64_t size)
 {
+    struct stat status;
+    if (!is_still_open(file) || fstat((int)file->handle, &status) != 0 ||
+        (uint64_t)status.st_size <= size) {
+        return;
+    }
     /* A file that stays longer has empty records at its end, which readers skip. */
     if (ftruncate((int)file->handle, (off_t)size) != 0) {
         return;
@@ -136,8 +252,18 @@ void maar_file_cut(const struct maar_file* file, uint64_t size)
 
 void maar_file_close(struct maar_file* file)
 {
-    (void)close((int)file->handle);
+    if (is_still_open(file)) {
+        (void)close((int)file->handle);
+    }
     file->handle = -1;
+}
+
+void maar_file_discard(const char* path, struct maar_file* file)
+{
+    maar_file_close(file);
+    if (file->has_name) {
+        (void)unlink(path);
+    }
 }
 
 uint32_t maar_system_thread(void)

@@ -148,39 +148,98 @@ void findings_bytes(uint64_t bytes, char text[32])
 
 /* ---- peaks ---- */
 
-/* Walks the events once, and keeps the most bytes of each heap and the event that led there. */
+/* What lives in one heap while the events are walked. */
+struct heap_walk {
+    uint64_t held, bound;
+    uint64_t peak_bound; /* at the event that was kept */
+};
+
+static size_t heap_slot(const struct support_history* history, uint32_t memory)
+{
+    return history->memories.items[memory].device * (size_t)MAAR_CAPTURE_MOST_HEAPS +
+           support_history_heap(history, memory);
+}
+
+/* Adds the bytes of a resource's binds to their heaps, or takes them away. */
+static void count_binds(const struct support_history* history, struct heap_walk* heaps,
+                        uint32_t resource, bool ends)
+{
+    uint32_t i = history->resources.items[resource].first_bind;
+    for (; i != NONE; i = history->binds.items[i].next) {
+        const struct support_history_bind* const bind = &history->binds.items[i];
+        if (bind->memory != NONE) {
+            struct heap_walk* const heap = &heaps[heap_slot(history, bind->memory)];
+            heap->bound = ends ? heap->bound - bind->size : heap->bound + bind->size;
+        }
+    }
+}
+
+/* Applies an event. Returns the slot of the heap that it concerns, or SIZE_MAX. */
+static size_t walk_event(const struct support_history* history, struct heap_walk* heaps,
+                         const struct support_history_event* event)
+{
+    switch (event->kind) {
+    case MAAR_CAPTURE_KIND_MEMORY:
+    case MAAR_CAPTURE_KIND_MEMORY_END: {
+        const struct support_history_memory* const memory = &history->memories.items[event->index];
+        const size_t slot = heap_slot(history, event->index);
+        const bool ends = event->kind == MAAR_CAPTURE_KIND_MEMORY_END;
+        if (!findings_is_own(memory)) {
+            return SIZE_MAX;
+        }
+        heaps[slot].held = ends ? heaps[slot].held - memory->size : heaps[slot].held + memory->size;
+        return slot;
+    }
+    case MAAR_CAPTURE_KIND_BIND: {
+        const struct support_history_bind* const bind = &history->binds.items[event->index];
+        if (bind->memory == NONE) {
+            return SIZE_MAX;
+        }
+        heaps[heap_slot(history, bind->memory)].bound += bind->size;
+        return heap_slot(history, bind->memory);
+    }
+    case MAAR_CAPTURE_KIND_RANGE:
+        count_binds(history, heaps, event->index, false);
+        return history->resources.items[event->index].memory != NONE
+                   ? heap_slot(history, history->resources.items[event->index].memory)
+                   : SIZE_MAX;
+    case MAAR_CAPTURE_KIND_BUFFER_END:
+    case MAAR_CAPTURE_KIND_IMAGE_END:
+    case MAAR_CAPTURE_KIND_RANGE_END:
+    case MAAR_CAPTURE_KIND_OTHER_END:
+        count_binds(history, heaps, event->index, true);
+        return SIZE_MAX;
+    default:
+        return SIZE_MAX;
+    }
+}
+
+/* Walks the events once, and keeps the most bytes that each heap held and, of the moments with so
+ * many, that with the most bytes of resources. */
 static void find_peaks(struct findings_work* work)
 {
     const struct support_history* const history = work->history;
-    uint64_t* const live =
-        calloc(history->devices.count * MAAR_CAPTURE_MOST_HEAPS + 1, sizeof *live);
-    if (live == NULL) {
+    struct heap_walk* const heaps =
+        calloc(history->devices.count * MAAR_CAPTURE_MOST_HEAPS + 1, sizeof *heaps);
+    if (heaps == NULL) {
         work->no_memory = true;
         return;
     }
     for (size_t i = 0; i < history->events.count; ++i) {
-        const struct support_history_event* const event = &history->events.items[i];
-        if (event->kind != MAAR_CAPTURE_KIND_MEMORY &&
-            event->kind != MAAR_CAPTURE_KIND_MEMORY_END) {
+        const size_t slot = walk_event(history, heaps, &history->events.items[i]);
+        if (slot == SIZE_MAX) {
             continue;
         }
-        const struct support_history_memory* const memory = &history->memories.items[event->index];
-        if (!findings_is_own(memory)) {
-            continue;
-        }
-        const size_t at = memory->device * (size_t)MAAR_CAPTURE_MOST_HEAPS +
-                          support_history_heap(history, event->index);
-        if (event->kind == MAAR_CAPTURE_KIND_MEMORY) {
-            live[at] += memory->size;
-        } else {
-            live[at] -= memory->size;
-        }
-        if (live[at] > work->peak_bytes[at]) {
-            work->peak_bytes[at] = live[at];
-            work->peak_events[at] = (uint32_t)i;
+        const bool higher = heaps[slot].held > work->peak_bytes[slot];
+        const bool fuller = heaps[slot].held == work->peak_bytes[slot] && heaps[slot].held > 0 &&
+                            heaps[slot].bound > heaps[slot].peak_bound;
+        if (higher || fuller) {
+            work->peak_bytes[slot] = heaps[slot].held;
+            work->peak_events[slot] = (uint32_t)i;
+            heaps[slot].peak_bound = heaps[slot].bound;
         }
     }
-    free(live);
+    free(heaps);
 }
 
 static bool prepare(struct findings_work* work)

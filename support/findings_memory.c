@@ -369,6 +369,8 @@ static void find_own_memory(struct findings_work* work, uint32_t device)
     const struct support_history* const history = work->history;
     struct findings_list list = {0};
     uint64_t time_ns = 0;
+    uint64_t blocks = 0; /* that a mended program has: one of each type */
+    uint32_t types = 0;
     for (uint32_t i = 0; i < history->resources.count; ++i) {
         const struct support_history_resource* const resource = &history->resources.items[i];
         if (resource->device != device || resource->memory == NONE) {
@@ -377,6 +379,8 @@ static void find_own_memory(struct findings_work* work, uint32_t device)
         const struct support_history_memory* const memory =
             &history->memories.items[resource->memory];
         if (is_needless(work, memory, resource)) {
+            blocks += (types >> memory->type & 1) == 0 ? 1 : 0;
+            types |= 1u << memory->type;
             time_ns += memory->duration_ns;
             findings_list_add(work, &list, resource->memory);
         }
@@ -388,13 +392,14 @@ static void find_own_memory(struct findings_work* work, uint32_t device)
     struct support_finding* const finding = findings_add(
         work, SUPPORT_FINDING_OWN_MEMORY, SUPPORT_VERDICT_PROVED, device, NONE, &list, true);
     if (finding != NULL) {
-        finding->calls = finding->object_count;
+        finding->calls = finding->object_count - blocks;
         finding->time_ns = time_ns;
         (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
                        "%zu of %zu calls of vkAllocateMemory gave less than 1 MiB to a single "
-                       "resource for which the driver wants no memory of its own; they took "
-                       "%.3f ms",
-                       finding->object_count, history->memories.count, (double)time_ns * 1e-6);
+                       "resource for which the driver wants no memory of its own, and took %.3f "
+                       "ms; %" PRIu64 " would do, one for each type",
+                       finding->object_count, history->memories.count, (double)time_ns * 1e-6,
+                       blocks);
     }
 }
 

@@ -17,7 +17,7 @@ enum { LEAST_TARGETS = 4 };
 #define LEAST_TARGET_BYTES ((uint64_t)32 << 20)
 /* A buffer below this is tiny: slices of 256 bytes fit sixteen times. */
 enum { TINY_BUFFER = 4096, LEAST_TINY = 512 };
-#define LEAST_TINY_BYTES ((uint64_t)1 << 16)
+#define LEAST_TINY_BYTES ((uint64_t)1 << 14)
 /* A group of equal resources is suspected when so many came, in at least three quarters of the
  * time, and none ever ended. */
 enum { LEAST_LEAKS = 32, LEAK_QUARTERS = 3 };

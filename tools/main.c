@@ -18,6 +18,7 @@ static void print_usage(FILE* file)
             "  maar info      show devices, heaps, memory types, budgets, limits, and the memory\n"
             "                 type that Maar uses for each purpose\n"
             "  maar replay    replay the memory traffic of a program from a trace\n"
+            "  maar capture   run a program and record what it does with device memory\n"
             "  maar report    show a captured program's memory over time, as one HTML page\n"
             "  maar advise    say what a captured program wastes, and how to mend it\n"
             "  maar plan      place the transient resources of a frame, and prove a lower bound\n"
@@ -32,9 +33,9 @@ static const struct {
     const char* name;
     int (*run)(int argc, char** argv);
 } commands[] = {
-    {"info", tool_command_info},     {"replay", tool_command_replay},
-    {"report", tool_command_report}, {"advise", tool_command_advise},
-    {"plan", tool_command_plan},
+    {"info", tool_command_info},       {"replay", tool_command_replay},
+    {"capture", tool_command_capture}, {"report", tool_command_report},
+    {"advise", tool_command_advise},   {"plan", tool_command_plan},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

@@ -5,6 +5,7 @@
 #define MAAR_TOOL_COMMANDS_H
 
 int tool_command_advise(int argc, char** argv);
+int tool_command_capture(int argc, char** argv);
 int tool_command_info(int argc, char** argv);
 int tool_command_report(int argc, char** argv);
 int tool_command_replay(int argc, char** argv);

@@ -54,8 +54,7 @@ static bool search_path(const char* name, char* out, size_t size)
     return false;
 }
 
-/* Finds the folder that contains the program. */
-static bool program_folder(char* out, size_t size)
+bool tool_data_program_folder(char* out, size_t size)
 {
     const ssize_t length = readlink("/proc/self/exe", out, size - 1);
     if (length > 0) {
@@ -84,7 +83,7 @@ static bool data_folder(size_t index, enum tool_data_kind kind, char* out, size_
         root = getenv("MAAR_DATA_DIR");
         break;
     case 1:
-        root = program_folder(program, sizeof(program)) ? program : NULL;
+        root = tool_data_program_folder(program, sizeof(program)) ? program : NULL;
         below = "/" MAAR_TOOL_DATA_FROM_PROGRAM;
         break;
     case 2:

@@ -20,6 +20,9 @@ enum tool_data_kind {
 /* Sets the program's path, for systems that do not provide it. The string must outlive all use. */
 void tool_data_set_program(const char* argument);
 
+/* Finds the folder that contains the program. Returns false if it is not known. */
+bool tool_data_program_folder(char* out, size_t size);
+
 /* Finds the path of a file, or of the data with a name. Returns false when neither exists. */
 bool tool_data_find(enum tool_data_kind kind, const char* name, char* out, size_t size);
 

@@ -55,10 +55,12 @@ static void take_payload(struct payload_source* source, uint8_t* to, size_t size
     }
 }
 
+/* The first reason to end is the one that stays. */
 static void end_capture(struct maar_capture_writer* writer, MaarCaptureState state)
 {
-    maar_atomic32_store(&writer->ended, (uint32_t)state);
-    writer->header->state = (uint32_t)state;
+    if (maar_atomic32_claim(&writer->ended, (uint32_t)state)) {
+        writer->header->state = (uint32_t)state;
+    }
 }
 
 static uint64_t chunk_offset(uint64_t number)
@@ -125,15 +127,17 @@ static void put_record(struct maar_capture_writer* writer, uint64_t index, uint6
     }
 }
 
+/* The system's number of this thread, or 0 if it is not known yet. */
+static _Thread_local uint32_t known_thread;
+
 /* The kind, the number and the thread, as they lie in the first eight bytes of a record. */
 static uint64_t first_word_of(MaarCaptureKind kind, size_t number)
 {
-    static _Thread_local uint32_t thread;
-    if (thread == 0) {
-        thread = maar_system_thread();
+    if (known_thread == 0) {
+        known_thread = maar_system_thread();
     }
     const MaarCaptureContinuation start = {
-        .kind = (uint16_t)kind, .index = (uint16_t)number, .thread = thread};
+        .kind = (uint16_t)kind, .index = (uint16_t)number, .thread = known_thread};
     uint64_t word;
     memcpy(&word, &start, sizeof word);
     return word;
@@ -162,6 +166,9 @@ static void write_entry(struct maar_capture_writer* writer, MaarCaptureKind kind
     for (size_t i = 1; i <= more; ++i) {
         memset(rest, 0, sizeof rest);
         take_payload(source, rest, sizeof rest);
+        if (i == MAAR_CAPTURE_MOST_CONTINUATIONS) {
+            rest[sizeof rest - 1] = 0; /* a text that is cut off ends with a zero byte, too */
+        }
         put_record(writer, end - more - 1 + i, first_word_of(MAAR_CAPTURE_KIND_CONTINUATION, i),
                    rest);
     }
@@ -226,6 +233,9 @@ bool maar_capture_open(struct maar_capture_writer* writer,
         goto no_header;
     }
     fill_header(writer->header, opening);
+    if (!maar_file_name(opening->path, &writer->file, reason)) {
+        goto no_name;
+    }
     writer->most_records = UINT64_MAX;
     if (opening->most_bytes != 0) {
         const uint64_t bytes = opening->most_bytes;
@@ -235,8 +245,10 @@ bool maar_capture_open(struct maar_capture_writer* writer,
     }
     return true;
 
+no_name:
+    maar_file_unmap(writer->header, MAAR_CAPTURE_HEADER_SIZE);
 no_header:
-    maar_file_close(&writer->file);
+    maar_file_discard(opening->path, &writer->file);
 no_file:
     maar_mutex_destroy(&writer->lock);
     return false;
@@ -259,11 +271,26 @@ void maar_capture_close(struct maar_capture_writer* writer)
             maar_file_unmap(view, MAAR_CAPTURE_CHUNK_SIZE);
         }
     }
-    const uint64_t count = maar_atomic64_load(&writer->next);
-    if (writer->header->state == MAAR_CAPTURE_STATE_COMPLETE) {
-        maar_file_cut(&writer->file, MAAR_CAPTURE_HEADER_SIZE + count * MAAR_CAPTURE_RECORD_SIZE);
-    }
+    const uint64_t reserved = maar_atomic64_load(&writer->next);
+    const uint64_t count = reserved < writer->most_records ? reserved : writer->most_records;
+    maar_file_cut(&writer->file, MAAR_CAPTURE_HEADER_SIZE + count * MAAR_CAPTURE_RECORD_SIZE);
     maar_file_unmap(writer->header, MAAR_CAPTURE_HEADER_SIZE);
     maar_file_close(&writer->file);
     maar_mutex_destroy(&writer->lock);
+}
+
+void maar_capture_abandon(struct maar_capture_writer* writer)
+{
+    for (size_t i = 0; i < MAAR_CAPTURE_CHUNK_SLOTS; ++i) {
+        void* const view = maar_atomic_pointer_load(&writer->chunks[i].view);
+        if (view != NULL) {
+            maar_file_unmap(view, MAAR_CAPTURE_CHUNK_SIZE);
+        }
+    }
+    maar_file_unmap(writer->header, MAAR_CAPTURE_HEADER_SIZE);
+    maar_file_close(&writer->file);
+    /* The mutex may be held by a thread that the child does not have: it is given up as it is. */
+    memset(writer, 0, sizeof *writer);
+    maar_atomic32_store(&writer->ended, MAAR_CAPTURE_STATE_COMPLETE);
+    known_thread = 0;
 }

@@ -45,7 +45,7 @@ struct maar_capture_writer {
 };
 
 struct maar_capture_opening {
-    const char* path;
+    const char* path; /* of a file that does not exist yet */
     MaarCaptureOrigin origin;
     const char* program;   /* or NULL */
     const char* arguments; /* argument_size bytes, each argument ended by a zero byte; or NULL */
@@ -53,7 +53,8 @@ struct maar_capture_opening {
     uint64_t most_bytes; /* of the file, or 0 for no limit */
 };
 
-/* Creates the file. Returns false and the reason if that is not possible; nothing is left then. */
+/* Creates the file. Returns false and the reason if that is not possible; nothing is left then.
+ * writer->file.exists says whether the reason is that the file exists already. */
 bool maar_capture_open(struct maar_capture_writer* writer,
                        const struct maar_capture_opening* opening,
                        char reason[MAAR_FILE_REASON_SIZE]);
@@ -64,6 +65,10 @@ void maar_capture_finish(struct maar_capture_writer* writer);
 /* Finishes, cuts the file off behind the last entry and closes it. No other thread may use the
  * writer any more. */
 void maar_capture_close(struct maar_capture_writer* writer);
+
+/* In the child of a fork: lets go of the file, which is the parent's. The writer may be opened
+ * again. Other threads do not exist. */
+void maar_capture_abandon(struct maar_capture_writer* writer);
 
 /* Whether the capture still goes on. */
 static inline bool maar_capture_is_open(const struct maar_capture_writer* writer)
