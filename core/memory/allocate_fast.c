@@ -93,12 +93,14 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
         return result;
     }
     if (!shape(request, info, internal, &general)) {
+        const VkDeviceSize alignment = request->requirements.alignment > info->minAlignment
+                                           ? request->requirements.alignment
+                                           : info->minAlignment;
         result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
         maar_report(maar_is_without_report(info) ? NULL : allocator, MAAR_MESSAGE_SEVERITY_WARNING,
                     MAAR_MESSAGE_ID_TOO_LARGE_FOR_DEVICE, call,
                     "no memory for %llu bytes aligned to %llu: no device has that much memory",
-                    (unsigned long long)request->requirements.size,
-                    (unsigned long long)request->requirements.alignment);
+                    (unsigned long long)request->requirements.size, (unsigned long long)alignment);
     } else if (info->pName != NULL) {
         general.name = maar_copy_string(allocator->callbacks, info->pName);
         result = general.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;

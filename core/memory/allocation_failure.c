@@ -213,6 +213,9 @@ static const char* explain_fallback(MaarAllocator allocator, const struct maar_f
     if (is_above_limit(&allocator->heaps[heap], &request)) {
         return "is at the limit that pHeapSizeLimits sets";
     }
+    if (fallback->size > budget.budget) {
+        return "cannot hold so many bytes within its budget";
+    }
     return maar_budget_holds(&budget, fallback->size) ? "has no room" : "is at its budget";
 }
 

@@ -20,8 +20,9 @@ enum { FIRST_SHAPE_COLUMNS = 7 };
 
 void maar_arena_note_room(struct maar_arena* arena, struct maar_block* block)
 {
-    maar_block_index_set(&arena->block_index, block,
-                         maar_size_class(maar_placement_largest_free_bound(block->placement)));
+    const VkDeviceSize room = maar_placement_largest_free_bound(block->placement);
+    maar_block_index_set(&arena->block_index, block, maar_size_class(room));
+    maar_block_set_quiet(block, room);
 }
 
 static void change_empty_bytes(struct maar_pool* pool, uint64_t change)
@@ -58,12 +59,12 @@ void maar_arena_unpin(struct maar_arena* arena, struct maar_block* block)
 
 void maar_arena_raise_bounds(struct maar_arena* arena, struct maar_block* block, VkDeviceSize room)
 {
-    if (arena->shapes == NULL) {
-        block->least_bound = MAAR_SHAPE_ANY_SIZE;
-        return;
+    block->least_bound = MAAR_SHAPE_ANY_SIZE;
+    if (arena->shapes != NULL) {
+        maar_shape_index_raise(arena->shapes, block->at, room);
+        block->least_bound = maar_shape_index_least(arena->shapes, block->at);
     }
-    maar_shape_index_raise(arena->shapes, block->at, room);
-    block->least_bound = maar_shape_index_least(arena->shapes, block->at);
+    maar_block_set_quiet(block, block->quiet_room);
 }
 
 void maar_arena_lower_bound(struct maar_arena* arena, struct maar_block* block, uint32_t column,
@@ -71,6 +72,7 @@ void maar_arena_lower_bound(struct maar_arena* arena, struct maar_block* block, 
 {
     maar_shape_index_set(arena->shapes, block->at, column, bound);
     block->least_bound = maar_shape_index_least(arena->shapes, block->at);
+    maar_block_set_quiet(block, block->quiet_room);
 }
 
 /* Computes the bounds of all blocks in the shape index again, after their numbers have changed. */

@@ -14,7 +14,7 @@
 enum { ROOM_LOOK_MASK = 15 };
 /* A request that did not fit in so many blocks uses the shape index. Most requests find a block
  * before, so most programs have no such index. */
-enum { LOOKS_BEFORE_SHAPES = 2 };
+enum { LOOKS_BEFORE_SHAPES = 3 };
 
 MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
                            const struct maar_place_request* request,
@@ -145,10 +145,11 @@ MAAR_NOINLINE enum maar_pool_outcome place_tightly(struct maar_arena* arena,
 }
 
 /* Places a request into the first block that has room. Tries the blocks by size, one after
- * another. Returns MAAR_POOL_CHANGED after `looks` blocks in which the request did not fit. */
+ * another. Returns MAAR_POOL_CHANGED after `looks` blocks in which the request did not fit; *end is
+ * then the number of the next block. */
 MAAR_INLINE enum maar_pool_outcome place_in_turn(struct maar_arena* arena,
                                                  const struct maar_place_request* request,
-                                                 uint32_t wanted, uint32_t looks,
+                                                 uint32_t wanted, uint32_t looks, uint32_t* end,
                                                  struct maar_made* made)
 {
     uint32_t at = maar_block_index_first(&arena->block_index, 0, wanted);
@@ -160,6 +161,7 @@ MAAR_INLINE enum maar_pool_outcome place_in_turn(struct maar_arena* arena,
         } else if (outcome != MAAR_POOL_NO_ROOM) {
             return outcome;
         } else if (--looks == 0) {
+            *end = at + 1;
             return MAAR_POOL_CHANGED;
         } else {
             at = maar_block_index_first(&arena->block_index, at + 1, wanted);
@@ -173,37 +175,58 @@ MAAR_NOINLINE enum maar_pool_outcome place_without_shapes(struct maar_arena* are
                                                           const struct maar_place_request* request,
                                                           uint32_t wanted, struct maar_made* made)
 {
-    return place_in_turn(arena, request, wanted, UINT32_MAX, made);
+    uint32_t end = 0;
+    return place_in_turn(arena, request, wanted, UINT32_MAX, &end, made);
 }
 
-/* Places a request into the first block that has room. Passes over the blocks that the shape index
- * excludes, and notes there in which blocks the request does not fit. */
+/* Returns the number of the first block at or after `from` that both indexes let a request try, or
+ * UINT32_MAX. The shape index learns of each block that the block index alone excludes, so that
+ * each such block is met once for each change of the block. */
+static uint32_t first_by_shape(struct maar_arena* arena, uint32_t wanted, uint32_t column,
+                               uint32_t size, uint32_t from)
+{
+    for (;;) {
+        uint32_t at = maar_block_index_first(&arena->block_index, from, wanted);
+        if (at == UINT32_MAX || maar_shape_index_bound(arena->shapes, at, column) >= size) {
+            return at;
+        }
+        at = maar_shape_index_first(arena->shapes, column, at + 1, size);
+        if (at == UINT32_MAX || arena->block_index.levels[at] >= wanted) {
+            return at;
+        }
+        if (size != MAAR_SHAPE_ANY_SIZE) {
+            maar_arena_lower_bound(arena, arena->blocks[at], column, size - 1);
+        }
+        from = at + 1;
+    }
+}
+
+/* Places a request into the first block from `at` on that has room. Passes over the blocks that the
+ * shape index excludes, and notes there in which blocks the request does not fit. */
 MAAR_NOINLINE enum maar_pool_outcome place_by_shape(struct maar_arena* arena,
                                                     const struct maar_place_request* request,
-                                                    uint32_t wanted, struct maar_made* made)
+                                                    uint32_t wanted, uint32_t at,
+                                                    struct maar_made* made)
 {
     /* The bounds of the alignment's largest power of two hold for the alignment too. */
     const VkDeviceSize power = request->alignment & (~request->alignment + 1);
     const uint32_t kind = placement_kind_of(arena->pool, request->kind);
     const uint32_t shape = maar_shape_number(power, kind, request->upper);
     const uint32_t size = maar_shape_bound(request->size);
-    uint32_t at = 0;
     for (;;) {
         const uint32_t column = maar_arena_shape_column(arena, shape);
         if (column == 0) {
             if (!maar_arena_grow_shapes(arena)) {
                 return place_without_shapes(arena, request, wanted, made);
             }
+            at = 0;
             continue;
         }
-        at = maar_shape_index_first(arena->shapes, column, at, size);
+        at = first_by_shape(arena, wanted, column, size, at);
         if (at == UINT32_MAX) {
             return MAAR_POOL_NO_ROOM;
         }
-        enum maar_pool_outcome outcome = MAAR_POOL_NO_ROOM;
-        if (arena->block_index.levels[at] >= wanted) {
-            outcome = place_in(arena, arena->blocks[at], request, made);
-        }
+        const enum maar_pool_outcome outcome = place_in(arena, arena->blocks[at], request, made);
         if (outcome == MAAR_POOL_CHANGED) {
             at = 0;
         } else if (outcome != MAAR_POOL_NO_ROOM) {
@@ -227,9 +250,11 @@ place(struct maar_arena* arena, const struct maar_place_request* request, struct
             return outcome;
         }
     }
+    uint32_t end = 0;
     const enum maar_pool_outcome outcome =
-        place_in_turn(arena, request, wanted, LOOKS_BEFORE_SHAPES, made);
-    return outcome != MAAR_POOL_CHANGED ? outcome : place_by_shape(arena, request, wanted, made);
+        place_in_turn(arena, request, wanted, LOOKS_BEFORE_SHAPES, &end, made);
+    return outcome != MAAR_POOL_CHANGED ? outcome
+                                        : place_by_shape(arena, request, wanted, end, made);
 }
 
 enum maar_pool_outcome maar_arena_place(struct maar_arena* arena,

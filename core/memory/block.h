@@ -32,6 +32,9 @@ struct maar_block {
     uint32_t pending_count;
     uint32_t pin_count;   /* threads that have unlocked the arena and will return to the block */
     uint32_t least_bound; /* in the arena's shape index; UINT32_MAX if it has none */
+    /* A free range of at most so many bytes changes neither the block's class in the block index
+     * nor a bound in the shape index. */
+    VkDeviceSize quiet_room;
     VkDeviceSize pending_bytes;
     struct maar_pool* pool;
     VkDeviceMemory memory;
@@ -86,6 +89,13 @@ static inline VkDeviceSize maar_block_live_bytes(const struct maar_block* block)
     struct maar_placement_totals totals;
     maar_placement_totals(block->placement, &totals);
     return totals.used_size - block->pending_bytes;
+}
+
+/* Sets quiet_room after an index or a bound of the block has changed. room: the class of the block
+ * is at least that of so many bytes. The arena's lock is held. */
+static inline void maar_block_set_quiet(struct maar_block* block, VkDeviceSize room)
+{
+    block->quiet_room = room < block->least_bound ? room : block->least_bound;
 }
 
 /* Makes a block, with a placement unless it is dedicated. The block is in no list yet. No lock may

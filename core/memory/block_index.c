@@ -58,7 +58,9 @@ void maar_block_index_renumber(struct maar_block_index* index, struct maar_block
         uint32_t value = 0;
         if (blocks[i] != NULL) {
             blocks[i]->at = i;
-            value = maar_size_class(maar_placement_largest_free_bound(blocks[i]->placement));
+            const VkDeviceSize room = maar_placement_largest_free_bound(blocks[i]->placement);
+            value = maar_size_class(room);
+            maar_block_set_quiet(blocks[i], room);
         }
         if (index->levels[i] != value) {
             write_level(index, i, value);
@@ -125,6 +127,10 @@ const char* maar_block_index_check(const struct maar_block_index* index,
         }
         if (index->levels[i] < exact) {
             return "an arena does not know of room in a block";
+        }
+        if (maar_size_class(block->quiet_room) > index->levels[i] ||
+            block->quiet_room > block->least_bound) {
+            return "the indexes of an arena would miss a free";
         }
     }
     const uint16_t* level = index->levels;

@@ -12,6 +12,20 @@
 #include "core/memory/pool_list.h"
 #include "core/memory/slot_home.h"
 
+/* Notes in the arena's indexes that a block now has a free range of this many bytes. */
+static inline void note_free_range(struct maar_arena* arena, struct maar_block* block,
+                                   VkDeviceSize room)
+{
+    const uint32_t value = maar_size_class(room);
+    if (arena->block_index.levels[block->at] < value) {
+        maar_block_index_set(&arena->block_index, block, value);
+    }
+    if (block->least_bound < room) {
+        maar_arena_raise_bounds(arena, block, room);
+    }
+    maar_block_set_quiet(block, room);
+}
+
 /* Frees a range of a block. Returns false if there is no such range. */
 static inline bool release_range(struct maar_arena* arena, struct maar_block* block, uint32_t node)
 {
@@ -20,12 +34,8 @@ static inline bool release_range(struct maar_arena* arena, struct maar_block* bl
     if (--block->range_count == 0) {
         maar_arena_count_empty(arena, block, true);
     }
-    const uint32_t value = maar_size_class(room);
-    if (arena->block_index.levels[block->at] < value) {
-        maar_block_index_set(&arena->block_index, block, value);
-    }
-    if (block->least_bound < room) {
-        maar_arena_raise_bounds(arena, block, room);
+    if (room > block->quiet_room) {
+        note_free_range(arena, block, room);
     }
     return known;
 }

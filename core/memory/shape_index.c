@@ -154,9 +154,20 @@ void maar_shape_index_set(struct maar_shape_index* index, uint32_t at, uint32_t 
 {
     struct row_level level = first_level(index);
     uint32_t* row = row_at(index, &level, at);
+    uint32_t before = row[column];
     row[column] = bound;
-    row[0] = least_of(index, row);
+    if (bound <= before) {
+        row[0] = bound < row[0] ? bound : row[0];
+    } else {
+        row[0] = least_of(index, row);
+    }
     while (!is_top(&level)) {
+        /* The maximum is another row's. */
+        const struct row_level above = level_above(index, &level);
+        const uint32_t most_before = row_at(index, &above, at >> ROW_FAN_BITS)[column];
+        if (before < most_before && bound <= most_before) {
+            return;
+        }
         const uint32_t begin = at & ~(uint32_t)(ROW_FAN - 1);
         const uint32_t end = end_of_group(&level, at);
         uint32_t most = 0;
@@ -165,12 +176,13 @@ void maar_shape_index_set(struct maar_shape_index* index, uint32_t at, uint32_t 
             most = entry > most ? entry : most;
         }
         at >>= ROW_FAN_BITS;
-        level = level_above(index, &level);
-        row = row_at(index, &level, at);
-        if (row[column] == most) {
+        level = above;
+        if (most == most_before) {
             return;
         }
-        row[column] = most;
+        row_at(index, &level, at)[column] = most;
+        before = most_before;
+        bound = most;
     }
 }
 

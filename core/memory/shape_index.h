@@ -60,6 +60,13 @@ static inline uint32_t maar_shape_index_column(const struct maar_shape_index* in
     return index->columns[shape];
 }
 
+/* Returns one bound of a block. */
+static inline uint32_t maar_shape_index_bound(const struct maar_shape_index* index, uint32_t at,
+                                              uint32_t column)
+{
+    return index->rows[(size_t)at * index->width + column];
+}
+
 /* Returns the least bound of a block. */
 static inline uint32_t maar_shape_index_least(const struct maar_shape_index* index, uint32_t at)
 {

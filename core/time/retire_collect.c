@@ -88,11 +88,10 @@ static void unlist_batch(struct maar_retire* retire, const struct maar_retire_ba
 static void count_return(struct maar_retire* retire, const struct maar_retire_batch* batch)
 {
     maar_assert_held(&retire->lock);
-    for (uint32_t heap = 0; heap < VK_MAX_MEMORY_HEAPS && batch->heaps >> heap != 0; ++heap) {
-        if ((batch->heaps >> heap & 1) != 0) {
-            maar_atomic64* count = &retire->returned_in[heap];
-            maar_atomic64_store(count, maar_atomic64_load(count) + 1);
-        }
+    uint32_t heaps = batch->heaps & ((1u << VK_MAX_MEMORY_HEAPS) - 1);
+    for (; heaps != 0; heaps &= heaps - 1) {
+        maar_atomic64* count = &retire->returned_in[maar_low_bit(heaps)];
+        maar_atomic64_store(count, maar_atomic64_load(count) + 1);
     }
 }
 

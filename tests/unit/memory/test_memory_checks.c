@@ -106,6 +106,8 @@ static void damaged_pool_is_found(void** state)
     EXPECT_64(arena->blocks[1]->id, block->id, "blocks are not in order of their numbers");
     EXPECT_32(block->at, 1, "a block does not know its place in its arena");
     EXPECT_16(arena->block_index.levels[last->at], 0, "an arena does not know of room in a block");
+    EXPECT_64(last->quiet_room, last->size + last->size / 16,
+              "the indexes of an arena would miss a free");
     assert_int_equal(last->idle_place, 1);
     EXPECT_32(last->idle_place, 2, "an idle block does not know its place among the idle blocks");
     EXPECT_32(last->pin_count, 1, "an arena does not know its idle blocks");
