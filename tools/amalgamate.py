@@ -20,7 +20,7 @@ ROOMS = ("core", "backends/vulkan", "interop")
 SIMULATED = "backends/simulated"
 # Both libraries need these files, and a program may link both: the second library renames them.
 BORROWED = ("core/host_memory.c",)
-FEATURES = {"_POSIX_C_SOURCE", "_DARWIN_C_SOURCE", "_DEFAULT_SOURCE", "_GNU_SOURCE"}
+FEATURES = {"_FILE_OFFSET_BITS", "_POSIX_C_SOURCE", "_DARWIN_C_SOURCE", "_DEFAULT_SOURCE", "_GNU_SOURCE"}
 
 INCLUDE = re.compile(r'#\s*include\s*(["<])([^">]+)[">]')
 IF = re.compile(r"#\s*(if|ifdef|ifndef)\b\s*(.*)")
@@ -32,6 +32,7 @@ FEATURE_BLOCK = re.compile(r"^#if [^\n]*\n#define (\w+)[^\n]*\n#endif\n", re.MUL
 LEAN_BLOCK = re.compile(r"^#ifndef WIN32_LEAN_AND_MEAN\n#define WIN32_LEAN_AND_MEAN\n#endif\n",
                         re.MULTILINE)
 LEAN = re.compile(r"^#define WIN32_LEAN_AND_MEAN[^\n]*\n", re.MULTILINE)
+COMMENT = re.compile(r" */\*.*?\*/")
 PROTOTYPE = re.compile(r"^\w[\w\s*]*?\b(maar_\w+)\([^{]*?\);", re.MULTILINE | re.DOTALL)
 
 
@@ -86,7 +87,8 @@ class Amalgamation:
             name = match[1]
             if name not in FEATURES:
                 return match[0]
-            if self.features.setdefault(name, match[0]) != match[0]:
+            first = self.features.setdefault(name, match[0])
+            if COMMENT.sub("", first) != COMMENT.sub("", match[0]):
                 raise Rejected(f"{path}: another file defines {name} differently")
             return ""
         return LEAN.sub("", LEAN_BLOCK.sub("", FEATURE_BLOCK.sub(take, text)))
@@ -256,8 +258,17 @@ def public_headers(root):
     return sorted(path.relative_to(root).as_posix() for path in (root / PUBLIC).glob("*.h"))
 
 
+def headers_in(root, path):
+    """Returns the public headers that a header includes, and itself."""
+    made = Amalgamation(root)
+    made.add(path)
+    return set(made.done)
+
+
 def make_source(root, version, name, header, says, files, prelude=""):
-    made = Amalgamation(root, public_headers(root))
+    """Makes a source file. It contains a public header that its own header does not."""
+    contained = headers_in(root, f"{PUBLIC}/maar.h") | headers_in(root, f"{PUBLIC}/simulated.h")
+    made = Amalgamation(root, contained | {f"{PUBLIC}/volk.h"})
     for path in files:
         made.add(path)
     begins = SOURCE_BEGINS.format(

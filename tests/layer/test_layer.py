@@ -587,13 +587,13 @@ class Command(Case):
         self.assertEqual(done.stdout.split(), [f"VK_LAYER_other:{LAYER}",
                                                f"/somewhere:{OPTIONS.layer}", "1"])
 
-    def test_limit_and_killed_programs_are_told(self):
+    def test_limit_and_killed_programs_are_named(self):
         done = self.maar("--limit", "2MiB", OPTIONS.probe, "cost", "40000")
         self.assertIn("the limit was reached", done.stderr)
         done = self.maar("sh", "-c", f"{OPTIONS.probe} busy -1 & sleep 1; kill -9 $!")
         self.assertIn("killed or still runs", done.stderr)
 
-    def test_log_tells_of_a_file_that_cannot_be_written(self):
+    def test_log_names_a_file_that_cannot_be_written(self):
         done = self.maar("sh", "-c", f"MAAR_CAPTURE_FILE=/nonexistent/x {OPTIONS.probe} cost 10")
         self.assertRegex(done.stderr, r"process \d+ could not write its capture: /nonexistent/x")
 
