@@ -127,7 +127,7 @@ VkDeviceMemory take(struct planted* p, VkDeviceSize size, uint32_t type)
     return p->memories[p->memory_count - 1];
 }
 
-void expect_refusal(struct planted* p, VkDeviceSize size, uint32_t type)
+void expect_no_memory(struct planted* p, VkDeviceSize size, uint32_t type)
 {
     if (try_to_take(p, size, type) == VK_SUCCESS) {
         printf("skipped: the driver promises %llu bytes\n", (unsigned long long)size);

@@ -36,7 +36,7 @@ uint32_t find_type(const struct planted* p, uint32_t bits, VkMemoryPropertyFlags
                    VkMemoryPropertyFlags unwanted);
 VkDeviceMemory take(struct planted* p, VkDeviceSize size, uint32_t type);
 /* Ends the process with 77 where the driver promises the memory. */
-void expect_refusal(struct planted* p, VkDeviceSize size, uint32_t type);
+void expect_no_memory(struct planted* p, VkDeviceSize size, uint32_t type);
 void give(struct planted* p, VkDeviceMemory memory);
 void bind_buffer(struct planted* p, VkBuffer buffer, VkDeviceMemory memory, VkDeviceSize offset);
 void bind_image(struct planted* p, VkImage image, VkDeviceMemory memory, VkDeviceSize offset);

@@ -2,119 +2,13 @@
  * The reader of captures and the histories that it builds: captures are written by the writer of
  * the library, and broken byte by byte.
  */
-#include "core/capture/capture_writer.h"
 #include "support/history.h"
-#include "tests/rig/rig.h"
+#include "tests/rig/capture_bench.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { HANDLE_MEMORY = 0x10, HANDLE_BUFFER = 0x20, HANDLE_IMAGE = 0x30 };
-
-struct capture_bench {
-    char path[64];
-    struct maar_capture_writer* writer;
-};
-
-static int begin_capture(void** state)
-{
-    struct capture_bench* bench = calloc(1, sizeof *bench);
-    char reason[MAAR_FILE_REASON_SIZE] = "";
-    assert_non_null(bench);
-    (void)snprintf(bench->path, sizeof bench->path, "/tmp/maar-history-%d-%p", (int)getpid(),
-                   (void*)bench);
-    bench->writer = calloc(1, sizeof *bench->writer);
-    const struct maar_capture_opening opening = {
-        .path = bench->path,
-        .origin = MAAR_CAPTURE_ORIGIN_LAYER,
-        .program = "a program",
-        .arguments = "a program\0--fast\0",
-        .argument_size = 17,
-    };
-    assert_true(maar_capture_open(bench->writer, &opening, reason));
-    *state = bench;
-    return 0;
-}
-
-static int end_capture(void** state)
-{
-    struct capture_bench* bench = *state;
-    if (bench->writer != NULL) {
-        maar_capture_close(bench->writer);
-        free(bench->writer);
-    }
-    (void)unlink(bench->path);
-    free(bench);
-    return 0;
-}
-
-static void close_writer(struct capture_bench* bench)
-{
-    maar_capture_close(bench->writer);
-    free(bench->writer);
-    bench->writer = NULL;
-}
-
-static void put(struct capture_bench* bench, MaarCaptureKind kind, const void* facts, size_t size)
-{
-    maar_capture_write(bench->writer, kind, facts, size);
-}
-
-/* A device of two heaps and two types. */
-static void put_device(struct capture_bench* bench)
-{
-    const char* const names[] = {"A card", "A driver", ""};
-    const MaarCaptureDevice device = {.device = 1, .heapCount = 2, .typeCount = 2};
-    maar_capture_write_texts(bench->writer, MAAR_CAPTURE_KIND_DEVICE, &device, sizeof device, names,
-                             3);
-    for (uint32_t i = 0; i < 2; ++i) {
-        const MaarCaptureHeap heap = {.device = 1, .heap = i, .size = (i + 1) * 1024 * MIB};
-        const MaarCaptureType type = {.device = 1, .type = i, .heap = 1 - i, .flags = 1u << i};
-        put(bench, MAAR_CAPTURE_KIND_HEAP, &heap, sizeof heap);
-        put(bench, MAAR_CAPTURE_KIND_TYPE, &type, sizeof type);
-    }
-}
-
-static void put_memory(struct capture_bench* bench, uint64_t handle, uint64_t size, uint32_t type)
-{
-    const MaarCaptureMemory memory = {
-        .device = 1, .type = type, .memory = handle, .size = size, .duration_ns = 7};
-    put(bench, MAAR_CAPTURE_KIND_MEMORY, &memory, sizeof memory);
-}
-
-static void put_buffer(struct capture_bench* bench, uint64_t handle, uint64_t size)
-{
-    const MaarCaptureBuffer buffer = {
-        .device = 1,
-        .buffer = handle,
-        .size = size - 1,
-        .needsSize = size,
-        .needsAlignment = 256,
-        .typeBits = 3,
-        .needsFlags = MAAR_CAPTURE_NEEDS_KNOWN_BIT,
-    };
-    put(bench, MAAR_CAPTURE_KIND_BUFFER, &buffer, sizeof buffer);
-}
-
-static void put_bind(struct capture_bench* bench, uint32_t kind, uint64_t object, uint64_t memory,
-                     uint64_t offset)
-{
-    const MaarCaptureBind bind = {
-        .device = 1, .objectKind = kind, .object = object, .memory = memory, .offset = offset};
-    put(bench, MAAR_CAPTURE_KIND_BIND, &bind, sizeof bind);
-}
-
-static void put_end(struct capture_bench* bench, MaarCaptureKind kind, uint64_t handle)
-{
-    const MaarCaptureEnd end = {.device = 1, .handle = handle};
-    put(bench, kind, &end, sizeof end);
-}
-
-static void put_name(struct capture_bench* bench, uint32_t kind, uint64_t object, const char* name)
-{
-    const MaarCaptureName facts = {.device = 1, .objectKind = kind, .object = object};
-    maar_capture_write_texts(bench->writer, MAAR_CAPTURE_KIND_NAME, &facts, sizeof facts, &name, 1);
-}
 
 static void load(struct capture_bench* bench, struct support_history* history)
 {
@@ -128,14 +22,14 @@ static void history_of_a_life_is_as_it_was_written(void** state)
 {
     struct capture_bench* bench = *state;
     struct support_history history;
-    put_device(bench);
-    put_memory(bench, HANDLE_MEMORY, MIB, 1);
-    put_buffer(bench, HANDLE_BUFFER, 4096);
-    put_bind(bench, MAAR_CAPTURE_OBJECT_BUFFER, HANDLE_BUFFER, HANDLE_MEMORY, 512);
-    put_name(bench, MAAR_CAPTURE_OBJECT_BUFFER, HANDLE_BUFFER, "vertices");
-    put_end(bench, MAAR_CAPTURE_KIND_BUFFER_END, HANDLE_BUFFER);
-    put_end(bench, MAAR_CAPTURE_KIND_MEMORY_END, HANDLE_MEMORY);
-    close_writer(bench);
+    capture_put_device(bench);
+    capture_put_memory(bench, HANDLE_MEMORY, MIB, 1);
+    capture_put_buffer(bench, HANDLE_BUFFER, 4096);
+    capture_put_bind(bench, MAAR_CAPTURE_OBJECT_BUFFER, HANDLE_BUFFER, HANDLE_MEMORY, 512);
+    capture_put_name(bench, MAAR_CAPTURE_OBJECT_BUFFER, HANDLE_BUFFER, "vertices");
+    capture_put_end(bench, MAAR_CAPTURE_KIND_BUFFER_END, HANDLE_BUFFER);
+    capture_put_end(bench, MAAR_CAPTURE_KIND_MEMORY_END, HANDLE_MEMORY);
+    capture_bench_close(bench);
     load(bench, &history);
     assert_string_equal(history.header.program, "a program");
     assert_int_equal(history.header.state, MAAR_CAPTURE_STATE_COMPLETE);
@@ -163,12 +57,12 @@ static void handles_that_come_again_are_other_objects(void** state)
 {
     struct capture_bench* bench = *state;
     struct support_history history;
-    put_device(bench);
+    capture_put_device(bench);
     for (uint32_t i = 0; i < 3000; ++i) {
-        put_memory(bench, HANDLE_MEMORY + i % 2, 100 + i, 0);
-        put_end(bench, MAAR_CAPTURE_KIND_MEMORY_END, HANDLE_MEMORY + i % 2);
+        capture_put_memory(bench, HANDLE_MEMORY + i % 2, 100 + i, 0);
+        capture_put_end(bench, MAAR_CAPTURE_KIND_MEMORY_END, HANDLE_MEMORY + i % 2);
     }
-    close_writer(bench);
+    capture_bench_close(bench);
     load(bench, &history);
     assert_int_equal(history.memories.count, 3000);
     for (uint32_t i = 0; i < 3000; ++i) {
@@ -190,10 +84,10 @@ static void long_names_are_whole(void** state)
     for (size_t i = 0; i < LENGTH; ++i) {
         name[i] = (char)('a' + i % 26);
     }
-    put_device(bench);
-    put_buffer(bench, HANDLE_BUFFER, 4096);
-    put_name(bench, MAAR_CAPTURE_OBJECT_BUFFER, HANDLE_BUFFER, name);
-    close_writer(bench);
+    capture_put_device(bench);
+    capture_put_buffer(bench, HANDLE_BUFFER, 4096);
+    capture_put_name(bench, MAAR_CAPTURE_OBJECT_BUFFER, HANDLE_BUFFER, name);
+    capture_bench_close(bench);
     load(bench, &history);
     assert_string_equal(support_history_text(&history, history.resources.items[0].name), name);
     support_history_release(&history);
@@ -206,21 +100,21 @@ static void live_capture_is_read_as_it_grows(void** state)
     struct capture_bench* bench = *state;
     struct support_history history;
     struct support_error error = {.text = ""};
-    put_device(bench);
-    put_memory(bench, HANDLE_MEMORY, MIB, 0);
+    capture_put_device(bench);
+    capture_put_memory(bench, HANDLE_MEMORY, MIB, 0);
     struct support_capture_reader* reader = support_capture_open(bench->path, true, &error);
     assert_non_null(reader);
     assert_true(support_history_begin(&history, "live", &error));
     assert_true(support_history_add(&history, reader, &error));
     assert_int_equal(history.memories.count, 1);
     for (uint32_t i = 1; i < 40000; ++i) { /* more than one chunk */
-        put_memory(bench, HANDLE_MEMORY + i, MIB, 0);
+        capture_put_memory(bench, HANDLE_MEMORY + i, MIB, 0);
         if (i % 10000 == 0) {
             assert_true(support_history_add(&history, reader, &error));
             assert_int_equal(history.memories.count, i + 1);
         }
     }
-    close_writer(bench);
+    capture_bench_close(bench);
     assert_true(support_history_add(&history, reader, &error));
     assert_int_equal(history.memories.count, 40000);
     assert_int_equal(history.header.state, MAAR_CAPTURE_STATE_COMPLETE);
@@ -254,12 +148,12 @@ static void broken_captures_are_refused_by_byte(void** state)
     struct capture_bench* bench = *state;
     struct support_error error;
     size_t size = 0;
-    put_device(bench);
-    put_memory(bench, HANDLE_MEMORY, MIB, 1);
-    put_buffer(bench, HANDLE_BUFFER, 4096);
-    put_bind(bench, MAAR_CAPTURE_OBJECT_BUFFER, HANDLE_BUFFER, HANDLE_MEMORY, 512);
-    put_name(bench, MAAR_CAPTURE_OBJECT_BUFFER, HANDLE_BUFFER, "vertices");
-    close_writer(bench);
+    capture_put_device(bench);
+    capture_put_memory(bench, HANDLE_MEMORY, MIB, 1);
+    capture_put_buffer(bench, HANDLE_BUFFER, 4096);
+    capture_put_bind(bench, MAAR_CAPTURE_OBJECT_BUFFER, HANDLE_BUFFER, HANDLE_MEMORY, 512);
+    capture_put_name(bench, MAAR_CAPTURE_OBJECT_BUFFER, HANDLE_BUFFER, "vertices");
+    capture_bench_close(bench);
     char* data = read_whole(bench, &size);
     assert_true(build(data, size, &error));
     size_t refused = 0;
@@ -287,7 +181,7 @@ static void expect_fault(struct capture_bench* bench, const char* words)
 {
     struct support_error error = {.text = ""};
     struct support_history history;
-    close_writer(bench);
+    capture_bench_close(bench);
     assert_false(support_history_load(bench->path, &history, &error));
     assert_non_null(strstr(error.text, words));
     assert_non_null(strstr(error.text, "byte "));
@@ -295,21 +189,21 @@ static void expect_fault(struct capture_bench* bench, const char* words)
 
 static void types_that_do_not_exist_are_refused(void** state)
 {
-    put_device(*state);
-    put_memory(*state, HANDLE_MEMORY, MIB, 2);
+    capture_put_device(*state);
+    capture_put_memory(*state, HANDLE_MEMORY, MIB, 2);
     expect_fault(*state, "memory type");
 }
 
 static void impossible_sizes_are_refused(void** state)
 {
-    put_device(*state);
-    put_memory(*state, HANDLE_MEMORY, UINT64_MAX / 2, 1);
+    capture_put_device(*state);
+    capture_put_memory(*state, HANDLE_MEMORY, UINT64_MAX / 2, 1);
     expect_fault(*state, "size");
 }
 
 static void devices_that_do_not_exist_are_refused(void** state)
 {
-    put_memory(*state, HANDLE_MEMORY, MIB, 0);
+    capture_put_memory(*state, HANDLE_MEMORY, MIB, 0);
     expect_fault(*state, "device");
 }
 
@@ -318,19 +212,19 @@ static void ends_of_unknown_objects_are_counted(void** state)
 {
     struct capture_bench* bench = *state;
     struct support_history history;
-    put_device(bench);
-    put_end(bench, MAAR_CAPTURE_KIND_BUFFER_END, HANDLE_BUFFER);
-    put_end(bench, MAAR_CAPTURE_KIND_MEMORY_END, HANDLE_MEMORY);
-    put_bind(bench, MAAR_CAPTURE_OBJECT_BUFFER, HANDLE_BUFFER, HANDLE_MEMORY, 0);
-    put(bench, (MaarCaptureKind)999, NULL, 0);
-    close_writer(bench);
+    capture_put_device(bench);
+    capture_put_end(bench, MAAR_CAPTURE_KIND_BUFFER_END, HANDLE_BUFFER);
+    capture_put_end(bench, MAAR_CAPTURE_KIND_MEMORY_END, HANDLE_MEMORY);
+    capture_put_bind(bench, MAAR_CAPTURE_OBJECT_BUFFER, HANDLE_BUFFER, HANDLE_MEMORY, 0);
+    capture_put(bench, (MaarCaptureKind)999, NULL, 0);
+    capture_bench_close(bench);
     load(bench, &history);
     assert_int_equal(history.strays, 3);
     assert_int_equal(history.unknown, 1);
     support_history_release(&history);
 }
 
-#define CASE(name) cmocka_unit_test_setup_teardown(name, begin_capture, end_capture)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, capture_bench_begin, capture_bench_end)
 
 int main(void)
 {

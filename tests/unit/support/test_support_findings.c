@@ -1,0 +1,201 @@
+/*
+ * Findings that no driver of the tests can be made to have: budgets, lazily allocated memory; and
+ * the edges of the others. docs/findings.md has the rest as programs.
+ */
+#if !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#endif
+
+#include "support/findings.h"
+#include "tests/rig/capture_bench.h"
+
+#include <stdlib.h>
+
+enum { MEMORY = 0x10, BUFFER = 0x1000, IMAGE = 0x2000 };
+
+struct advice {
+    struct support_history history;
+    struct support_findings findings;
+};
+
+static void advise(struct capture_bench* bench, struct advice* advice)
+{
+    struct support_error error = {.text = ""};
+    capture_bench_close(bench);
+    if (!support_history_load(bench->path, &advice->history, &error) ||
+        !support_findings_find(&advice->history, &advice->findings, &error)) {
+        fail_msg("%s", error.text);
+    }
+}
+
+static void end_advice(struct advice* advice)
+{
+    support_findings_release(&advice->findings);
+    support_history_release(&advice->history);
+}
+
+static const struct support_finding* find(const struct advice* advice,
+                                          enum support_finding_kind kind)
+{
+    for (size_t i = 0; i < advice->findings.count; ++i) {
+        if (advice->findings.items[i].kind == kind) {
+            return &advice->findings.items[i];
+        }
+    }
+    return NULL;
+}
+
+static void put_budget(struct capture_bench* bench, uint64_t budget, uint64_t usage)
+{
+    const MaarCaptureBudget facts = {
+        .device = 1, .heapCount = 2, .budget = {budget, 0}, .usage = {usage, usage}};
+    capture_put(bench, MAAR_CAPTURE_KIND_BUDGET, &facts, sizeof facts);
+}
+
+static void use_above_the_budget_is_found_by_its_most(void** state)
+{
+    struct advice advice;
+    capture_put_device(*state);
+    put_budget(*state, 100 * MIB, 90 * MIB);
+    put_budget(*state, 100 * MIB, 130 * MIB);
+    put_budget(*state, 100 * MIB, 110 * MIB);
+    advise(*state, &advice);
+    const struct support_finding* found = find(&advice, SUPPORT_FINDING_OVER_BUDGET);
+    assert_non_null(found);
+    assert_int_equal(found->verdict, SUPPORT_VERDICT_PROVED);
+    assert_int_equal(found->heap, 0);
+    assert_int_equal(found->most, 30 * MIB);
+    assert_int_equal(advice.findings.count, 1); /* a budget of 0 is unknown */
+    end_advice(&advice);
+}
+
+static void put_image(struct capture_bench* bench, uint64_t handle, uint32_t usage, uint32_t types)
+{
+    const MaarCaptureImage image = {.device = 1,
+                                    .image = handle,
+                                    .usage = usage,
+                                    .format = 37,
+                                    .width = 64,
+                                    .height = 64,
+                                    .depth = 1,
+                                    .needsSize = 4 * MIB,
+                                    .needsAlignment = 4096,
+                                    .typeBits = types,
+                                    .needsFlags = MAAR_CAPTURE_NEEDS_KNOWN_BIT};
+    capture_put(bench, MAAR_CAPTURE_KIND_IMAGE, &image, sizeof image);
+}
+
+static void transient_images_outside_lazy_memory_are_found(void** state)
+{
+    struct advice advice;
+    const MaarCaptureType lazy = {.device = 1,
+                                  .type = 1,
+                                  .heap = 0,
+                                  .flags = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
+                                           VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT};
+    const uint32_t usage =
+        VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT | VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
+    capture_put_device(*state);
+    capture_put(*state, MAAR_CAPTURE_KIND_TYPE, &lazy, sizeof lazy);
+    capture_put_memory(*state, MEMORY, 8 * MIB, 0);
+    capture_put_memory(*state, MEMORY + 1, 4 * MIB, 1);
+    for (uint32_t i = 0; i < 2; ++i) {
+        put_image(*state, IMAGE + i, usage, 3);
+        capture_put_bind(*state, MAAR_CAPTURE_OBJECT_IMAGE, IMAGE + i, MEMORY, i * 4 * MIB);
+    }
+    put_image(*state, IMAGE + 2, usage, 3); /* where it belongs */
+    capture_put_bind(*state, MAAR_CAPTURE_OBJECT_IMAGE, IMAGE + 2, MEMORY + 1, 0);
+    advise(*state, &advice);
+    const struct support_finding* found = find(&advice, SUPPORT_FINDING_LAZY);
+    assert_non_null(found);
+    assert_int_equal(found->verdict, SUPPORT_VERDICT_BOUNDED);
+    assert_int_equal(found->least, 0);
+    assert_int_equal(found->most, 8 * MIB);
+    assert_int_equal(found->object_count, 2);
+    end_advice(&advice);
+}
+
+/* Resources in system memory while the card is full are a fallback, and no mistake. */
+static void fallbacks_of_a_full_card_are_no_finding(void** state)
+{
+    struct advice advice;
+    capture_put_device(*state);
+    capture_put_memory(*state, MEMORY, 1022 * MIB, 1); /* type 1 lies in heap 0 of 1 GiB */
+    put_image(*state, IMAGE, VK_IMAGE_USAGE_SAMPLED_BIT, 3);
+    capture_put_memory(*state, MEMORY + 1, 4 * MIB, 0);
+    capture_put_bind(*state, MAAR_CAPTURE_OBJECT_IMAGE, IMAGE, MEMORY + 1, 0);
+    advise(*state, &advice);
+    assert_null(find(&advice, SUPPORT_FINDING_WRONG_HEAP));
+    end_advice(&advice);
+}
+
+/* Bytes are those of the fullest moment, and of a heap only what its own memories hold. */
+static void bytes_never_bound_are_those_of_the_peak(void** state)
+{
+    struct advice advice;
+    capture_put_device(*state);
+    for (uint32_t i = 0; i < 3; ++i) { /* one after another: the peak is one memory */
+        capture_put_memory(*state, MEMORY, 16 * MIB, 0);
+        capture_put_buffer(*state, BUFFER, MIB);
+        capture_put_bind(*state, MAAR_CAPTURE_OBJECT_BUFFER, BUFFER, MEMORY, i * MIB);
+        capture_put_end(*state, MAAR_CAPTURE_KIND_BUFFER_END, BUFFER);
+        capture_put_end(*state, MAAR_CAPTURE_KIND_MEMORY_END, MEMORY);
+    }
+    advise(*state, &advice);
+    const struct support_finding* found = find(&advice, SUPPORT_FINDING_NEVER_BOUND);
+    assert_non_null(found);
+    assert_int_equal(found->most, 15 * MIB);
+    assert_int_equal(found->least, found->most);
+    end_advice(&advice);
+}
+
+/* The texts of a program reach JSON and the terminal without harm. */
+static void hostile_names_stay_text(void** state)
+{
+    struct advice advice;
+    char* text = NULL;
+    size_t size = 0;
+    capture_put_device(*state);
+    put_image(*state, IMAGE, VK_IMAGE_USAGE_SAMPLED_BIT, 3);
+    capture_put_name(*state, MAAR_CAPTURE_OBJECT_IMAGE, IMAGE, "\"}\x1b[2J\xff\n<b>");
+    capture_put_memory(*state, MEMORY, 4 * MIB, 0);
+    capture_put_bind(*state, MAAR_CAPTURE_OBJECT_IMAGE, IMAGE, MEMORY, 0);
+    advise(*state, &advice);
+    assert_non_null(find(&advice, SUPPORT_FINDING_WRONG_HEAP));
+    FILE* file = open_memstream(&text, &size);
+    assert_non_null(file);
+    support_findings_write(&advice.history, &advice.findings, 5, file);
+    assert_int_equal(fclose(file), 0);
+    assert_null(strchr(text, '\x1b'));
+    assert_non_null(strstr(text, "wrong-heap"));
+    free(text);
+    char* json = support_findings_json(&advice.history, &advice.findings);
+    assert_non_null(json);
+    assert_non_null(strstr(json, "\"wrong-heap\""));
+    assert_null(strchr(json, '\x1b'));
+    free(json);
+    end_advice(&advice);
+}
+
+static void capture_without_events_has_no_finding(void** state)
+{
+    struct advice advice;
+    advise(*state, &advice);
+    assert_int_equal(advice.findings.count, 0);
+    end_advice(&advice);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, capture_bench_begin, capture_bench_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(use_above_the_budget_is_found_by_its_most),
+        CASE(transient_images_outside_lazy_memory_are_found),
+        CASE(fallbacks_of_a_full_card_are_no_finding),
+        CASE(bytes_never_bound_are_those_of_the_peak),
+        CASE(hostile_names_stay_text),
+        CASE(capture_without_events_has_no_finding),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
