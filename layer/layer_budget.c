@@ -15,6 +15,16 @@
  */
 #define BUDGET_INTERVAL_NS ((uint64_t)100 * 1000 * 1000)
 
+bool maar_layer_is_listed(const char* const* names, uint32_t count, const char* name)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool maar_layer_has_extension(const struct layer_device* device, const char* name)
 {
     const PFN_vkEnumerateDeviceExtensionProperties list =

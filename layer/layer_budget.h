@@ -6,6 +6,9 @@
 
 #include "layer/layer_state.h"
 
+/* Whether a list of extensions has a name. */
+bool maar_layer_is_listed(const char* const* names, uint32_t count, const char* name);
+
 /* Whether the physical device has an extension. */
 bool maar_layer_has_extension(const struct layer_device* device, const char* name);
 

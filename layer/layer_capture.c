@@ -57,7 +57,7 @@ static void log_line(const char* what, const char* path, const char* reason)
     }
     if (length > 0) {
         const size_t size = (size_t)length < sizeof line ? (size_t)length : sizeof line - 1;
-        /* There is nobody to tell when the log cannot be written. */
+        /* Nobody hears when the log cannot be written. */
         const ssize_t written = write(number, line, size);
         (void)written;
     }
@@ -88,7 +88,7 @@ static const char* last_part(const char* path)
     return part;
 }
 
-/* Makes the part of the file's name that tells the program. */
+/* Makes the part of the file's name that names the program. */
 static void make_name(char name[NAME_ROOM], const char* program)
 {
     size_t length = 0;
@@ -236,7 +236,7 @@ void maar_layer_begin_capture(void)
 {
     (void)pthread_mutex_lock(&capture_lock);
     if (is_begun && owner != getpid()) {
-        give_up_file(); /* a fork of which the layer was not told */
+        give_up_file(); /* a fork without the handlers of forks */
     }
     if (!is_begun) {
         struct opening_room* const room = maar_host_calloc(NULL, 1, sizeof *room);

@@ -35,12 +35,7 @@ static VkLayerDeviceCreateInfo* find_device_link(const VkDeviceCreateInfo* info)
 
 static bool enables(const VkDeviceCreateInfo* info, const char* name)
 {
-    for (uint32_t i = 0; i < info->enabledExtensionCount; ++i) {
-        if (strcmp(info->ppEnabledExtensionNames[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return maar_layer_is_listed(info->ppEnabledExtensionNames, info->enabledExtensionCount, name);
 }
 
 static void fill_device(struct layer_device* state, const VkDeviceCreateInfo* info)

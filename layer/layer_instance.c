@@ -6,6 +6,7 @@
 #include <vulkan/vk_layer.h>
 
 #include "core/host_memory.h"
+#include "layer/layer_budget.h"
 #include "layer/layer_capture.h"
 #include "layer/layer_registry.h"
 
@@ -26,16 +27,6 @@ static VkLayerInstanceCreateInfo* find_instance_link(const VkInstanceCreateInfo*
     return NULL;
 }
 
-static bool has_extension(const VkInstanceCreateInfo* info, const char* name)
-{
-    for (uint32_t i = 0; i < info->enabledExtensionCount; ++i) {
-        if (strcmp(info->ppEnabledExtensionNames[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void fill_instance(struct layer_instance* state, VkInstance instance,
                           const VkInstanceCreateInfo* info)
 {
@@ -45,7 +36,8 @@ static void fill_instance(struct layer_instance* state, VkInstance instance,
                                                                          : VK_API_VERSION_1_0;
     state->has_properties2 =
         state->version >= VK_API_VERSION_1_1 ||
-        has_extension(info, VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME);
+        maar_layer_is_listed(info->ppEnabledExtensionNames, info->enabledExtensionCount,
+                             VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME);
 #define LAYER_TAKE(name) state->next.name = (PFN_vk##name)state->next_get(instance, "vk" #name);
     LAYER_INSTANCE_FUNCTIONS(LAYER_TAKE)
 #undef LAYER_TAKE

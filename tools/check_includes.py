@@ -43,6 +43,11 @@ VULKAN_NAME = re.compile(r"\bVk[A-Z]\w*")
 HOST_ALLOCATION = re.compile(r"(?<![\w.>])(?:malloc|calloc|realloc|free|aligned_alloc)\s*\(")
 FORBIDDEN_CALL = re.compile(
     r"(?<![\w.>])(?:v?f?printf|puts|fputs|putchar|fwrite|exit|_Exit|abort|getenv|perror)\s*\(")
+# The layer reads its environment with secure_getenv, and allocates as the library does.
+LAYER_ENTRY = "vkNegotiateLoaderLayerInterfaceVersion"
+LAYER_FORBIDDEN = re.compile(
+    r"(?<![\w.>])(?:v?f?printf|puts|fputs|putchar|fwrite|exit|_Exit|abort|getenv|setenv|perror|"
+    r"malloc|calloc|realloc|free)\s*\(")
 STATIC = re.compile(r"^(?:static|MAAR_INLINE|MAAR_NOINLINE)\s+(?:inline\s+)?(?:const\s+)?"
                     r"[\w\s*]*?\b(\w+)\(", re.MULTILINE)
 VARIABLE = re.compile(r"^(?:static\b[^;={(]*?|\} )(\w+)\s*(?:\[[^\]]*\])*\s*[=;]", re.MULTILINE)
@@ -123,6 +128,8 @@ class Check:
                 self.report(path, line, f"CUDA and HIP may not include each other: {name}")
 
     def check_calls(self, path, code):
+        if path.startswith("layer/"):
+            self.check_layer_calls(path, code)
         if not path.startswith(LIBRARY):
             return
         # The simulated driver is a driver: it defines the functions that others call.
@@ -143,6 +150,15 @@ class Check:
                 if match[0] not in KNOWN_TO_INTEGERS:
                     self.report(path, line_of(code, match.start()),
                                 f"placement and plan may not use {match[0]}")
+
+    def check_layer_calls(self, path, code):
+        """A layer calls the next one, and prints nothing."""
+        for match in VULKAN_CALL.finditer(code):
+            if not match[0].startswith(LAYER_ENTRY):
+                self.report(path, line_of(code, match.start()),
+                            f"call it through the table: {match[0]}")
+        for match in LAYER_FORBIDDEN.finditer(code):
+            self.report(path, line_of(code, match.start()), f"the layer may not call {match[0]}")
 
     def check_unique(self):
         """Checks the names of files, and the names that the amalgamation puts into one file."""

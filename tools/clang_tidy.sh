@@ -18,7 +18,7 @@ case ${1-} in
 esac
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${1:-$root/build/tidy}
-pattern=${2:-/(core|backends|interop|support|tools)/}
+pattern=${2:-/(core|backends|interop|layer|support|tools)/}
 if ! command -v run-clang-tidy-14 >/dev/null || ! command -v clang-14 >/dev/null; then
     echo "clang_tidy.sh: clang-tidy 14 is not installed (Debian: clang-14 clang-tidy-14)" >&2
     exit 77

@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOMS = ("include", "core/placement", "core/memory", "core/time", "core/plan", "core/paging",
          "core/objects", "core/transient", "core/reservation", "core/tile_cache",
-         "core/watch", "core", "backends", "interop", "support", "tools", "samples",
+         "core/watch", "core", "backends", "interop", "layer", "support", "tools", "samples",
          "bench", "tests", "shaders", "scripts")
 C_SUFFIXES = (".c", ".h", ".cpp", ".cu")
 SHADER_SUFFIXES = (".comp", ".vert", ".frag", ".glsl")

@@ -16,17 +16,18 @@
 #include <unistd.h>
 
 static const char capture_help[] =
-    "Usage: maar capture [-o PREFIX] [--limit SIZE] [--driver-memory] [--] PROGRAM [ARGUMENT...]\n"
+    "Usage: maar capture [OPTION...] [--] PROGRAM [ARGUMENT...]\n"
     "\n"
-    "Runs a program and records what it does with device memory: a file\n"
-    "PREFIX.PROGRAM.PROCESS.maarcap for each process that uses Vulkan. The program itself runs as\n"
-    "without it; the exit code is the program's. docs/captures.md explains the files.\n"
+    "Runs a program and records what it does with device memory: one file\n"
+    "PREFIX.PROGRAM.PROCESS.maarcap for each process that uses Vulkan. The program runs as it "
+    "does\n"
+    "without. The exit code is the program's. docs/captures.md explains the files.\n"
     "\n"
-    "  -o, --output PREFIX  beginning of the files' names, or a folder; \"maar\" by default\n"
-    "  --limit SIZE         most bytes of a file (KiB, MiB, GiB): the capture ends there, the\n"
-    "                       program goes on\n"
-    "  --driver-memory      also record what drivers allocate for themselves, by\n"
-    "                       VK_EXT_device_memory_report, with which some drivers crash\n";
+    "  --output PREFIX  beginning of the files' names, or a folder; \"maar\" by default (-o)\n"
+    "  --limit SIZE     most bytes of a file (KiB, MiB, GiB). The capture ends there, the program\n"
+    "                   goes on\n"
+    "  --driver-memory  also record what drivers allocate for themselves, by\n"
+    "                   VK_EXT_device_memory_report; some drivers crash with it\n";
 
 enum capture_option { OPTION_LIMIT = 256, OPTION_DRIVER_MEMORY };
 

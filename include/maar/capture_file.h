@@ -710,7 +710,7 @@ typedef struct MaarCapturePoint {
     uint64_t submission;
     /** VkSemaphore */
     uint64_t semaphore;
-    /** Value of a timeline; 0 for a binary semaphore. */
+    /** Value of a timeline; without meaning for a binary semaphore. */
     uint64_t value;
 } MaarCapturePoint;
 

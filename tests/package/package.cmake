@@ -23,6 +23,17 @@ function(use_installed_command)
     run(${prefix}/bin/maar replay captured-vkcube --device simulated:cpu-swiftshader)
     run(${prefix}/bin/maar replay ${prefix}/share/maar/traces/captured-vkcube.csv
         --device simulated:${prefix}/share/maar/profiles/cpu-swiftshader.json)
+    if(EXISTS ${prefix}/share/vulkan/implicit_layer.d/VkLayer_MAAR_capture.json)
+        file(READ ${prefix}/share/vulkan/implicit_layer.d/VkLayer_MAAR_capture.json manifest)
+        string(JSON library GET "${manifest}" layer library_path)
+        if(IS_ABSOLUTE ${library} OR
+                NOT EXISTS ${prefix}/share/vulkan/implicit_layer.d/${library})
+            message(FATAL_ERROR "the layer's manifest names ${library}")
+        endif()
+        run(${prefix}/bin/maar capture --output ${here}.capture -- ${CMAKE_COMMAND} -E true)
+    elseif(CMAKE_HOST_SYSTEM_NAME STREQUAL "Linux")
+        message(FATAL_ERROR "the layer's manifest was not installed")
+    endif()
     execute_process(COMMAND ${prefix}/bin/maar info --device simulated:nvidia
         RESULT_VARIABLE result ERROR_VARIABLE output)
     string(FIND "${output}" "nvidia: no such profile; looked for the file \"nvidia\" and in \
@@ -39,7 +50,7 @@ if(WAY STREQUAL "install")
     # From a copy of the sources that is gone afterwards: nor where those lay.
     file(REMOVE_RECURSE ${here}.sources)
     foreach(part IN ITEMS CMakeLists.txt LICENSE backends interop cmake core data include
-            shaders support tools)
+            layer shaders support tools)
         file(COPY ${SOURCE}/${part} DESTINATION ${here}.sources)
     endforeach()
     run(${CMAKE_COMMAND} -S ${here}.sources -B ${here} ${configure}
