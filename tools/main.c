@@ -1,6 +1,6 @@
 /*
- * The maar command: shows the memory of devices, replays the memory traffic of programs, and plans
- * the transient resources of frames.
+ * The maar command: shows the memory of devices, replays the memory traffic of programs, plans the
+ * transient resources of frames, and finds the devices on which something fits.
  */
 #include "maar/base.h"
 #include "tool_commands.h"
@@ -22,6 +22,7 @@ static void print_usage(FILE* file)
             "  maar report    show a captured program's memory over time, as one HTML page\n"
             "  maar advise    say what a captured program wastes, and how to mend it\n"
             "  maar plan      place the transient resources of a frame, and prove a lower bound\n"
+            "  maar fit       find out on which devices a program, a frame or a model fits\n"
             "\n"
             "  maar COMMAND --help or maar help COMMAND explains the options; maar --version\n"
             "  prints the version.\n"
@@ -47,6 +48,9 @@ static int run_command(const char* name, int argc, char** argv)
         if (strcmp(name, commands[i].name) == 0) {
             return commands[i].run(argc, argv);
         }
+    }
+    if (strcmp(name, "fit") == 0) {
+        return tool_command_fit(argc, argv);
     }
     return -1;
 }
