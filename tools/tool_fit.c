@@ -59,8 +59,9 @@ static const char help_text[] =
     "  --recompute R    activations computed again: none (the default), selective or full\n"
     "\n"
     "The table: heap is where resources of the device go first; Maar holds is the most bytes of\n"
-    "VkDeviceMemory in it; left is what remains of the heap, or of its budget; missing is what\n"
-    "finds no place there. docs/fitting.md explains the rest, with all formulas.\n"
+    "VkDeviceMemory in it; left is what remains of the heap, or of its budget (of all heaps, if\n"
+    "the device has no memory of its own); missing is what finds no place there. docs/fitting.md "
+    "explains the rest, with all formulas.\n"
     "\n"
     "Exit codes: 0 it fits on all chosen devices, without --device on any; 1 it does not fit, or\n"
     "that is not proved; 2 bad arguments, malformed input, no such profile.\n";

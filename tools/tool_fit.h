@@ -215,6 +215,7 @@ struct tool_fit_result {
     struct tool_fit_heap heaps[VK_MAX_MEMORY_HEAPS];
     uint32_t heap_count;
     uint32_t main_heap; /* where a resource of the device goes first */
+    bool is_integrated; /* it has no memory of its own: each heap is as good as another */
     struct tool_fit_failure failure;
     uint64_t failures;       /* resources without any memory */
     uint64_t unplaced_peak;  /* the most bytes without any memory at one time */

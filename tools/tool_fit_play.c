@@ -176,7 +176,7 @@ static bool is_elsewhere(const struct fit_player* player, const struct tool_reso
                          uint32_t heap)
 {
     const VkPhysicalDeviceMemoryProperties* const memory = &player->tool->memory;
-    if (player->integrated || player->result->heaps[heap].is_device_local ||
+    if (player->result->is_integrated || player->result->heaps[heap].is_device_local ||
         (plan->usage != MAAR_MEMORY_USAGE_DEVICE_LOCAL &&
          plan->usage != MAAR_MEMORY_USAGE_TRANSIENT)) {
         return false;
@@ -341,8 +341,8 @@ static void read_device(struct fit_player* player)
     result->max_memory_count = tool->properties.limits.maxMemoryAllocationCount;
     result->max_memory_size = tool->profile->limits.maxMemoryAllocationSize;
     result->max_buffer_size = tool->max_buffer_size;
-    player->integrated = tool->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
-                         tool->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    result->is_integrated = tool->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU ||
+                            tool->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
 }
 
 static int play_open(struct fit_player* player)
@@ -437,13 +437,12 @@ static int play_once(const struct play* play, bool whole_heaps,
     return code;
 }
 
-/* A hole can only be the reason if there are enough free bytes. */
+/* Holes are the reason only if all that is missing would have fitted into them. */
 static void correct_reason(struct tool_fit_result* result)
 {
     struct tool_fit_failure* const failure = &result->failure;
-    const struct tool_fit_heap* const heap = &result->heaps[failure->heap];
     const uint64_t missing = result->unplaced_peak + result->elsewhere_peak;
-    if (failure->reason == TOOL_FIT_HOLES && missing > rest(heap->size, heap->live_peak)) {
+    if (failure->reason == TOOL_FIT_HOLES && missing > failure->free) {
         failure->reason = TOOL_FIT_HEAP_FULL;
     }
 }

@@ -151,6 +151,16 @@ static uint64_t left_of(const struct tool_fit_heap* heap)
     return room > used ? room - used : 0;
 }
 
+/* The bytes that stay free for resources of the device. */
+static uint64_t left_in_all(const struct tool_fit_result* result)
+{
+    uint64_t left = 0;
+    for (uint32_t i = 0; i < result->heap_count; ++i) {
+        left += result->is_integrated || i == result->main_heap ? left_of(&result->heaps[i]) : 0;
+    }
+    return left;
+}
+
 /* Writes a heap's size, with a star if no device reported it. */
 static const char* format_heap(const struct tool_fit_heap* heap, char* out, size_t size)
 {
@@ -194,7 +204,7 @@ void tool_fit_print_row(const struct tool_fit_demand* demand, const struct tool_
            verdicts[result->verdict], result->main_heap, format_heap(heap, size, sizeof(size)),
            format_budget(heap, budget, sizeof(budget)),
            tool_format_size(heap->held_peak, held, sizeof(held)),
-           tool_format_size(fits ? left_of(heap) : missing_bytes(result), rest, sizeof(rest)),
+           tool_format_size(fits ? left_in_all(result) : missing_bytes(result), rest, sizeof(rest)),
            fits ? "left" : "missing");
     if (!fits) {
         describe_failure(demand, result, reason, sizeof(reason));
@@ -372,6 +382,8 @@ bool tool_fit_print_json(const struct tool_fit_demand* demand, const struct tool
                                               : json_boolean(result->verdict == TOOL_FIT_YES));
     add(object, "reason", describe_reason(demand, result));
     add_number(object, "main_heap", result->main_heap);
+    add(object, "integrated", json_boolean(result->is_integrated));
+    add_number(object, "left_bytes", left_in_all(result));
     add_number(object, "missing_bytes", missing_bytes(result));
     add_number(object, "unplaced_bytes", result->unplaced_peak);
     add_number(object, "host_bytes", result->elsewhere_peak);
