@@ -66,9 +66,11 @@ def more_bits(layer, layers):
 class Model:
     """A transformer of the LLaMA family."""
 
-    def __init__(self, layers, hidden, heads, kv_heads, feed, vocabulary, context, rope=False):
+    has_frequencies = False  # of the rotary embedding, as a tensor
+
+    def __init__(self, layers, hidden, heads, kv_heads, feed, vocabulary, context):
         self.layers, self.hidden, self.heads, self.kv_heads = layers, hidden, heads, kv_heads
-        self.feed, self.vocabulary, self.context, self.rope = feed, vocabulary, context, rope
+        self.feed, self.vocabulary, self.context = feed, vocabulary, context
 
     def tensors(self, mixture):
         """Name, shape and type of each tensor, in a mixture of types as llama.cpp makes it."""
@@ -76,7 +78,7 @@ class Model:
         output = base if base in ("F16", "F32", "Q8_0") else "Q6_K"
         width = self.hidden // self.heads * self.kv_heads
         yield "token_embd.weight", (self.hidden, self.vocabulary), base
-        if self.rope:
+        if self.has_frequencies:
             yield "rope_freqs.weight", (self.hidden // self.heads // 2,), "F32"
         for layer in range(self.layers):
             more = "Q6_K" if mixture == "Q4_K_M" and more_bits(layer, self.layers) else base
@@ -116,7 +118,13 @@ class Model:
         return made, total
 
 
+class Model3(Model):
+    """The third generation of the family."""
+
+    has_frequencies = True
+
+
 LLAMA_2_7B = Model(32, 4096, 32, 32, 11008, 32000, 4096)
-LLAMA_3_8B = Model(32, 4096, 32, 8, 14336, 128256, 8192, rope=True)
-LLAMA_3_70B = Model(80, 8192, 64, 8, 28672, 128256, 131072, rope=True)
+LLAMA_3_8B = Model3(32, 4096, 32, 8, 14336, 128256, 8192)
+LLAMA_3_70B = Model3(80, 8192, 64, 8, 28672, 128256, 131072)
 LLAMA_30B = Model(60, 6656, 52, 52, 17920, 32000, 2048)

@@ -26,7 +26,7 @@ MIB = 2 ** 20
 CARD = "amd-rx7600-navi33-radv26.2"  # heap 1 of 7.98 GiB, heap 0 in host memory
 SHARED = "arm-mali-g610-panvk25.0"  # one heap
 LARGE = ("--device", SHARED, "--heap", "0=1024GiB")
-TINY = files.Model(2, 256, 4, 2, 512, 256, 64, rope=True)
+TINY = files.Model3(2, 256, 4, 2, 512, 256, 64)
 HEADER = "op,id,kind,size,alignment,types,stream,time_ns,usage,note\n"
 FRAMES = ["deferred_1080p", "deferred_4k", "forwardplus_msaa4_1440p", "frostbite_like_4k",
           "taau_1440p_to_4k", "pathtracer_1080p_to_4k", "llm_8b_prefill512", "unet_sd15_512",
