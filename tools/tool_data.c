@@ -241,6 +241,18 @@ void tool_data_complain(enum tool_data_kind kind, const char* name)
     free_names(&list);
 }
 
+const char* tool_data_beside(const char* path, const char* suffix, char* out, size_t size)
+{
+    static const char own[] = ".resources.csv";
+    const size_t length = strlen(path);
+    if (length < sizeof(own) || strcmp(path + length - (sizeof(own) - 1), own) != 0) {
+        return NULL;
+    }
+    const int stem = (int)(length - (sizeof(own) - 1));
+    const int written = snprintf(out, size, "%.*s%s", stem, path, suffix);
+    return written > 0 && (size_t)written < size && access(out, R_OK) == 0 ? out : NULL;
+}
+
 bool tool_data_for_each(enum tool_data_kind kind, tool_data_visit visit, void* context)
 {
     struct name_list list = {NULL, 0, 0};

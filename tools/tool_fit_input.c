@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PATH_SIZE 4096
 #define BUFFER_TRANSFER (VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT)
@@ -175,11 +174,22 @@ static int fill(struct tool_fit_input* input, uint64_t granularity)
     return code;
 }
 
+static bool is_text(const char* bytes, size_t size)
+{
+    for (size_t i = 0; i < size; ++i) {
+        const unsigned char byte = (unsigned char)bytes[i];
+        if (byte < 0x20 && byte != '\n' && byte != '\r' && byte != '\t') {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* What the first bytes of a file say. */
 static bool guess_kind(const char* path, enum tool_fit_kind* kind)
 {
     static const char trace_head[] = "op,";
-    char head[4] = "";
+    char head[64] = "";
     FILE* const file = fopen(path, "rb");
     if (file == NULL) {
         tool_complain("%s: cannot be opened: %s", path, strerror(errno));
@@ -187,28 +197,18 @@ static bool guess_kind(const char* path, enum tool_fit_kind* kind)
     }
     const size_t got = fread(head, 1, sizeof(head), file);
     fclose(file);
-    if (got == sizeof(head) && memcmp(head, "GGUF", sizeof(head)) == 0) {
+    if (got >= 4 && memcmp(head, "GGUF", 4) == 0) {
         *kind = TOOL_FIT_FROM_GGUF;
     } else if (support_is_gzip(head, got) ||
                (got >= 3 && memcmp(head, trace_head, sizeof(trace_head) - 1) == 0)) {
         *kind = TOOL_FIT_FROM_TRACE;
+    } else if (!is_text(head, got)) {
+        tool_complain("%s: is neither a GGUF file nor a trace nor a frame graph", path);
+        return false;
     } else {
         *kind = TOOL_FIT_FROM_FRAME;
     }
     return true;
-}
-
-/* Returns the file beside NAME.resources.csv whose name is NAME and a suffix, or NULL. */
-static const char* find_beside(const char* path, const char* suffix, char out[PATH_SIZE])
-{
-    static const char own[] = ".resources.csv";
-    const size_t length = strlen(path);
-    if (length < sizeof(own) || strcmp(path + length - (sizeof(own) - 1), own) != 0) {
-        return NULL;
-    }
-    const int written =
-        snprintf(out, PATH_SIZE, "%.*s%s", (int)(length - (sizeof(own) - 1)), path, suffix);
-    return written > 0 && written < PATH_SIZE && access(out, R_OK) == 0 ? out : NULL;
 }
 
 /* Writes the name of a file without its folder, shortened where it is long. */
@@ -234,9 +234,9 @@ static bool load(struct tool_fit_input* input, const char* path)
     if (input->kind == TOOL_FIT_FROM_TRACE) {
         good = support_trace_load(path, &input->trace, &error);
     } else if (input->kind == TOOL_FIT_FROM_FRAME) {
-        const char* const pass_path = find_beside(path, ".passes.csv", passes);
+        const char* const pass_path = tool_data_beside(path, ".passes.csv", passes, sizeof(passes));
         const char* const edge_path =
-            pass_path == NULL ? NULL : find_beside(path, ".edges.csv", edges);
+            pass_path == NULL ? NULL : tool_data_beside(path, ".edges.csv", edges, sizeof(edges));
         good = support_frame_graph_load(path, pass_path, edge_path, &input->graph, &error);
     } else {
         take_file_name(path, input->demand.name);

@@ -113,10 +113,16 @@ static const char* read_cache_shape(const struct support_gguf* gguf, struct cach
                                     : NULL;
 }
 
-/* What the formula of the cache does not know, as sentences. */
-static void note_other_caches(const struct support_gguf* gguf, struct tool_fit_demand* demand)
+/* What the header and the formula of the cache do not say, as sentences. */
+static void note_what_differs(const struct support_gguf* gguf, struct tool_fit_demand* demand)
 {
     uint64_t number = 0;
+    if (read_shape(gguf, "split.count", &number) && number > 1) {
+        tool_fit_note(demand,
+                      "This file is one of %" PRIu64
+                      " parts; the weights in the others are not counted.",
+                      number);
+    }
     if (read_shape(gguf, ".attention.sliding_window", &number)) {
         tool_fit_note(demand,
                       "Layers with a sliding window of %" PRIu64
@@ -215,7 +221,6 @@ int tool_fit_describe_model(const struct support_gguf* gguf,
     int code = TOOL_EXIT_OK;
     if (missing == NULL) {
         code = add_cache(&shape, choose_context(gguf, options), options, demand);
-        note_other_caches(gguf, demand);
     } else if (options->context != 0) {
         tool_complain("--context: %s has no KV cache that can be computed: its header lacks a "
                       "usable %s%s",
@@ -225,6 +230,7 @@ int tool_fit_describe_model(const struct support_gguf* gguf,
         tool_fit_note(demand, "No KV cache is counted: the header lacks a usable %s%s.",
                       gguf->architecture, missing);
     }
+    note_what_differs(gguf, demand);
     tool_fit_note(demand, "The engine's buffers for intermediate results are not counted; "
                           "--reserve SIZE adds bytes for them.");
     return code;
