@@ -81,6 +81,9 @@ static int64_t read_number(struct gguf_reader* reader, uint32_t type)
 {
     const unsigned bits = 8u * forms[type].size;
     const uint64_t at = reader->offset;
+    if (bits == 0) {
+        return 0;
+    }
     const uint64_t number = gguf_read_number(reader, forms[type].size);
     if (type == VALUE_BOOL && number > 1) {
         gguf_fail(reader, at, "a boolean is %" PRIu64, number);
@@ -193,6 +196,18 @@ static bool read_value(struct gguf_reader* reader, struct support_gguf* gguf,
     return skip_array(reader, array);
 }
 
+static void take_alignment(struct gguf_reader* reader, struct support_gguf* gguf,
+                           uint64_t alignment)
+{
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > MAX_ALIGNMENT) {
+        gguf_fail(reader, reader->offset - 4,
+                  "general.alignment is %" PRIu64 ", which is no power of two up to %" PRIu64,
+                  alignment, MAX_ALIGNMENT);
+        return;
+    }
+    gguf->alignment = alignment;
+}
+
 static bool read_values(struct gguf_reader* reader, struct support_gguf* gguf, uint64_t count)
 {
     gguf->alignment = DEFAULT_ALIGNMENT;
@@ -207,15 +222,8 @@ static bool read_values(struct gguf_reader* reader, struct support_gguf* gguf, u
         }
         read_value(reader, gguf, &value);
         gguf->values[gguf->value_count++] = value;
-        if (!reader->failed && strcmp(value.key, "general.alignment") == 0) {
-            const uint64_t alignment = (uint64_t)value.numbers[0];
-            if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > MAX_ALIGNMENT) {
-                return gguf_fail(reader, reader->offset - 4,
-                                 "general.alignment is %" PRIu64 ", which is no power of two up to "
-                                 "%" PRIu64,
-                                 alignment, MAX_ALIGNMENT);
-            }
-            gguf->alignment = alignment;
+        if (!reader->failed && value.count == 1 && strcmp(value.key, "general.alignment") == 0) {
+            take_alignment(reader, gguf, (uint64_t)value.numbers[0]);
         }
     }
     return !reader->failed;

@@ -25,19 +25,25 @@ static void put_number(uint64_t value, size_t size)
     used += size;
 }
 
+/* Without the final zero. */
+static void put_text(const char* text)
+{
+    for (; *text != '\0'; ++text) {
+        header[used++] = (unsigned char)*text;
+    }
+}
+
 static void put_string(const char* text)
 {
     put_number(strlen(text), 8);
-    memcpy(header + used, text, strlen(text));
-    used += strlen(text);
+    put_text(text);
 }
 
 static void begin(bool big_endian, uint64_t tensors, uint64_t keys)
 {
     used = 0;
     big = big_endian;
-    memcpy(header, "GGUF", 4);
-    used = 4;
+    put_text("GGUF");
     put_number(3, 4);
     put_number(tensors, 8);
     put_number(keys, 8);
@@ -87,8 +93,7 @@ static void header_in_either_order_is_read(void** state)
         struct support_error error = {.text = ""};
         begin(order == 1, 2, 3);
         put_key("general.architecture", 8, 4, 8);
-        memcpy(header + used, "some", 4);
-        used += 4;
+        put_text("some");
         put_key("some.block_count", 4, 7, 4);
         put_key("general.alignment", 4, 64, 4);
         put_tensor("first", 3, 8, 0);
