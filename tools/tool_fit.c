@@ -60,8 +60,8 @@ static const char help_text[] =
     "\n"
     "The table: heap is where resources of the device go first; Maar holds is the most bytes of\n"
     "VkDeviceMemory in it; left is what remains of the heap, or of its budget (of all heaps, if\n"
-    "the device has no memory of its own); missing is what finds no place there. docs/fitting.md "
-    "explains the rest, with all formulas.\n"
+    "the device has no memory of its own); missing is what finds no place there.\n"
+    "docs/fitting.md explains the rest, with all formulas.\n"
     "\n"
     "Exit codes: 0 it fits on all chosen devices, without --device on any; 1 it does not fit, or\n"
     "that is not proved; 2 bad arguments, malformed input, no such profile.\n";

@@ -29,7 +29,7 @@ static const char* format_parameters(uint64_t count, char* buffer, size_t size)
     } units[] = {{1e12, " trillion"}, {1e9, " billion"}, {1e6, " million"}};
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); ++i) {
         if ((double)count >= units[i].unit) {
-            snprintf(buffer, size, "%.2f%s", (double)count / units[i].unit, units[i].word);
+            snprintf(buffer, size, "%.4g%s", (double)count / units[i].unit, units[i].word);
             return buffer;
         }
     }
