@@ -37,6 +37,7 @@ static const struct {
     {"info", tool_command_info},       {"replay", tool_command_replay},
     {"capture", tool_command_capture}, {"report", tool_command_report},
     {"advise", tool_command_advise},   {"plan", tool_command_plan},
+    {"fit", tool_command_fit},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -48,9 +49,6 @@ static int run_command(const char* name, int argc, char** argv)
         if (strcmp(name, commands[i].name) == 0) {
             return commands[i].run(argc, argv);
         }
-    }
-    if (strcmp(name, "fit") == 0) {
-        return tool_command_fit(argc, argv);
     }
     return -1;
 }

@@ -8,6 +8,7 @@
 #include "support/gguf.h"
 #include "support/gzip.h"
 #include "tool_data.h"
+#include "tool_guess.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -255,15 +256,26 @@ static bool find_file(const char* name, char path[PATH_SIZE])
            tool_data_find(TOOL_DATA_QUEUES, name, path, PATH_SIZE);
 }
 
+/* Prints that there is no such input, and the nearest one. */
+static void complain_of_input(const char* name)
+{
+    struct tool_guess guess = {.typed = name};
+    char meant[160];
+    tool_data_guess(TOOL_DATA_TRACES, &guess);
+    tool_data_guess(TOOL_DATA_FRAMES, &guess);
+    tool_data_guess(TOOL_DATA_QUEUES, &guess);
+    tool_complain("%s: no such input: it is neither a file nor a name that maar replay "
+                  "--list-traces or maar plan --list-frames prints%s",
+                  name, tool_guess_text(&guess, "", meant, sizeof(meant)));
+}
+
 int tool_fit_open(const char* name, const struct tool_fit_options* options,
                   struct tool_fit_input** out)
 {
     char path[PATH_SIZE];
     *out = NULL;
     if (name != NULL && !find_file(name, path)) {
-        tool_complain("%s: no such input: it is neither a file nor a name that maar replay "
-                      "--list-traces or maar plan --list-frames prints",
-                      name);
+        complain_of_input(name);
         return TOOL_EXIT_USAGE;
     }
     struct tool_fit_input* const input = calloc(1, sizeof(*input));

@@ -89,6 +89,7 @@ class Arguments(Case):
         self.refused("no input given; see maar fit --help")
         self.refused("unexpected argument: deferred_1080p", path, "deferred_1080p")
         self.refused("no such input", "nowhere.gguf")
+        self.refused("did you mean captured-vkcube", "capturd-vkcube")
         self.refused("no such profile", path, "--device", "no-such-card")
         self.refused("--heap needs one --device", path, "--heap", "0=1GiB")
         self.refused("has 1 heaps", path, "--device", SHARED, "--heap", "3=1GiB")
