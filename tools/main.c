@@ -1,6 +1,6 @@
 /*
- * The maar command: shows the memory of devices, replays the memory traffic of programs, and plans
- * the transient resources of frames.
+ * The maar command: shows the memory of devices, replays the memory traffic of programs, plans the
+ * transient resources of frames, and finds the devices on which something fits.
  */
 #include "maar/base.h"
 #include "tool_commands.h"
@@ -22,6 +22,7 @@ static void print_usage(FILE* file)
             "  maar report    show a captured program's memory over time, as one HTML page\n"
             "  maar advise    say what a captured program wastes, and how to mend it\n"
             "  maar plan      place the transient resources of a frame, and prove a lower bound\n"
+            "  maar fit       find out on which devices a program, a frame or a model fits\n"
             "\n"
             "  maar COMMAND --help or maar help COMMAND explains the options; maar --version\n"
             "  prints the version.\n"
@@ -36,6 +37,7 @@ static const struct {
     {"info", tool_command_info},       {"replay", tool_command_replay},
     {"capture", tool_command_capture}, {"report", tool_command_report},
     {"advise", tool_command_advise},   {"plan", tool_command_plan},
+    {"fit", tool_command_fit},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

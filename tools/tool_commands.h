@@ -10,5 +10,6 @@ int tool_command_info(int argc, char** argv);
 int tool_command_report(int argc, char** argv);
 int tool_command_replay(int argc, char** argv);
 int tool_command_plan(int argc, char** argv);
+int tool_command_fit(int argc, char** argv);
 
 #endif

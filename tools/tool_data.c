@@ -241,17 +241,41 @@ void tool_data_complain(enum tool_data_kind kind, const char* name)
     free_names(&list);
 }
 
-bool tool_data_print_names(enum tool_data_kind kind)
+const char* tool_data_beside(const char* path, const char* suffix, char* out, size_t size)
+{
+    static const char own[] = ".resources.csv";
+    const size_t length = strlen(path);
+    if (length < sizeof(own) || strcmp(path + length - (sizeof(own) - 1), own) != 0) {
+        return NULL;
+    }
+    const int stem = (int)(length - (sizeof(own) - 1));
+    const int written = snprintf(out, size, "%.*s%s", stem, path, suffix);
+    return written > 0 && (size_t)written < size && access(out, R_OK) == 0 ? out : NULL;
+}
+
+bool tool_data_for_each(enum tool_data_kind kind, tool_data_visit visit, void* context)
 {
     struct name_list list = {NULL, 0, 0};
     list_names(kind, &list);
-    for (size_t i = 0; i < list.count; ++i) {
-        puts(list.names[i]);
-    }
-    const bool any = list.count != 0;
-    if (!any) {
+    bool good = list.count != 0;
+    if (!good) {
         tool_complain("no %s is installed", data_kinds[kind].one);
     }
+    for (size_t i = 0; i < list.count && good; ++i) {
+        good = visit(context, list.names[i]);
+    }
     free_names(&list);
-    return any;
+    return good;
+}
+
+static bool print_name(void* context, const char* name)
+{
+    (void)context;
+    puts(name);
+    return true;
+}
+
+bool tool_data_print_names(enum tool_data_kind kind)
+{
+    return tool_data_for_each(kind, print_name, NULL);
 }

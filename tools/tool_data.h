@@ -38,4 +38,14 @@ void tool_data_complain(enum tool_data_kind kind, const char* name);
  * none. */
 bool tool_data_print_names(enum tool_data_kind kind);
 
+/* Returns the file beside NAME.resources.csv whose name is NAME and a suffix, in `out`; NULL when
+ * it does not exist. */
+const char* tool_data_beside(const char* path, const char* suffix, char* out, size_t size);
+
+/* Calls a function with each name of a kind, sorted, until it returns false. Prints an error and
+ * returns false when there are no names; otherwise returns whether the function always returned
+ * true. */
+typedef bool (*tool_data_visit)(void* context, const char* name);
+bool tool_data_for_each(enum tool_data_kind kind, tool_data_visit visit, void* context);
+
 #endif

@@ -110,7 +110,8 @@ static void VKAPI_CALL receive_allocator_message(void* user_data, const MaarMess
     }
     const bool warning = report->severity == MAAR_MESSAGE_SEVERITY_WARNING;
     support_messages_add(warning ? &tool->allocator_warnings : &tool->allocator_errors,
-                         report->pText, warning && !tool->options.verbose);
+                         report->pText,
+                         tool->options.silent || (warning && !tool->options.verbose));
 }
 
 static VkResult open_instance(struct tool_device* tool,
@@ -512,6 +513,7 @@ VkResult tool_device_create_allocator(struct tool_device* tool,
         .pEnabledFeatures = advice->pFeatures,
         .pfnMessage = receive_allocator_message,
         .pMessageUserData = tool,
+        .pfnDeviceAllocate = options->on_allocate,
         .pfnDeviceFree = options->on_free,
         .pDeviceMemoryUserData = options->user_data,
         .heapSizeLimitCount = limited ? tool->memory.memoryHeapCount : 0,

@@ -30,6 +30,8 @@ struct tool_device_options {
     const char* device; /* auto, vulkan:N or simulated:PROFILE */
     bool validate;
     bool verbose;            /* also print the allocator's warnings */
+    bool silent;             /* print neither its warnings nor its errors */
+    bool whole_heaps;        /* simulated devices only: each heap's budget is its size */
     VkDeviceSize block_size; /* of default pools; 0 for the default */
     bool pages;              /* Maar gets a queue for binds, from a separate family if one exists */
     uint32_t heap_count;
@@ -89,7 +91,8 @@ void tool_device_close(struct tool_device* tool);
 /* The options of tool_device_create_allocator(). */
 struct tool_allocator_options {
     MaarPlacementStrategy strategy;
-    PFN_maarDeviceMemory on_free; /* called before memory is freed; may be NULL */
+    PFN_maarDeviceMemory on_allocate; /* called after memory was allocated; may be NULL */
+    PFN_maarDeviceMemory on_free;     /* called before memory is freed; may be NULL */
     void* user_data;
 };
 

@@ -261,20 +261,6 @@ static bool parse_plan_arguments(int argc, char** argv, struct plan_settings* se
     return settings->help || settings->list_frames || check_plan_settings(settings);
 }
 
-/* Returns the file beside NAME.resources.csv whose name is NAME and a suffix; NULL when it does not
- * exist. */
-static const char* find_beside(const char* path, const char* suffix, char* out, size_t size)
-{
-    static const char own[] = ".resources.csv";
-    const size_t length = strlen(path);
-    if (length < sizeof(own) || strcmp(path + length - (sizeof(own) - 1), own) != 0) {
-        return NULL;
-    }
-    const int stem = (int)(length - (sizeof(own) - 1));
-    const int written = snprintf(out, size, "%.*s%s", stem, path, suffix);
-    return written > 0 && (size_t)written < size && access(out, R_OK) == 0 ? out : NULL;
-}
-
 /* Warns of unknown columns, which may be misspelt. The columns that the tool adds to its output are
  * known too, since an output may be used as an input. */
 static void warn_of_columns(const struct support_table* table, const char* path)
@@ -308,12 +294,12 @@ static bool find_graph(const struct plan_settings* settings, const char* name,
     paths->passes = settings->passes;
     paths->edges = settings->edges;
     if (paths->passes == NULL) {
-        paths->passes = find_beside(paths->own, ".passes.csv", paths->passes_beside,
-                                    sizeof(paths->passes_beside));
+        paths->passes = tool_data_beside(paths->own, ".passes.csv", paths->passes_beside,
+                                         sizeof(paths->passes_beside));
         paths->edges = paths->passes == NULL
                            ? NULL
-                           : find_beside(paths->own, ".edges.csv", paths->edges_beside,
-                                         sizeof(paths->edges_beside));
+                           : tool_data_beside(paths->own, ".edges.csv", paths->edges_beside,
+                                              sizeof(paths->edges_beside));
     }
     return true;
 }

@@ -7,6 +7,8 @@
 #include "tool_data.h"
 #include "tool_guess.h"
 
+#include <inttypes.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +96,25 @@ bool tool_profile_set_limit(MaarSimulatedProfile* profile, const char* text)
     return false;
 }
 
+/* Makes each heap's budget its size. */
+static void lift_budgets(MaarSimulatedProfile* profile)
+{
+    bool has_budgets = false;
+    for (uint32_t i = 0; i < profile->extensionCount; ++i) {
+        has_budgets =
+            has_budgets || strcmp(profile->extensions[i], VK_EXT_MEMORY_BUDGET_EXTENSION_NAME) == 0;
+    }
+    if (!has_budgets && profile->extensionCount < MAAR_SIMULATED_MAX_EXTENSIONS) {
+        snprintf(profile->extensions[profile->extensionCount++], MAAR_SIMULATED_MAX_NAME, "%s",
+                 VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
+    }
+    for (uint32_t i = 0; i < profile->heapCount; ++i) {
+        profile->heaps[i].budgetKnown = VK_TRUE;
+        profile->heaps[i].budget = profile->heaps[i].size;
+        profile->heaps[i].usage = 0;
+    }
+}
+
 static bool apply_options(MaarSimulatedProfile* profile, const struct tool_device_options* options)
 {
     for (uint32_t i = 0; i < options->heap_count; ++i) {
@@ -111,6 +132,9 @@ static bool apply_options(MaarSimulatedProfile* profile, const struct tool_devic
         if (!tool_profile_set_limit(profile, options->limits[i])) {
             return false;
         }
+    }
+    if (options->whole_heaps) {
+        lift_budgets(profile);
     }
     return true;
 }
@@ -141,4 +165,42 @@ int tool_profile_open(const char* name, const struct tool_device_options* option
     }
     *out = profile;
     return TOOL_EXIT_OK;
+}
+
+/* Returns whether a list of a profile names the size of a heap: "heaps", "heaps[].size",
+ * "heaps[N].size", perhaps followed by an explanation. */
+static bool names_heap_size(const json_t* list, uint32_t heap)
+{
+    char own[32];
+    snprintf(own, sizeof(own), "heaps[%" PRIu32 "].size", heap);
+    size_t i = 0;
+    const json_t* entry = NULL;
+    json_array_foreach(list, i, entry)
+    {
+        const char* const text = json_string_value(entry);
+        if (text != NULL && (strcmp(text, "heaps") == 0 || strncmp(text, "heaps[].size", 12) == 0 ||
+                             strncmp(text, own, strlen(own)) == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool tool_profile_heap_is_unmeasured(const char* name, const struct tool_device_options* options,
+                                     uint32_t heap)
+{
+    char path[4096];
+    for (uint32_t i = 0; i < options->heap_count; ++i) {
+        if (options->heaps[i].heap == heap) {
+            return false;
+        }
+    }
+    if (!tool_data_find(TOOL_DATA_PROFILES, name, path, sizeof(path))) {
+        return false;
+    }
+    json_t* const profile = json_load_file(path, JSON_DISABLE_EOF_CHECK, NULL);
+    const bool found = names_heap_size(json_object_get(profile, "artifacts"), heap) ||
+                       names_heap_size(json_object_get(profile, "assumed"), heap);
+    json_decref(profile);
+    return found;
 }

@@ -14,6 +14,12 @@
 int tool_profile_open(const char* name, const struct tool_device_options* options,
                       MaarSimulatedProfile** out);
 
+/* Returns whether the size of a heap was neither measured nor reported by a device: the profile
+ * lists it as assumed, or as an artifact of the way in which it was recorded, and no --heap
+ * replaces it. */
+bool tool_profile_heap_is_unmeasured(const char* name, const struct tool_device_options* options,
+                                     uint32_t heap);
+
 /* Returns whether --limit knows a name. If so, and if a profile is given, sets the limit. */
 bool tool_profile_set_limit(MaarSimulatedProfile* profile, const char* text);
 

@@ -150,6 +150,10 @@ class Checker:
         shutil.copy(frames / "deferred_4k.csv", self.work / "frame.csv")
         trace = (self.root / "data/traces/captured-vkcube.csv").read_bytes()
         (self.work / "big.csv.gz").write_bytes(gzip.compress(trace))
+        sys.path.insert(0, str(self.root / "tests/tool"))
+        import gguf_files  # pylint: disable=import-outside-toplevel
+        (self.work / "model.gguf").write_bytes(
+            gguf_files.LLAMA_3_8B.header("Q4_K_M")[0].data())
         queues = sorted((frames / "dag").glob("*.resources.csv"))[0]
         (self.work / "queues").mkdir()
         stem = str(queues)[:-len(".resources.csv")]
