@@ -312,21 +312,43 @@ static bool is_replaced(const struct support_history_resource* old,
            old->end_event > next->bind_event && old->end_ns - next->bind_ns < GROWTH_OVERLAP_NS;
 }
 
+/* Adds a run of replacements that ends before item `end`, if it is long enough. */
+static void take_run(struct findings_work* work, const struct group_item* items, size_t first,
+                     size_t end, struct findings_list* list, uint64_t* most)
+{
+    if (end - first < LEAST_GROWTH_STEPS) {
+        return;
+    }
+    for (size_t i = first; i < end; ++i) {
+        const uint64_t size = work->history->resources.items[items[i].index].size;
+        *most = size > *most ? size : *most;
+        findings_list_add(work, list, items[i].index);
+    }
+}
+
+/* A growing resource is the only one of its group, time after time; among many equal ones, as of
+ * uploads, larger ones follow smaller ones by chance. */
 static void find_growth(struct findings_work* work, const struct group_item* items, size_t first,
                         size_t end)
 {
     const struct support_history* const history = work->history;
     struct findings_list list = {0};
     uint64_t most = 0;
+    uint32_t last_end = 0; /* of the resources before the old one; NONE if one still lives */
+    size_t run = first;    /* the first old one of the present run */
     for (size_t i = first + 1; i < end; ++i) {
         const struct support_history_resource* const old =
             &history->resources.items[items[i - 1].index];
-        if (is_replaced(old, &history->resources.items[items[i].index])) {
-            most = old->size > most ? old->size : most;
-            findings_list_add(work, &list, items[i - 1].index);
+        const struct support_history_resource* const next =
+            &history->resources.items[items[i].index];
+        if (!is_replaced(old, next) || last_end >= next->begin_event) {
+            take_run(work, items, run, i - 1, &list, &most);
+            run = i;
         }
+        last_end = old->end_event > last_end ? old->end_event : last_end;
     }
-    if (list.count < LEAST_GROWTH_STEPS || most < LEAST_GROWTH) {
+    take_run(work, items, run, end - 1, &list, &most);
+    if (list.count == 0 || most < LEAST_GROWTH) {
         free(list.items);
         return;
     }
