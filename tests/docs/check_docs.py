@@ -117,6 +117,8 @@ FOREIGN = {
 
 # Commands of Maar's that are not executed here, by a part of them: why.
 NOT_EXECUTED = {
+    "maar capture": "layer.* and findings.* capture programs; these are the reader's",
+    ".maarcap": "tool.pages and findings.* read captures; these are the reader's",
     "--strategy all": "tool.* replays every captured trace with every strategy",
     "--strategy sparse": "sample.growing_array and tool.* replay sparsely; the trace is the reader's",
 }

@@ -88,6 +88,8 @@ class Shell:
         if self.programs[name] is None:
             return f"{name} was not built"
         known = {"--help"}
+        if "--" in arguments: # what follows is another program's
+            arguments = arguments[:arguments.index("--")]
         if name == "maar":
             if arguments[:1] and not arguments[0].startswith("-"):
                 known |= self.help_of(name, arguments[0])

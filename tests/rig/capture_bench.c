@@ -3,6 +3,7 @@
  */
 #include "tests/rig/capture_bench.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -59,8 +60,9 @@ void capture_put_device(struct capture_bench* bench)
     maar_capture_write_texts(bench->writer, MAAR_CAPTURE_KIND_DEVICE, &device, sizeof device, names,
                              3);
     for (uint32_t i = 0; i < 2; ++i) {
-        const MaarCaptureHeap heap = {.device = 1, .heap = i, .size = (i + 1) * 1024 * MIB};
-        const MaarCaptureType type = {.device = 1, .type = i, .heap = 1 - i, .flags = 1u << i};
+        const MaarCaptureHeap heap = {
+            .device = 1, .heap = i, .size = (i + 1) * 1024 * MIB, .flags = i == 0 ? 1 : 0};
+        const MaarCaptureType type = {.device = 1, .type = i, .heap = 1 - i, .flags = 2u >> i};
         capture_put(bench, MAAR_CAPTURE_KIND_HEAP, &heap, sizeof heap);
         capture_put(bench, MAAR_CAPTURE_KIND_TYPE, &type, sizeof type);
     }

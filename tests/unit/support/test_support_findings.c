@@ -149,6 +149,46 @@ static void bytes_never_bound_are_those_of_the_peak(void** state)
     end_advice(&advice);
 }
 
+/* Uploads: larger buffers follow smaller ones by chance, while others of their kind live. */
+static void uploads_are_no_growth(void** state)
+{
+    struct advice advice;
+    capture_put_device(*state);
+    capture_put_memory(*state, MEMORY, 256 * MIB, 0);
+    for (uint64_t i = 0; i < 40; ++i) {
+        capture_put_buffer(*state, BUFFER + i, (1 + i % 8) * MIB);
+        capture_put_bind(*state, MAAR_CAPTURE_OBJECT_BUFFER, BUFFER + i, MEMORY, 0);
+        if (i >= 2) { /* two others live */
+            capture_put_end(*state, MAAR_CAPTURE_KIND_BUFFER_END, BUFFER + i - 2);
+        }
+    }
+    advise(*state, &advice);
+    assert_null(find(&advice, SUPPORT_FINDING_GROWTH_BY_COPY));
+    end_advice(&advice);
+}
+
+/* Two steps are no pattern, three are. */
+static void growth_takes_three_steps(void** state)
+{
+    struct advice advice;
+    capture_put_device(*state);
+    capture_put_memory(*state, MEMORY, 256 * MIB, 0);
+    for (uint64_t i = 0; i < 4; ++i) {
+        capture_put_buffer(*state, BUFFER + i, (MIB << i) + 1);
+        capture_put_bind(*state, MAAR_CAPTURE_OBJECT_BUFFER, BUFFER + i, MEMORY, 0);
+        if (i > 0) {
+            capture_put_end(*state, MAAR_CAPTURE_KIND_BUFFER_END, BUFFER + i - 1);
+        }
+    }
+    capture_put_end(*state, MAAR_CAPTURE_KIND_BUFFER_END, BUFFER + 3);
+    advise(*state, &advice);
+    const struct support_finding* found = find(&advice, SUPPORT_FINDING_GROWTH_BY_COPY);
+    assert_non_null(found);
+    assert_int_equal(found->most, 4 * MIB + 1);
+    assert_int_equal(found->object_count, 3);
+    end_advice(&advice);
+}
+
 /* The texts of a program reach JSON and the terminal without harm. */
 static void hostile_names_stay_text(void** state)
 {
@@ -194,6 +234,8 @@ int main(void)
         CASE(transient_images_outside_lazy_memory_are_found),
         CASE(fallbacks_of_a_full_card_are_no_finding),
         CASE(bytes_never_bound_are_those_of_the_peak),
+        CASE(uploads_are_no_growth),
+        CASE(growth_takes_three_steps),
         CASE(hostile_names_stay_text),
         CASE(capture_without_events_has_no_finding),
     };
