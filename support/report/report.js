@@ -404,7 +404,7 @@
   function drawOverlay() {
     const {context: g, width, height} = fit($("overlay"));
     g.clearRect(0, 0, width, height);
-    const line = (tick, colour, word) => {
+    const line = (tick, colour, word, row) => {
       if (tick === null || tick < state.from || tick > state.to) return;
       const x = Math.round(xOf(tick, width));
       g.fillStyle = colour;
@@ -412,11 +412,11 @@
       g.font = "600 12px system-ui, sans-serif";
       g.textAlign = x > width - 60 ? "right" : "left";
       g.textBaseline = "top";
-      g.fillText(word, x + (g.textAlign === "left" ? 5 : -5), TOP);
+      g.fillText(word, x + (g.textAlign === "left" ? 5 : -5), TOP + 15 * row);
     };
-    line(state.a, style("mark-a"), "A");
-    line(state.b, style("mark-b"), "B");
-    line(state.t, style("ink"), seconds(state.t));
+    line(state.a, style("mark-a"), "A", 1);
+    line(state.b, style("mark-b"), "B", 2);
+    line(state.t, style("ink"), seconds(state.t), 0);
   }
 
   // ---- numbers and panels ----
