@@ -368,7 +368,9 @@ int main(int argc, char** argv)
     test_pointers();
     test_memory();
     test_order_of_a_free();
-    test_newer_maps(open_device());
+    const VkDevice second = open_device();
+    test_newer_maps(second);
+    ((PFN_vkDestroyDevice)layer.pfnGetDeviceProcAddr(second, "vkDestroyDevice"))(second, NULL);
     test_buffers();
     test_other_objects();
     test_queues();
