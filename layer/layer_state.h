@@ -115,7 +115,7 @@ struct layer_instance {
     bool has_properties2; /* the extension is enabled, or the version has it */
 };
 
-enum { LAYER_MOST_FAMILIES = 32, LAYER_SEEN_SLOTS = 256, LAYER_QUEUE_SLOTS = 64 };
+enum { LAYER_MOST_FAMILIES = 32, LAYER_SEEN_SLOTS = 1024, LAYER_QUEUE_SLOTS = 64 };
 
 struct layer_device {
     VkDevice handle;

@@ -2,8 +2,8 @@
  * Semaphores, and what the host sees reached or reaches itself.
  *
  * Programs ask again and again for the value of a semaphore. A question whose answer is known from
- * before is not recorded: layer_device::seen keeps, in a slot of each object, a sum of the object
- * and of what was seen last. Two objects in one slot only cost records.
+ * before is not recorded: layer_device::seen keeps sums of objects and of what was seen of them, in
+ * sets of slots. Objects that share a set only cost records.
  */
 #include "layer/layer_sync.h"
 
@@ -11,16 +11,19 @@
 #include "core/port_time.h"
 #include "layer/layer_capture.h"
 
-static maar_atomic64* seen_slot(struct layer_device* device, uint64_t object)
+enum { SEEN_WAYS = 4 }; /* slots of a set */
+
+static maar_atomic64* seen_set(struct layer_device* device, uint64_t object)
 {
     const uint64_t mixed = (object ^ (object >> 17)) * UINT64_C(0x9E3779B97F4A7C15);
-    return &device->seen[(mixed >> 32) % LAYER_SEEN_SLOTS];
+    return &device->seen[(mixed >> 32) % (LAYER_SEEN_SLOTS / SEEN_WAYS) * SEEN_WAYS];
 }
 
 void maar_layer_forget_seen(struct layer_device* device, uint64_t object)
 {
-    if (object != 0) {
-        maar_atomic64_store(seen_slot(device, object), 0);
+    maar_atomic64* const set = seen_set(device, object);
+    for (size_t i = 0; i < SEEN_WAYS && object != 0; ++i) {
+        maar_atomic64_store(&set[i], 0);
     }
 }
 
@@ -28,11 +31,13 @@ void maar_layer_forget_seen(struct layer_device* device, uint64_t object)
 static bool is_news(struct layer_device* device, uint64_t object, uint64_t value)
 {
     const uint64_t sum = (object + value * UINT64_C(0xD6E8FEB86659FD93)) | 1;
-    maar_atomic64* const slot = seen_slot(device, object);
-    if (maar_atomic64_load(slot) == sum) {
-        return false;
+    maar_atomic64* const set = seen_set(device, object);
+    for (size_t i = 0; i < SEEN_WAYS; ++i) {
+        if (maar_atomic64_load(&set[i]) == sum) {
+            return false;
+        }
     }
-    maar_atomic64_store(slot, sum);
+    maar_atomic64_store(&set[(sum >> 32) % SEEN_WAYS], sum);
     return true;
 }
 
