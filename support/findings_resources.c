@@ -312,20 +312,34 @@ static bool is_replaced(const struct support_history_resource* old,
            old->end_event > next->bind_event && old->end_ns - next->bind_ns < GROWTH_OVERLAP_NS;
 }
 
+/* Adds those of a group that were replaced, and returns the size of the largest. The group must be
+ * one resource that only grows: a shrinking step, or a third one alive, says that its members are
+ * independent, such as buffers for uploads, and larger ones came later by chance. */
+static uint64_t list_replaced(struct findings_work* work, const struct group_item* items,
+                              size_t first, size_t end, struct findings_list* list)
+{
+    const struct support_history_resource* const resources = work->history->resources.items;
+    uint64_t most = 0;
+    for (size_t i = first + 1; i < end; ++i) {
+        const struct support_history_resource* const old = &resources[items[i - 1].index];
+        const struct support_history_resource* const next = &resources[items[i].index];
+        const bool has_third =
+            i > first + 1 && resources[items[i - 2].index].end_event > next->bind_event;
+        if (!is_replaced(old, next) || has_third) {
+            list->count = 0;
+            return 0;
+        }
+        most = old->size > most ? old->size : most;
+        findings_list_add(work, list, items[i - 1].index);
+    }
+    return most;
+}
+
 static void find_growth(struct findings_work* work, const struct group_item* items, size_t first,
                         size_t end)
 {
-    const struct support_history* const history = work->history;
     struct findings_list list = {0};
-    uint64_t most = 0;
-    for (size_t i = first + 1; i < end; ++i) {
-        const struct support_history_resource* const old =
-            &history->resources.items[items[i - 1].index];
-        if (is_replaced(old, &history->resources.items[items[i].index])) {
-            most = old->size > most ? old->size : most;
-            findings_list_add(work, &list, items[i - 1].index);
-        }
-    }
+    const uint64_t most = list_replaced(work, items, first, end, &list);
     if (list.count < LEAST_GROWTH_STEPS || most < LEAST_GROWTH) {
         free(list.items);
         return;

@@ -109,6 +109,9 @@ class Planted(unittest.TestCase):
                 if name == "churn":
                     self.assertEqual(found["calls"], wrong["allocations"] - right["allocations"])
 
+    def test_uploads_are_no_growth(self):
+        self.assertEqual(self.run_planted("uploads", "right")[0], {})
+
     def test_exit_codes(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
