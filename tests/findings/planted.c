@@ -1,7 +1,7 @@
 /*
  * planted NAME: runs one function of docs/findings.md, such as wrong_heap_wrong, or all mended ones
- * in a row ("clean"), or a program without a mistake ("uploads"), as a program of its own that the
- * layer watches.
+ * in a row ("clean"), or a program without a mistake ("uploads", "shadow_map"), as a program of its
+ * own that the layer watches.
  */
 #include "planted.h"
 
@@ -204,6 +204,17 @@ static void uploads(struct planted* p)
     }
 }
 
+/* A shadow map, and small targets beside it: sharing would save next to nothing. */
+static void shadow_map(struct planted* p)
+{
+    for (int i = 0; i < 6; ++i) {
+        VkMemoryRequirements needs;
+        VkImage image =
+            make_image(p, i == 0 ? 4096 : 64, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, &needs);
+        bind_image(p, image, take(p, needs.size, find_type(p, needs.memoryTypeBits, 0, 0)), 0);
+    }
+}
+
 struct planted_case {
     const char* name;
     void (*wrong)(struct planted* p);
@@ -224,6 +235,7 @@ static const struct planted_case cases[] = {
     {"readback", readback_wrong, readback_right},
     {"churn", churn_wrong, churn_right},
     {"uploads", NULL, uploads},
+    {"shadow_map", NULL, shadow_map},
 };
 
 int main(int argc, char** argv)

@@ -121,8 +121,10 @@ class Planted(unittest.TestCase):
                 self.assertGreaterEqual(heap["usageReadings"], 1)
                 self.assertEqual(heap["usageAboveLeast"], heap["usageAboveMost"])
 
-    def test_uploads_are_no_growth(self):
-        self.assertEqual(self.run_planted("uploads", "right")[0], {})
+    def test_programs_without_a_mistake(self):
+        for name in ("uploads", "shadow_map"):
+            with self.subTest(name):
+                self.assertEqual(self.run_planted(name, "right")[0], {})
 
     def test_exit_codes(self):
         folder = tempfile.TemporaryDirectory()
