@@ -49,12 +49,31 @@ static PFN_vkVoidFunction find_hook(const char* name, size_t first)
     return found;
 }
 
+/* Whether a function that the layer intercepts can pass its call on. The next layer may give out
+ * functions that it did not have while the device was created; those are not intercepted. */
+static bool can_pass_on(const struct layer_device* state, const char* name)
+{
+#define LAYER_CHECK(function)                                                                      \
+    if (strcmp(name, "vk" #function) == 0) {                                                       \
+        return state->next.function != NULL;                                                       \
+    }
+#define LAYER_CHECK_NEWER(function, type) LAYER_CHECK(function)
+    if (strcmp(name, "vkSetDebugUtilsObjectNameEXT") == 0) {
+        return true; /* looks for the next function itself */
+    }
+    LAYER_DEVICE_FUNCTIONS(LAYER_CHECK)
+    LAYER_NEWER_FUNCTIONS(LAYER_CHECK_NEWER)
+#undef LAYER_CHECK
+#undef LAYER_CHECK_NEWER
+    return true;
+}
+
 static PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, const char* name)
 {
     const struct layer_device* const state = maar_layer_device_of(device);
     const PFN_vkVoidFunction next = state != NULL ? state->next_get(device, name) : NULL;
     const PFN_vkVoidFunction own = next != NULL ? find_hook(name, 1) : NULL;
-    return own != NULL ? own : next;
+    return own != NULL && can_pass_on(state, name) ? own : next;
 }
 
 static PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instance, const char* name)

@@ -63,11 +63,18 @@ static void record_name(const struct layer_device* device, VkObjectType type, ui
     }
 }
 
+/* When the instance has not enabled VK_EXT_debug_utils, the loader has the function only after the
+ * device is created, too late for the table. Programs call it all the same. */
 static VKAPI_ATTR VkResult VKAPI_CALL set_name(VkDevice device,
                                                const VkDebugUtilsObjectNameInfoEXT* info)
 {
     const struct layer_device* const state = maar_layer_device_of(device);
-    const VkResult result = state->next.SetDebugUtilsObjectNameEXT(device, info);
+    PFN_vkSetDebugUtilsObjectNameEXT next = state->next.SetDebugUtilsObjectNameEXT;
+    if (next == NULL) {
+        next = (PFN_vkSetDebugUtilsObjectNameEXT)state->next_get(device,
+                                                                 "vkSetDebugUtilsObjectNameEXT");
+    }
+    const VkResult result = next != NULL ? next(device, info) : VK_SUCCESS;
     record_name(state, info->objectType, info->objectHandle, info->pObjectName);
     return result;
 }

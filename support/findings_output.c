@@ -89,8 +89,7 @@ void support_findings_write(const struct support_history* history,
     }
 }
 
-/* A JSON text of the program's bytes; what is not UTF-8 becomes "?". */
-static json_t* text_value(const char* text)
+json_t* findings_text(const char* text)
 {
     json_t* const value = json_string(text);
     if (value != NULL) {
@@ -115,7 +114,7 @@ static json_t* objects_value(const struct support_history* history,
         object_label(history, finding, finding->objects[i], label);
         (void)json_array_append_new(
             list,
-            json_pack("{s:o, s:I}", "name", text_value(label), "bytes",
+            json_pack("{s:o, s:I}", "name", findings_text(label), "bytes",
                       (json_int_t)findings_object_size(history, finding, finding->objects[i])));
     }
     return list;
@@ -139,39 +138,13 @@ static json_t* finding_value(const struct support_history* history,
     return value;
 }
 
-/* What the program held, whatever was found: for comparing two runs. */
-static json_t* totals_value(const struct support_history* history)
-{
-    json_t* const heaps = json_array();
-    uint64_t at_end = 0;
-    for (uint32_t device = 0; device < history->devices.count; ++device) {
-        for (uint32_t heap = 0; heap < history->devices.items[device].facts.heapCount; ++heap) {
-            uint32_t event = NONE;
-            uint64_t bytes = 0;
-            support_history_peak(history, device, heap, &event, &bytes);
-            (void)json_array_append_new(
-                heaps, json_pack("{s:I, s:I, s:I}", "device",
-                                 (json_int_t)history->devices.items[device].facts.device, "heap",
-                                 (json_int_t)heap, "peakBytes", (json_int_t)bytes));
-        }
-    }
-    for (size_t i = 0; i < history->memories.count; ++i) {
-        at_end +=
-            history->memories.items[i].end_event == NONE ? history->memories.items[i].size : 0;
-    }
-    return json_pack("{s:o, s:I, s:I, s:I, s:I}", "heaps", heaps, "allocations",
-                     (json_int_t)history->memories.count, "refused",
-                     (json_int_t)history->failures.count, "resources",
-                     (json_int_t)history->resources.count, "bytesAtEnd", (json_int_t)at_end);
-}
-
 char* support_findings_json(const struct support_history* history,
                             const struct support_findings* findings)
 {
     json_t* const list = json_array();
-    json_t* const root =
-        json_pack("{s:s, s:o, s:o, s:o}", "schema", "maar-findings/1", "capture",
-                  text_value(history->name), "totals", totals_value(history), "findings", list);
+    json_t* const root = json_pack("{s:s, s:o, s:o, s:o}", "schema", "maar-findings/1", "capture",
+                                   findings_text(history->name), "totals", findings_totals(history),
+                                   "findings", list);
     for (size_t i = 0; i < findings->count && root != NULL; ++i) {
         (void)json_array_append_new(list, finding_value(history, &findings->items[i]));
     }

@@ -12,9 +12,9 @@
 #define GROWTH_OVERLAP_NS ((uint64_t)2000000000)
 enum { LEAST_GROWTH_STEPS = 3 };
 #define LEAST_GROWTH ((uint64_t)1 << 20)
-/* Fewer or smaller render targets are not worth sharing. */
+/* Fewer render targets, or a smaller saving, are not worth sharing. */
 enum { LEAST_TARGETS = 4 };
-#define LEAST_TARGET_BYTES ((uint64_t)32 << 20)
+#define LEAST_TARGET_SAVING ((uint64_t)32 << 20)
 /* A buffer below this is tiny: slices of 256 bytes fit sixteen times. */
 enum { TINY_BUFFER = 4096, LEAST_TINY = 512 };
 #define LEAST_TINY_BYTES ((uint64_t)1 << 14)
@@ -80,7 +80,7 @@ static void find_aliasing(struct findings_work* work, uint32_t device, uint32_t 
     for (size_t i = 0; i < list.count && !shared; ++i) {
         shared = shares_bytes(history, &list, i);
     }
-    if (list.count < LEAST_TARGETS || sum < LEAST_TARGET_BYTES || shared) {
+    if (list.count < LEAST_TARGETS || sum - largest < LEAST_TARGET_SAVING || shared) {
         free(list.items);
         return;
     }

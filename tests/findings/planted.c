@@ -1,6 +1,7 @@
 /*
  * planted NAME: runs one function of docs/findings.md, such as wrong_heap_wrong, or all mended ones
- * in a row ("clean"), as a program of its own that the layer watches.
+ * in a row ("clean"), or a program without a mistake ("uploads", "shadow_map"), as a program of its
+ * own that the layer watches.
  */
 #include "planted.h"
 
@@ -182,6 +183,38 @@ void wait_a_moment(void)
     (void)nanosleep(&moment, NULL);
 }
 
+/* What a loading game does: buffers for uploads, each freed when its copy is done. By chance, each
+ * of a few is larger than the one before and made while that one lives. */
+static void uploads(struct planted* p)
+{
+    static const VkDeviceSize sizes[] = {4, 8, 12, 16, 4, 2, 6, 10, 16, 1};
+    enum { COUNT = sizeof sizes / sizeof sizes[0] };
+    VkBuffer buffers[COUNT];
+    VkMemoryRequirements needs;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    for (int i = 0; i < COUNT; ++i) {
+        buffers[i] = make_buffer(p, sizes[i] << 18, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, &needs);
+        if (i == 0) {
+            memory = take(p, 8 << 20, find_type(p, needs.memoryTypeBits, 0, 0));
+        }
+        bind_buffer(p, buffers[i], memory, (i & 1) != 0 ? 4 << 20 : 0);
+        if (i > 0) {
+            end_buffer(p, buffers[i - 1]);
+        }
+    }
+}
+
+/* A shadow map, and small targets beside it: sharing would save next to nothing. */
+static void shadow_map(struct planted* p)
+{
+    for (int i = 0; i < 6; ++i) {
+        VkMemoryRequirements needs;
+        VkImage image =
+            make_image(p, i == 0 ? 4096 : 64, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT, &needs);
+        bind_image(p, image, take(p, needs.size, find_type(p, needs.memoryTypeBits, 0, 0)), 0);
+    }
+}
+
 struct planted_case {
     const char* name;
     void (*wrong)(struct planted* p);
@@ -201,6 +234,8 @@ static const struct planted_case cases[] = {
     {"leak", leak_wrong, leak_right},
     {"readback", readback_wrong, readback_right},
     {"churn", churn_wrong, churn_right},
+    {"uploads", NULL, uploads},
+    {"shadow_map", NULL, shadow_map},
 };
 
 int main(int argc, char** argv)
@@ -211,8 +246,10 @@ int main(int argc, char** argv)
     bool ran = false;
     planted_open(&p);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-        if (strcmp(name, "clean") == 0 || strcmp(name, cases[i].name) == 0) {
-            (strcmp(form, "wrong") == 0 ? cases[i].wrong : cases[i].right)(&p);
+        const bool wrong = strcmp(form, "wrong") == 0;
+        if ((strcmp(name, "clean") == 0 || strcmp(name, cases[i].name) == 0) &&
+            (!wrong || cases[i].wrong != NULL)) {
+            (wrong ? cases[i].wrong : cases[i].right)(&p);
             ran = true;
         }
     }

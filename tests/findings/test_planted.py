@@ -109,6 +109,23 @@ class Planted(unittest.TestCase):
                 if name == "churn":
                     self.assertEqual(found["calls"], wrong["allocations"] - right["allocations"])
 
+    def test_totals(self):
+        totals = self.run_planted("growth_by_copy", "wrong")[1]
+        self.assertEqual((totals["allocations"], totals["resources"]), (5, 5))
+        for left_over in ("unbound", "strays", "unknown", "unfinished", "bytesAtEnd", "frames"):
+            self.assertEqual(totals[left_over], 0, left_over)
+        self.assertGreater(totals["events"], 20)
+        self.assertTrue(totals["devices"][0]["name"])
+        for heap in totals["heaps"]:
+            if "RADV" in totals["devices"][0]["name"]:
+                self.assertGreaterEqual(heap["usageReadings"], 1)
+                self.assertEqual(heap["usageAboveLeast"], heap["usageAboveMost"])
+
+    def test_programs_without_a_mistake(self):
+        for name in ("uploads", "shadow_map"):
+            with self.subTest(name):
+                self.assertEqual(self.run_planted(name, "right")[0], {})
+
     def test_exit_codes(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

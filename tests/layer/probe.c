@@ -13,6 +13,7 @@
  *   devices          opens every physical device, twice
  *   closed           closes all descriptors that it does not know
  *   loaded           prints whether the layer's library is loaded
+ *   unasked-names    names a buffer, although the instance has not enabled VK_EXT_debug_utils
  *   cost N           prints the nanoseconds of N buffers created, bound and destroyed
  */
 #include "probe.h"
@@ -65,12 +66,13 @@ static bool device_has(VkPhysicalDevice physical, const char* name)
 void probe_open_instance(struct probe* probe)
 {
     const char* names[8];
+    const bool wants_names = !probe->is_unasked;
     uint32_t count = 0;
     if (volkInitialize() != VK_SUCCESS) {
         printf("skipped: no Vulkan loader\n");
         exit(PROBE_SKIPPED);
     }
-    probe->has_debug_utils = instance_has(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+    probe->has_debug_utils = wants_names && instance_has(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
     probe->has_headless = instance_has(VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME);
     if (probe->has_debug_utils) {
         names[count++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
@@ -416,6 +418,34 @@ static int print_cost(struct probe* probe, long count)
     return 0;
 }
 
+/* Some programs take the function from the device, whether or not they enabled the extension; the
+ * loader has one for them. */
+static int run_unasked_names(void)
+{
+    struct probe probe = {.is_unasked = true};
+    VkMemoryRequirements needs;
+    probe_open_instance(&probe);
+    probe_open_device(&probe, 0);
+    const PFN_vkSetDebugUtilsObjectNameEXT set_name =
+        (PFN_vkSetDebugUtilsObjectNameEXT)vkGetDeviceProcAddr(probe.device,
+                                                              "vkSetDebugUtilsObjectNameEXT");
+    const VkBuffer buffer = probe_create_buffer(&probe, 4096, &needs);
+    const VkDebugUtilsObjectNameInfoEXT info = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+        .objectType = VK_OBJECT_TYPE_BUFFER,
+        .objectHandle = (uint64_t)(uintptr_t)buffer,
+        .pObjectName = "unasked",
+    };
+    if (set_name == NULL) {
+        printf("none\n");
+    } else {
+        printf("result %d\n", (int)set_name(probe.device, &info));
+    }
+    probe.call.vkDestroyBuffer(probe.device, buffer, NULL);
+    probe_close(&probe);
+    return 0;
+}
+
 /* Modes that open devices themselves. */
 static int run_alone(const char* mode, long number)
 {
@@ -424,6 +454,9 @@ static int run_alone(const char* mode, long number)
     }
     if (strcmp(mode, "fork") == 0) {
         return run_fork();
+    }
+    if (strcmp(mode, "unasked-names") == 0) {
+        return run_unasked_names();
     }
     return strcmp(mode, "devices") == 0 ? run_devices() : -1;
 }

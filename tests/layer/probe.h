@@ -17,6 +17,7 @@ struct probe {
     VkDevice device;
     VkQueue queue;
     uint32_t version;
+    bool is_unasked; /* does not enable VK_EXT_debug_utils */
     bool has_debug_utils;
     bool has_headless;
     bool has_swapchain;

@@ -221,6 +221,13 @@ class Recording(Case):
             self.skip("this driver promises any size")
         self.check_failure(self.capture(), [int(found[1]), int(found[2])])
 
+    def test_names_without_the_extension(self):
+        done = self.probe("unasked-names")
+        bare = self.run_program(OPTIONS.probe, "unasked-names")
+        self.assertEqual(done.stdout, bare.stdout)
+        names = [entry["texts"][0] for entry in self.capture().of("NAME")]
+        self.assertEqual(names, [] if done.stdout == "none\n" else ["unasked"])
+
     def test_module_of_callers(self):
         self.probe("everything")
         capture = self.capture()
