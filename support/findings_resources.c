@@ -312,43 +312,35 @@ static bool is_replaced(const struct support_history_resource* old,
            old->end_event > next->bind_event && old->end_ns - next->bind_ns < GROWTH_OVERLAP_NS;
 }
 
-/* Adds a run of replacements that ends before item `end`, if it is long enough. */
-static void take_run(struct findings_work* work, const struct group_item* items, size_t first,
-                     size_t end, struct findings_list* list, uint64_t* most)
+/* Adds those of a group that were replaced, and returns the size of the largest. The group must be
+ * one resource that only grows: a shrinking step, or a third one alive, says that its members are
+ * independent, such as buffers for uploads, and larger ones came later by chance. */
+static uint64_t list_replaced(struct findings_work* work, const struct group_item* items,
+                              size_t first, size_t end, struct findings_list* list)
 {
-    if (end - first < LEAST_GROWTH_STEPS) {
-        return;
+    const struct support_history_resource* const resources = work->history->resources.items;
+    uint64_t most = 0;
+    for (size_t i = first + 1; i < end; ++i) {
+        const struct support_history_resource* const old = &resources[items[i - 1].index];
+        const struct support_history_resource* const next = &resources[items[i].index];
+        const bool has_third =
+            i > first + 1 && resources[items[i - 2].index].end_event > next->bind_event;
+        if (!is_replaced(old, next) || has_third) {
+            list->count = 0;
+            return 0;
+        }
+        most = old->size > most ? old->size : most;
+        findings_list_add(work, list, items[i - 1].index);
     }
-    for (size_t i = first; i < end; ++i) {
-        const uint64_t size = work->history->resources.items[items[i].index].size;
-        *most = size > *most ? size : *most;
-        findings_list_add(work, list, items[i].index);
-    }
+    return most;
 }
 
-/* A growing resource is the only one of its group, time after time; among many equal ones, as of
- * uploads, larger ones follow smaller ones by chance. */
 static void find_growth(struct findings_work* work, const struct group_item* items, size_t first,
                         size_t end)
 {
-    const struct support_history* const history = work->history;
     struct findings_list list = {0};
-    uint64_t most = 0;
-    uint32_t last_end = 0; /* of the resources before the old one; NONE if one still lives */
-    size_t run = first;    /* the first old one of the present run */
-    for (size_t i = first + 1; i < end; ++i) {
-        const struct support_history_resource* const old =
-            &history->resources.items[items[i - 1].index];
-        const struct support_history_resource* const next =
-            &history->resources.items[items[i].index];
-        if (!is_replaced(old, next) || last_end >= next->begin_event) {
-            take_run(work, items, run, i - 1, &list, &most);
-            run = i;
-        }
-        last_end = old->end_event > last_end ? old->end_event : last_end;
-    }
-    take_run(work, items, run, end - 1, &list, &most);
-    if (list.count == 0 || most < LEAST_GROWTH) {
+    const uint64_t most = list_replaced(work, items, first, end, &list);
+    if (list.count < LEAST_GROWTH_STEPS || most < LEAST_GROWTH) {
         free(list.items);
         return;
     }
