@@ -47,9 +47,6 @@ uint64_t findings_object_size(const struct support_history* history,
 /* Bytes as "12.5 MiB". */
 void findings_bytes(uint64_t bytes, char text[32]);
 
-/* A JSON text of the program's bytes; what is not UTF-8 becomes "?". */
-struct json_t* findings_text(const char* text);
-
 /* The value of "totals" in JSON. */
 struct json_t* findings_totals(const struct support_history* history);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "support/findings_internal.h"
+#include "support/json_text.h"
 
 static void object_label(const struct support_history* history,
                          const struct support_finding* finding, uint32_t index, char label[192])
@@ -89,21 +90,6 @@ void support_findings_write(const struct support_history* history,
     }
 }
 
-json_t* findings_text(const char* text)
-{
-    json_t* const value = json_string(text);
-    if (value != NULL) {
-        return value;
-    }
-    char clean[256];
-    size_t i = 0;
-    for (; text[i] != 0 && i < sizeof clean - 1; ++i) {
-        clean[i] = (unsigned char)text[i] < 128 ? text[i] : '?';
-    }
-    clean[i] = 0;
-    return json_string(clean);
-}
-
 static json_t* objects_value(const struct support_history* history,
                              const struct support_finding* finding)
 {
@@ -114,7 +100,7 @@ static json_t* objects_value(const struct support_history* history,
         object_label(history, finding, finding->objects[i], label);
         (void)json_array_append_new(
             list,
-            json_pack("{s:o, s:I}", "name", findings_text(label), "bytes",
+            json_pack("{s:o, s:I}", "name", support_json_text(label), "bytes",
                       (json_int_t)findings_object_size(history, finding, finding->objects[i])));
     }
     return list;
@@ -143,8 +129,8 @@ char* support_findings_json(const struct support_history* history,
 {
     json_t* const list = json_array();
     json_t* const root = json_pack("{s:s, s:o, s:o, s:o}", "schema", "maar-findings/1", "capture",
-                                   findings_text(history->name), "totals", findings_totals(history),
-                                   "findings", list);
+                                   support_json_text(history->name), "totals",
+                                   findings_totals(history), "findings", list);
     for (size_t i = 0; i < findings->count && root != NULL; ++i) {
         (void)json_array_append_new(list, finding_value(history, &findings->items[i]));
     }

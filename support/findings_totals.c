@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "support/findings_internal.h"
+#include "support/json_text.h"
 
 /* How far a heap's use by the driver's reading lies above what the capture says. */
 struct heap_readings {
@@ -103,10 +104,10 @@ static json_t* devices_value(const struct support_history* history)
         (void)json_array_append_new(
             list,
             json_pack("{s:I, s:o, s:o, s:o}", "device", (json_int_t)device->facts.device, "name",
-                      findings_text(support_history_text(history, device->name)), "driver",
-                      findings_text(support_history_text(history, device->driver_name)),
+                      support_json_text(support_history_text(history, device->name)), "driver",
+                      support_json_text(support_history_text(history, device->driver_name)),
                       "driverInfo",
-                      findings_text(support_history_text(history, device->driver_info))));
+                      support_json_text(support_history_text(history, device->driver_info))));
     }
     return list;
 }

@@ -7,27 +7,12 @@
 
 #include "support/report_file.h"
 #include "support/format_name.h"
+#include "support/json_text.h"
 #include "support/report_columns.h"
 #include "support/report_page.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A JSON text of the program's bytes; bytes that are no UTF-8 become "?". */
-static json_t* report_text(const char* text)
-{
-    json_t* const value = json_string(text);
-    if (value != NULL) {
-        return value;
-    }
-    char clean[512];
-    size_t i = 0;
-    for (; text[i] != 0 && i < sizeof clean - 1; ++i) {
-        clean[i] = (unsigned char)text[i] < 128 ? text[i] : '?';
-    }
-    clean[i] = 0;
-    return json_string(clean);
-}
 
 static json_t* device_value(const struct support_history* history, uint32_t index)
 {
@@ -48,8 +33,8 @@ static json_t* device_value(const struct support_history* history, uint32_t inde
                                               "flags", (int)(device->types[i].flags & 0xFFFF)));
     }
     return json_pack("{s:o, s:o, s:i, s:i, s:i, s:o, s:o}", "name",
-                     report_text(support_history_text(history, device->name)), "driver",
-                     report_text(support_history_text(history, device->driver_name)), "type",
+                     support_json_text(support_history_text(history, device->name)), "driver",
+                     support_json_text(support_history_text(history, device->driver_name)), "type",
                      (int)device->facts.deviceType, "frames", (int)device->frame_count, "submits",
                      (int)device->submit_count, "heaps", heaps, "types", types);
 }
@@ -78,7 +63,7 @@ static json_t* modules_value(const struct support_history* history)
         (void)json_array_append_new(modules,
                                     json_pack("{s:f, s:f, s:o}", "begin", (double)module->begin,
                                               "end", (double)module->end, "name",
-                                              report_text(slash != NULL ? slash + 1 : path)));
+                                              support_json_text(slash != NULL ? slash + 1 : path)));
     }
     return modules;
 }
@@ -110,8 +95,9 @@ static json_t* meta_value(const struct support_report_info* info, json_t* column
     const char* const title = info->title != NULL ? info->title : history->header.program;
     json_t* const meta = json_pack(
         "{s:s, s:o, s:o, s:f, s:f, s:f, s:f, s:i, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:O, s:f}",
-        "schema", "maar-report/1", "title", report_text(title[0] != 0 ? title : history->name),
-        "capture", report_text(history->name), "tick_ns", (double)tick_ns, "length_ns",
+        "schema", "maar-report/1", "title",
+        support_json_text(title[0] != 0 ? title : history->name), "capture",
+        support_json_text(history->name), "tick_ns", (double)tick_ns, "length_ns",
         (double)history->last_ns, "from_ns", (double)info->from_ns, "to_ns",
         info->to_ns == UINT64_MAX ? (double)history->last_ns : (double)info->to_ns, "state",
         (int)history->header.state, "started_ms", (double)history->header.startSinceEpoch_ns * 1e-6,

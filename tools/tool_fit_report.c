@@ -1,6 +1,7 @@
 /*
  * Prints what an input needs and where it fits, for people and for machines; see tool_fit.h.
  */
+#include "support/json_text.h"
 #include "tool_fit.h"
 
 #include <inttypes.h>
@@ -306,7 +307,7 @@ static void add_limit(json_t* object, const char* key, uint64_t value)
 static json_t* name_of(const struct tool_fit_demand* demand, uint32_t item)
 {
     char name[NAME_TEXT];
-    return tool_json_text(tool_fit_name(&demand->items[item], name, sizeof(name)));
+    return support_json_text(tool_fit_name(&demand->items[item], name, sizeof(name)));
 }
 
 static json_t* list_needs(const struct tool_fit_demand* demand)
@@ -358,7 +359,7 @@ static json_t* describe_reason(const struct tool_fit_demand* demand,
     describe_failure(demand, result, text, sizeof(text));
     json_t* const object = json_object();
     add(object, "kind", json_string(tool_fit_reason_names[failure->reason]));
-    add(object, "text", tool_json_text(text));
+    add(object, "text", support_json_text(text));
     add(object, "resource", name_of(demand, failure->item));
     add_number(object, "resource_bytes", failure->bytes);
     add_number(object, "heap", failure->heap);
@@ -373,10 +374,10 @@ bool tool_fit_print_json(const struct tool_fit_demand* demand, const struct tool
     if (object == NULL) {
         return false;
     }
-    add(object, "input", tool_json_text(demand->name));
+    add(object, "input", support_json_text(demand->name));
     add(object, "kind", json_string(kind_keys[demand->kind]));
-    add(object, "profile", tool_json_text(result->profile));
-    add(object, "device", tool_json_text(result->device));
+    add(object, "profile", support_json_text(result->profile));
+    add(object, "device", support_json_text(result->device));
     add(object, "fits",
         result->verdict == TOOL_FIT_UNDECIDED ? json_null()
                                               : json_boolean(result->verdict == TOOL_FIT_YES));
@@ -397,7 +398,7 @@ bool tool_fit_print_json(const struct tool_fit_demand* demand, const struct tool
     add(object, "needs", list_needs(demand));
     json_t* const notes = json_array();
     for (size_t i = 0; i < demand->note_count; ++i) {
-        json_array_append_new(notes, tool_json_text(demand->notes[i]));
+        json_array_append_new(notes, support_json_text(demand->notes[i]));
     }
     add(object, "notes", notes);
     return tool_print_json(object);

@@ -3,6 +3,7 @@
  * people is printed from that JSON, so that both forms agree.
  */
 #include "maar/maar.h"
+#include "support/json_text.h"
 #include "tool_commands.h"
 #include "tool_data.h"
 #include "tool_device.h"
@@ -286,10 +287,10 @@ static json_t* describe_device(struct tool_device* tool, MaarAllocator allocator
     snprintf(name, sizeof(name), "vulkan:%u", tool->index);
     json_t* const object = json_object();
     json_object_set_new(object, "option",
-                        tool_json_text(tool->simulated ? tool->options.device : name));
-    json_object_set_new(object, "device", tool_json_text(tool->properties.deviceName));
+                        support_json_text(tool->simulated ? tool->options.device : name));
+    json_object_set_new(object, "device", support_json_text(tool->properties.deviceName));
     json_object_set_new(object, "kind", json_string(type_of_device(tool->properties.deviceType)));
-    json_object_set_new(object, "driver", tool_json_text(tool->driver));
+    json_object_set_new(object, "driver", support_json_text(tool->driver));
     json_object_set_new(object, "vulkan", json_string(version));
     json_object_set_new(object, "heaps", list_heaps(tool, allocator));
     json_object_set_new(object, "types", list_types(tool, info.avoidedTypeBits));

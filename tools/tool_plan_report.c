@@ -1,6 +1,7 @@
 /*
  * Prints the results of plans; see tool_plan.h.
  */
+#include "support/json_text.h"
 #include "tool_plan.h"
 
 #include <inttypes.h>
@@ -40,7 +41,7 @@ bool tool_plan_print_json(const struct tool_plan_result* result)
     if (object == NULL) {
         return false;
     }
-    add(object, "instance", tool_json_text(result->graph.name));
+    add(object, "instance", support_json_text(result->graph.name));
     add(object, "resources", count_of(info->resourceCount));
     add(object, "peak_bytes", count_of(info->peakSize));
     add(object, "lower_bound_bytes", count_of(info->lowerBound));

@@ -2,6 +2,7 @@
  * Prints the results of replays for machines and for people; see tool_report.h.
  */
 #include "tool_report.h"
+#include "support/json_text.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -62,9 +63,9 @@ bool tool_report_print_json(const struct tool_report* report)
     if (object == NULL) {
         return false;
     }
-    json_object_set_new(object, "trace", tool_json_text(report->trace));
-    json_object_set_new(object, "device", tool_json_text(report->device));
-    json_object_set_new(object, "driver", tool_json_text(report->driver));
+    json_object_set_new(object, "trace", support_json_text(report->trace));
+    json_object_set_new(object, "device", support_json_text(report->device));
+    json_object_set_new(object, "driver", support_json_text(report->driver));
     json_object_set_new(object, "strategy", json_string(tool_strategy_names[report->strategy]));
     set_count(object, "events", outcome->events);
     set_count(object, "allocations", outcome->allocations);

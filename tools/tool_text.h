@@ -94,9 +94,6 @@ struct json_t* tool_json_number(uint64_t value);
 uint64_t tool_json_value(const struct json_t* number);
 bool tool_json_is_number(const struct json_t* value);
 
-/* Returns a JSON string for any text: bytes that are not UTF-8 become U+FFFD. */
-struct json_t* tool_json_text(const char* text);
-
 /* Prints an object as one line on standard output and releases it. Returns false on failure. */
 bool tool_print_json(struct json_t* object);
 
