@@ -396,6 +396,16 @@ static bool is_repeatable(const struct planning* planning)
             stop == MAAR_PLAN_STOP_GREEDY);
 }
 
+/* Returns the most nodes where the caller sets no limit. A node takes more time with many items. So
+ * above MANY_RESOURCES the nodes are fewer in proportion, and the searches take half a second. */
+enum { MANY_RESOURCES = 4096 };
+static uint64_t default_node_limit(const MaarPlanCreateInfo* info)
+{
+    const uint64_t count =
+        info->resourceCount > MANY_RESOURCES ? info->resourceCount : MANY_RESOURCES;
+    return (uint64_t)MAAR_PLAN_DEFAULT_NODE_LIMIT * MANY_RESOURCES / count;
+}
+
 static void start_planning(struct planning* planning, const MaarPlanCreateInfo* info)
 {
     *planning = (struct planning){.info = info};
@@ -403,7 +413,7 @@ static void start_planning(struct planning* planning, const MaarPlanCreateInfo* 
         .callbacks = info->pAllocationCallbacks,
         .limit = info->hostMemoryLimit != 0 ? info->hostMemoryLimit : default_host_limit};
     planning->budget = (struct maar_plan_budget){
-        .nodes_left = info->nodeLimit != 0 ? info->nodeLimit : MAAR_PLAN_DEFAULT_NODE_LIMIT,
+        .nodes_left = info->nodeLimit != 0 ? info->nodeLimit : default_node_limit(info),
         .deadline_ns = info->timeLimit_ns != 0 ? maar_deadline_ns(info->timeLimit_ns) : UINT64_MAX,
         .cancel = info->pfnCancel,
         .cancel_user_data = info->pCancelUserData,

@@ -230,18 +230,14 @@ static uint32_t sections_before(const uint32_t* closes, uint32_t count, uint64_t
     return low;
 }
 
-/*
- * Builds the maximal sections: times whose set of live resources is not part of that of another
- * time. A section ends where a resource ends, if a resource has begun since the last section ended.
- */
-static VkResult build_sections(struct maar_plan_problem* problem, struct maar_host_stack* stack)
+/* Builds the sections from the sorted times at which items begin and end. */
+static VkResult sections_by_sorting(struct maar_plan_problem* problem,
+                                    struct maar_host_stack* stack)
 {
     const struct maar_plan_graph* graph = problem->graph;
     const uint32_t count = problem->count;
-    problem->first = maar_stack_grab(stack, count, sizeof *problem->first);
-    problem->last = maar_stack_grab(stack, count, sizeof *problem->last);
     uint32_t* begins = maar_stack_grab(stack, count, 4 * sizeof *begins);
-    if (problem->first == NULL || problem->last == NULL || begins == NULL) {
+    if (begins == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     uint32_t* ends = begins + count;
@@ -261,6 +257,71 @@ static VkResult build_sections(struct maar_plan_problem* problem, struct maar_ho
             sections_before(closes, problem->clique_count, (uint64_t)graph->last[resource] + 1) - 1;
     }
     return VK_SUCCESS;
+}
+
+/* What happens at a time, and how many times are few for a resource. */
+enum { BEGINS = 1, ENDS = 2, FEW_TIMES = 4 };
+
+/* Counts the maximal sections that end before each time. At first, `times` says whether items begin
+ * and end at that time. Returns the number of sections. */
+static uint32_t count_sections(uint32_t* times, uint32_t end)
+{
+    uint32_t section_count = 0;
+    bool grew = false;
+    for (uint32_t t = 0; t < end; ++t) {
+        const uint32_t what = times[t];
+        grew = grew || (what & BEGINS) != 0;
+        times[t] = section_count;
+        if (grew && (what & ENDS) != 0) {
+            ++section_count;
+            grew = false;
+        }
+    }
+    times[end] = section_count;
+    return section_count;
+}
+
+/* Builds the sections by a look at each time before `end`. */
+static VkResult sections_by_counting(struct maar_plan_problem* problem,
+                                     struct maar_host_stack* stack, uint32_t end)
+{
+    const struct maar_plan_graph* graph = problem->graph;
+    uint32_t* times = maar_stack_grab_zeroed(stack, (size_t)end + 1, sizeof *times);
+    if (times == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        times[graph->first[problem->resource[i]]] |= BEGINS;
+        times[graph->last[problem->resource[i]]] |= ENDS;
+    }
+    problem->clique_count = count_sections(times, end);
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        problem->first[i] = times[graph->first[problem->resource[i]]];
+        problem->last[i] = times[graph->last[problem->resource[i]] + 1] - 1;
+    }
+    return VK_SUCCESS;
+}
+
+/*
+ * Builds the maximal sections: times whose set of live resources is not part of that of another
+ * time. A section ends where a resource ends, if a resource has begun since the last section ended.
+ * Times may be any numbers. Where they are few for each resource, they are not sorted.
+ */
+static VkResult build_sections(struct maar_plan_problem* problem, struct maar_host_stack* stack)
+{
+    const uint32_t count = problem->count;
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t own = problem->graph->last[problem->resource[i]];
+        last = own > last ? own : last;
+    }
+    problem->first = maar_stack_grab(stack, count, sizeof *problem->first);
+    problem->last = maar_stack_grab(stack, count, sizeof *problem->last);
+    if (problem->first == NULL || problem->last == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return last / FEW_TIMES < count ? sections_by_counting(problem, stack, last + 1)
+                                    : sections_by_sorting(problem, stack);
 }
 
 /* Sets the bounds. lower_bound is the size of the heaviest section in bytes. proved_bound may be

@@ -5,23 +5,25 @@
  */
 #include "core/plan/plan_greedy.h"
 
+#include "core/plan/plan_apart.h"
 #include "core/plan/plan_quick.h"
 #include "core/plan/plan_skyline.h"
 #include "core/plan/problem/plan_rank.h"
 
 #include <string.h>
 
-/* The largest number of items for orders that check each pair of items. Function suits() says which
- * orders larger problems get. */
+/* The largest number of items of a plan for orders that check each pair of items. Function suits()
+ * says which orders larger problems get. */
 enum { MAX_PAIRWISE = 4096 };
 /* Steps between two readings of the clock. One step looks at all items, or, in skylines, at a few
  * sections. */
 enum { PAIRED_PER_LOOK = 16, CHECKS_PER_LOOK = 1024 };
 /* A skyline checks an item again and again while other items rise below it. After this number of
- * checks, and four for each item, it places the rest in the order of their ranks. The number is
- * above the square of a thousand items, so only larger problems can reach it. Above MAX_PAIRWISE
- * items it is a quarter, so that 65,536 items take a second. */
-enum { MOST_CHECKS = 1 << 20, CHECKS_PER_ITEM = 4 };
+ * checks, and 16 for each item, no further skyline of a problem is placed in this way: one
+ * that ends early is of no use. The number is above the square of two thousand items, so only
+ * larger problems can reach it. Above MAX_PAIRWISE items it is a quarter, which all classes of the
+ * plan share, so that 65,536 items take a second. */
+enum { MOST_CHECKS = 1 << 22, CHECKS_PER_ITEM = 16 };
 
 /* Returns the end of an item, or the end of its granule where kinds are mixed. */
 static int64_t far_top(const struct maar_plan_problem* problem, uint32_t item, int64_t offset)
@@ -92,6 +94,8 @@ struct greedy {
     /* Large problems: the quick placements, and trees in the place of `floors`. */
     struct maar_plan_quick* quick;
     struct maar_plan_skyline* skyline; /* of large problems of one kind */
+    struct maar_plan_apart* apart;     /* of large problems of mixed kinds */
+    uint64_t checks_left;              /* of skylines that check items again */
     bool may_stop; /* an order may end early, since there is a placement already */
 };
 
@@ -223,22 +227,30 @@ static void reset_floors(struct greedy* greedy)
     }
 }
 
+/* Whether orders may take steps in the square of the items. The classes of a plan share the square
+ * of MAX_PAIRWISE in proportion to their items. */
+static bool may_compare_pairs(const struct maar_plan_problem* problem)
+{
+    const uint64_t pairs = (uint64_t)problem->count * problem->graph->count;
+    return problem->count <= MAAR_PLAN_SMALL || pairs <= (uint64_t)MAX_PAIRWISE * MAX_PAIRWISE;
+}
+
+/* The most checks of all skylines of a problem. */
 static uint64_t most_checks(const struct maar_plan_problem* problem)
 {
-    const uint64_t fixed = problem->count <= MAX_PAIRWISE ? MOST_CHECKS : MOST_CHECKS / 4;
-    return fixed + (uint64_t)problem->count * CHECKS_PER_ITEM;
+    const uint64_t shared = (uint64_t)MOST_CHECKS / 4 * problem->count / problem->graph->count;
+    return (may_compare_pairs(problem) ? MOST_CHECKS : shared) +
+           (uint64_t)problem->count * CHECKS_PER_ITEM;
 }
 
 /*
  * Places a skyline for intervals without fixed offsets. The lowest offset of an item can only rise
  * while other items are placed. So an item's place in the heap is corrected when the item reaches
- * the top. Returns false if it ended early.
+ * the top. Returns false if it ended early, by the clock or after too many checks.
  */
 static bool place_skyline(struct greedy* greedy)
 {
     const struct maar_plan_problem* problem = greedy->problem;
-    const uint64_t most = most_checks(problem);
-    uint64_t checks = 0;
     uint64_t steps = 0;
     reset_floors(greedy);
     memset(greedy->lowest, 0, problem->count * sizeof *greedy->lowest);
@@ -247,10 +259,11 @@ static bool place_skyline(struct greedy* greedy)
     for (uint32_t left = problem->count; left > 0;) {
         const uint32_t item = greedy->heap[0];
         const int64_t at = lowest_now(greedy, item);
-        if (is_stopped(greedy, ++steps, CHECKS_PER_LOOK)) {
+        if (greedy->checks_left == 0 || is_stopped(greedy, ++steps, CHECKS_PER_LOOK)) {
             return false;
         }
-        if (at > greedy->lowest[item] && ++checks < most) {
+        if (at > greedy->lowest[item]) {
+            --greedy->checks_left;
             greedy->lowest[item] = at;
             sift_down(greedy, left);
             continue;
@@ -344,6 +357,7 @@ static VkResult create_greedy(const struct maar_plan_problem* problem,
     *greedy = (struct greedy){
         .problem = problem,
         .budget = budget,
+        .checks_left = most_checks(problem),
         .keys = maar_stack_grab(stack, count, sizeof *greedy->keys),
         .other_keys = maar_stack_grab(stack, count, sizeof *greedy->other_keys),
         .order = maar_stack_grab(stack, count, sizeof *greedy->order),
@@ -387,11 +401,11 @@ static bool suits(const struct maar_plan_problem* problem, const struct greedy_o
                   uint32_t fixed_count)
 {
     if (by->way == WAY_SKYLINE) {
-        return fixed_count == 0 && (problem->conflict == NULL || problem->count <= MAX_PAIRWISE);
+        return fixed_count == 0 && (problem->conflict == NULL || may_compare_pairs(problem));
     }
     const uint64_t pairs = (uint64_t)(problem->count - fixed_count) * problem->count;
-    return problem->count <= MAX_PAIRWISE || (fixed_count > 0 && by->first == KEY_BEGIN &&
-                                              by->way == WAY_LOWEST && pairs <= MOST_PAIRS);
+    return may_compare_pairs(problem) || (fixed_count > 0 && by->first == KEY_BEGIN &&
+                                          by->way == WAY_LOWEST && pairs <= MOST_PAIRS);
 }
 
 /* Takes over a placement if its peak is the lowest so far. */
@@ -404,34 +418,78 @@ static void take_if_lower(const struct greedy* greedy, int64_t* offsets, uint64_
     }
 }
 
+/* Whether whole granules for each item of mixed kinds take so much room that the kinds had better
+ * lie apart: as a rule, items smaller than granules. */
+static bool is_apart_better(const struct maar_plan_problem* problem)
+{
+    const uint64_t granule = problem->granularity;
+    uint64_t bytes = 0;
+    uint64_t rounded = 0;
+    for (uint32_t i = 0; i < problem->count && problem->mixed; ++i) {
+        bytes += problem->bytes[i];
+        rounded += maar_align_up(problem->bytes[i], granule);
+    }
+    /* The peak grows by `rounded / bytes` in the one way, by two alignments at most in the other.
+     */
+    return problem->mixed &&
+           rounded / bytes > 2 + 4 * problem->alignment / (problem->lower_bound + 1);
+}
+
+/* Places all items by one or two ways through time. Returns false if it cannot. */
+static bool place_both_ways(struct greedy* greedy, struct maar_plan_quick* quick, bool apart,
+                            int64_t* offsets, uint64_t* peak)
+{
+    for (uint32_t way = 0; way < 2; ++way) {
+        const bool backward = way == 1;
+        const bool placed = apart ? maar_plan_quick_apart(quick, backward, greedy->offsets)
+                                  : maar_plan_quick_pass(quick, backward, greedy->offsets);
+        if (placed) {
+            take_if_lower(greedy, offsets, peak);
+        }
+        if (!placed || maar_plan_interrupted(greedy->budget)) {
+            return placed || backward;
+        }
+    }
+    return true;
+}
+
+/* Prepares skylines of a large problem. */
+static void open_skylines(struct greedy* greedy, const struct maar_plan_problem* problem,
+                          struct maar_host_stack* stack)
+{
+    if (problem->mixed) {
+        greedy->apart = maar_plan_open_apart(problem, stack);
+    } else {
+        greedy->skyline = maar_plan_open_skyline(problem, stack);
+    }
+    greedy->budget->cut_short |= greedy->apart == NULL && greedy->skyline == NULL;
+}
+
 /* A large problem gets a placement in near-linear time first. So there is one, however early time
  * is up. */
 static VkResult place_quickly(struct greedy* greedy, struct maar_host_stack* stack,
                               uint32_t fixed_count, int64_t* offsets, uint64_t* peak)
 {
     const struct maar_plan_problem* problem = greedy->problem;
+    const bool apart = fixed_count == 0 && is_apart_better(problem);
     struct maar_plan_quick* quick = maar_stack_grab(stack, 1, sizeof *quick);
     if (quick == NULL || maar_plan_quick_init(quick, problem, stack) != VK_SUCCESS) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (fixed_count == 0 && maar_plan_quick_pass(quick, false, greedy->offsets)) {
-        take_if_lower(greedy, offsets, peak);
-        if (!maar_plan_interrupted(greedy->budget) &&
-            maar_plan_quick_pass(quick, true, greedy->offsets)) {
-            take_if_lower(greedy, offsets, peak);
-        }
-    } else {
+    if (fixed_count > 0 || !place_both_ways(greedy, quick, apart, offsets, peak)) {
         maar_plan_quick_stack(quick, quick->by_first, greedy->offsets);
         take_if_lower(greedy, offsets, peak);
     }
     greedy->may_stop = true;
+    if (problem->mixed && fixed_count == 0 && !maar_plan_interrupted(greedy->budget)) {
+        (void)place_both_ways(greedy, quick, !apart, offsets, peak);
+    }
     if (problem->conflict == NULL && problem->clique_count > MAAR_PLAN_FEW_CLIQUES) {
         greedy->quick = quick;
     }
-    if (problem->conflict == NULL && !problem->mixed && fixed_count == 0 &&
-        !maar_plan_interrupted(greedy->budget)) {
-        greedy->skyline = maar_plan_open_skyline(problem, stack);
-        greedy->budget->cut_short |= greedy->skyline == NULL;
+    if (problem->conflict == NULL && (!problem->mixed || !may_compare_pairs(problem)) &&
+        fixed_count == 0 && !maar_plan_interrupted(greedy->budget)) {
+        open_skylines(greedy, problem, stack);
     }
     return VK_SUCCESS;
 }
@@ -476,6 +534,10 @@ VkResult maar_plan_greedy(const struct maar_plan_problem* problem, struct maar_h
             continue;
         }
         if (place_by(&greedy, by)) {
+            take_if_lower(&greedy, offsets, peak);
+        }
+        if (greedy.apart != NULL && by->way == WAY_SKYLINE && !maar_plan_interrupted(budget) &&
+            maar_plan_place_apart(greedy.apart, greedy.order, budget, greedy.offsets)) {
             take_if_lower(&greedy, offsets, peak);
         }
         done = *peak <= enough || maar_plan_interrupted(budget);

@@ -72,33 +72,116 @@ static int64_t room_of_item(const struct maar_plan_problem* problem, uint32_t it
     return maar_plan_align_up(problem->size[item], (int64_t)granule);
 }
 
-bool maar_plan_quick_pass(struct maar_plan_quick* quick, bool backward, int64_t* offsets)
+/* One way through time: of all items, or of those of one kind. */
+struct quick_pass {
+    struct maar_plan_quick* quick;
+    int64_t* offsets;
+    bool backward;
+    bool apart; /* one kind has the space for itself: nothing is rounded up to granules */
+    uint8_t kind;
+};
+
+static bool is_left_out(const struct quick_pass* pass, uint32_t item)
 {
+    return pass->apart && pass->quick->problem.kind_index[item] != pass->kind;
+}
+
+static int64_t room_in_pass(const struct quick_pass* pass, uint32_t item, int64_t* align)
+{
+    const struct maar_plan_problem* problem = &pass->quick->problem;
+    if (pass->apart) {
+        *align = problem->align[item];
+        return problem->size[item];
+    }
+    return room_of_item(problem, item, align);
+}
+
+/* Gives back the room of the items that are over before an item lives. `ended` counts them. */
+static bool give_ended(const struct quick_pass* pass, uint32_t item, uint32_t* ended)
+{
+    struct maar_plan_quick* quick = pass->quick;
     const struct maar_plan_problem* problem = &quick->problem;
-    const uint32_t count = problem->count;
+    for (; *ended < problem->count; ++*ended) {
+        const uint32_t other =
+            pass->backward ? quick->by_first[problem->count - 1 - *ended] : quick->by_last[*ended];
+        const bool is_over = pass->backward ? problem->first[other] > problem->last[item]
+                                            : problem->last[other] < problem->first[item];
+        if (!is_over) {
+            break;
+        }
+        if (is_left_out(pass, other)) {
+            continue;
+        }
+        int64_t align = 0;
+        const int64_t begin = pass->offsets[other];
+        const int64_t size = room_in_pass(pass, other, &align);
+        if (!maar_plan_gaps_give(&quick->gaps, begin, begin + size)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool go_through_time(const struct quick_pass* pass)
+{
+    struct maar_plan_quick* quick = pass->quick;
+    const uint32_t count = quick->problem.count;
     uint32_t ended = 0;
     maar_plan_gaps_reset(&quick->gaps);
     for (uint32_t k = 0; k < count; ++k) {
-        const uint32_t item = backward ? quick->by_last[count - 1 - k] : quick->by_first[k];
-        int64_t align = 0;
-        for (; ended < count; ++ended) {
-            const uint32_t other =
-                backward ? quick->by_first[count - 1 - ended] : quick->by_last[ended];
-            const bool is_over = backward ? problem->first[other] > problem->last[item]
-                                          : problem->last[other] < problem->first[item];
-            if (!is_over) {
-                break;
-            }
-            const int64_t size = room_of_item(problem, other, &align);
-            if (!maar_plan_gaps_give(&quick->gaps, offsets[other], offsets[other] + size)) {
-                return false;
-            }
+        const uint32_t item = pass->backward ? quick->by_last[count - 1 - k] : quick->by_first[k];
+        if (is_left_out(pass, item)) {
+            continue;
         }
-        const int64_t size = room_of_item(problem, item, &align);
-        offsets[item] = align > 0 ? maar_plan_gaps_take(&quick->gaps, size, align) : -1;
-        if (offsets[item] < 0) {
+        if (!give_ended(pass, item, &ended)) {
             return false;
         }
+        int64_t align = 0;
+        const int64_t size = room_in_pass(pass, item, &align);
+        const int64_t at = align > 0 ? maar_plan_gaps_take(&quick->gaps, size, align) : -1;
+        if (at < 0) {
+            return false;
+        }
+        pass->offsets[item] = at;
+    }
+    return true;
+}
+
+bool maar_plan_quick_pass(struct maar_plan_quick* quick, bool backward, int64_t* offsets)
+{
+    const struct quick_pass pass = {.quick = quick, .offsets = offsets, .backward = backward};
+    return go_through_time(&pass);
+}
+
+bool maar_plan_quick_apart(struct maar_plan_quick* quick, bool backward, int64_t* offsets)
+{
+    struct quick_pass pass = {
+        .quick = quick, .offsets = offsets, .backward = backward, .apart = true};
+    for (; pass.kind < MAAR_PLAN_KINDS; ++pass.kind) {
+        if (!go_through_time(&pass)) {
+            return false;
+        }
+    }
+    return maar_plan_stack_kinds(&quick->problem, offsets);
+}
+
+bool maar_plan_stack_kinds(const struct maar_plan_problem* problem, int64_t* offsets)
+{
+    int64_t begin[MAAR_PLAN_KINDS + 1] = {0};
+    if (problem->alignment >= MAAR_PLAN_MAX_SIZE) {
+        return false;
+    }
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        int64_t* end = &begin[problem->kind_index[i] + 1];
+        const int64_t top = offsets[i] + problem->size[i];
+        *end = top > *end ? top : *end;
+    }
+    for (uint32_t k = 1; k < MAAR_PLAN_KINDS; ++k) {
+        begin[k] = begin[k - 1] +
+                   maar_plan_align_up(begin[k], (int64_t)(problem->alignment / problem->unit));
+    }
+    for (uint32_t i = 0; i < problem->count; ++i) {
+        offsets[i] += begin[problem->kind_index[i]];
     }
     return true;
 }
@@ -108,6 +191,9 @@ int64_t maar_plan_quick_top(const struct maar_plan_quick* quick, uint32_t item)
     const struct maar_plan_problem* problem = &quick->problem;
     int64_t top = 0;
     for (uint32_t k = 0; k < kind_count(problem); ++k) {
+        if (maar_plan_floors_are_flat(&quick->floors[k])) {
+            continue;
+        }
         int64_t floor =
             maar_plan_floors_highest(&quick->floors[k], problem->first[item], problem->last[item]);
         if (problem->mixed && floor > 0 && k != problem->kind_index[item]) {

@@ -29,6 +29,12 @@ VkResult maar_plan_quick_init(struct maar_plan_quick* quick,
  * too many; the offsets are then undefined. The problem has no fixed offsets. Costs O(n log n) for
  * usual inputs. */
 bool maar_plan_quick_pass(struct maar_plan_quick* quick, bool backward, int64_t* offsets);
+/* The same for mixed kinds, each in a space of its own, one above the other. Also returns false
+ * where maar_plan_stack_kinds does. */
+bool maar_plan_quick_apart(struct maar_plan_quick* quick, bool backward, int64_t* offsets);
+/* Puts the kinds of a problem, of which each lies from 0 on, one above the other. Returns false
+ * when the alignments have no common multiple of use. */
+bool maar_plan_stack_kinds(const struct maar_plan_problem* problem, int64_t* offsets);
 /* Returns the lowest offset of an item above all items of its sections. */
 int64_t maar_plan_quick_top(const struct maar_plan_quick* quick, uint32_t item);
 /* Raises the tops of an item's sections to its end. */

@@ -33,7 +33,8 @@ VK_DEFINE_HANDLE(MaarPlanCache)
  * alignment and, where kinds differ, to the granularity. */
 #define MAAR_PLAN_MAX_SIZE ((VkDeviceSize)1 << 60)
 /** Most nodes that a search visits when the caller gives no limit. Such a search takes tenths of a
- * second for a frame's resources, and seconds for hundreds of long-lived ones. */
+ * second for a frame's resources, and seconds for hundreds of long-lived ones. With n resources
+ * above 4,096 the default is 4,096 / n of this number. */
 #define MAAR_PLAN_DEFAULT_NODE_LIMIT 500000u
 
 /** Options of one resource. */

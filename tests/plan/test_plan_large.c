@@ -405,6 +405,76 @@ static void plan_asks_while_it_compares(void** state)
     drop_scene(scene);
 }
 
+/* Makes a plan without a limit and returns how often it asked the caller. */
+static uint32_t questions_of(struct scene* scene)
+{
+    MaarPlan plan = VK_NULL_HANDLE;
+    uint32_t asked = 0;
+    scene->info.pfnCancel = count_asked;
+    scene->info.pCancelUserData = &asked;
+    assert_int_equal(maarCreatePlan(&scene->info, &plan), VK_SUCCESS);
+    maarDestroyPlan(plan);
+    return asked;
+}
+
+/* Two classes take hardly more steps together than all resources in one class. */
+static void plan_of_classes_shares_the_steps(void** state)
+{
+    (void)state;
+    for (uint32_t shape = LONG_LIVES; shape <= MANY_QUEUES; ++shape) {
+        struct scene* scene = make_scene((enum shape)shape, COUNT);
+        scene->info.flags = MAAR_PLAN_CREATE_GREEDY_BIT | MAAR_PLAN_CREATE_KEEP_EDGES_BIT;
+        const uint32_t whole = questions_of(scene);
+        for (uint32_t i = 0; i < COUNT; ++i) {
+            scene->resources[i].memoryTypeBits = 1u << i % 2;
+        }
+        const uint32_t halves = questions_of(scene);
+        if (halves > whole + whole / 4 + 400) {
+            fail_msg("%s: %u questions, in two classes %u", shape_names[shape], whole, halves);
+        }
+        drop_scene(scene);
+    }
+}
+
+/* Nodes take longer with many resources, so that there are fewer. */
+static void plan_of_many_resources_searches_less(void** state)
+{
+    (void)state;
+    struct scene* scene = make_scene(LONG_LIVES, COUNT);
+    MaarPlan plan = VK_NULL_HANDLE;
+    scene->figures.sType = MAAR_STRUCTURE_TYPE_PLAN_INFO;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        scene->resources[i].memoryTypeBits = 1u << i % 32;
+        scene->resources[i].alignment = (VkDeviceSize)1 << i % 11;
+    }
+    assert_int_equal(maarCreatePlan(&scene->info, &plan), VK_SUCCESS);
+    assert_int_equal(maarGetPlanInfo(plan, &scene->figures), VK_SUCCESS);
+    maarDestroyPlan(plan);
+    assert_int_equal(scene->figures.stop, MAAR_PLAN_STOP_NODE_LIMIT);
+    assert_in_range(scene->figures.nodeCount, 1,
+                    (uint64_t)MAAR_PLAN_DEFAULT_NODE_LIMIT * 4096 / COUNT);
+    drop_scene(scene);
+}
+
+/* Tiny resources of two kinds: however little time there is, they do not take a granule each. */
+static void plan_of_tiny_kinds_is_near_the_bound(void** state)
+{
+    (void)state;
+    static const uint64_t limits_ns[] = {1, 40000000};
+    struct scene* scene = make_scene(MIXED_KINDS, COUNT);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        scene->resources[i].size = 1 + i % 61;
+        scene->resources[i].alignment = (VkDeviceSize)1 << i % 5;
+    }
+    for (uint32_t i = 0; i < 2; ++i) {
+        scene->info.timeLimit_ns = limits_ns[i];
+        make_and_check(scene);
+        assert_in_range(scene->figures.peakSize, scene->figures.lowerBound,
+                        2 * scene->figures.lowerBound + 2 * scene->info.granularity);
+    }
+    drop_scene(scene);
+}
+
 /* Resources that are said to have kept their offset have kept it. */
 static void check_kept(const struct scene* scene, MaarPlan previous)
 {
@@ -491,6 +561,9 @@ int main(void)
         cmocka_unit_test(plan_with_resources_that_share_with_none_is_right),
         cmocka_unit_test(plan_of_a_partial_order_is_right),
         cmocka_unit_test(plan_asks_while_it_compares),
+        cmocka_unit_test(plan_of_classes_shares_the_steps),
+        cmocka_unit_test(plan_of_many_resources_searches_less),
+        cmocka_unit_test(plan_of_tiny_kinds_is_near_the_bound),
         cmocka_unit_test(plan_around_fixed_and_previous_offsets),
         cmocka_unit_test(plan_with_clashing_fixed_offsets_is_refused),
     };

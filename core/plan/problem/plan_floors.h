@@ -28,4 +28,10 @@ void maar_plan_floors_raise(struct maar_plan_floors* floors, uint32_t first, uin
 int64_t maar_plan_floors_highest(const struct maar_plan_floors* floors, uint32_t first,
                                  uint32_t last);
 
+/* Whether all values are 0, as where a kind has no items. */
+static inline bool maar_plan_floors_are_flat(const struct maar_plan_floors* floors)
+{
+    return floors->most[1] == 0;
+}
+
 #endif
