@@ -10,6 +10,7 @@
 #include "tool_snapshot.h"
 
 #include <inttypes.h>
+#include <maar/capture_file.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,9 @@ static VkResult create_resource(struct player_thread* thread, const struct tool_
         .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
         .requirements = plan->requirements,
         .kind = plan->kind,
+        .prefersDedicated = plan->prefers_dedicated ? VK_TRUE : VK_FALSE,
+        .requiresDedicated =
+            plan->form == TOOL_FORM_PLAIN && plan->requires_dedicated ? VK_TRUE : VK_FALSE,
     };
     VkResult result = VK_SUCCESS;
     const struct stopwatch watch = start_watch();
@@ -190,9 +194,25 @@ static void release(struct player_thread* thread, struct player_entry* entry)
     *entry = (struct player_entry){0};
 }
 
+/* Whether Maar would have had to find memory for a resource: it lies in memory of this device (if
+ * it is the capture's own) that was not imported. */
+static bool is_played(const struct player* player, uint32_t resource)
+{
+    const struct support_trace_resource* const row = &player->trace->resources[resource];
+    if (player->tool->captured && row->device != player->tool->options.card_index) {
+        return false;
+    }
+    return row->memory == SUPPORT_TRACE_NONE ||
+           (player->trace->memories[row->memory].flags & MAAR_CAPTURE_MEMORY_IMPORT_BIT) == 0;
+}
+
 static void replay_allocation(struct player_thread* thread, uint32_t resource)
 {
     struct player* const player = thread->player;
+    if (!is_played(player, resource)) {
+        ++thread->skipped_rows;
+        return;
+    }
     struct player_entry* const entry = &player->entries[resource];
     struct tool_resource_plan plan;
     tool_resource_plan_for(player->tool, &player->facts, player->trace, resource, &plan);
@@ -468,6 +488,7 @@ static void add_up(const struct player_thread* threads, uint32_t count,
         outcome->real_images += threads[i].real_images;
         outcome->plain_rows += threads[i].plain_rows;
         outcome->unsupported_rows += threads[i].unsupported_rows;
+        outcome->skipped_rows += threads[i].skipped_rows;
         outcome->leftovers += threads[i].leftovers;
     }
     outcome->ns_per_event = timed == 0 ? 0.0 : (double)ns / (double)timed;

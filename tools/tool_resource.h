@@ -42,11 +42,16 @@ struct tool_resource_plan {
     MaarMemoryUsage usage;
     MaarResourceKind kind;
     VkMemoryRequirements requirements;
-    bool requires_dedicated;
+    bool prefers_dedicated, requires_dedicated;
     bool is_buffer; /* of the buffer form, or a plain row that becomes a buffer */
     VkBufferCreateInfo buffer;
     VkImageCreateInfo image;
 };
+
+/* The purpose of a resource's memory, from its usage flags and, where they are known, from the
+ * flags of the memory type that its program chose. type_flags may be NULL. */
+MaarMemoryUsage tool_resource_usage(bool is_buffer, bool linear, uint64_t usage,
+                                    const VkMemoryPropertyFlags* type_flags);
 
 /* Queries the facts of a device. alias_type_bits and always_copy stay zero. */
 bool tool_resource_read_facts(const struct tool_device* tool, struct tool_resource_facts* facts);
