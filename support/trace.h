@@ -61,8 +61,8 @@ struct support_trace_image {
     uint32_t format; /* VkFormat; 0 when the row has no note */
     uint32_t width, height, depth;
     uint32_t mips, layers, samples;
-    uint32_t type;     /* VkImageType; 1 (2D) in version 1 */
-    uint32_t modifier; /* 1: the tiling is that of a DRM format modifier */
+    uint32_t dimensions; /* 1, 2 or 3; 0 is 2 */
+    uint32_t modifier;   /* 1: the tiling is that of a DRM format modifier */
 };
 
 /* One resource: the alloc row, or a reserve row. */

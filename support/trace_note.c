@@ -91,7 +91,7 @@ static bool trace_take_image(const uint64_t values[IMAGE_VALUES], struct support
     image->mips = (uint32_t)values[4];
     image->layers = (uint32_t)values[5];
     image->samples = (uint32_t)values[6];
-    image->type = 1;
+    image->dimensions = 2;
     return true;
 }
 
@@ -147,7 +147,7 @@ bool trace_resource_note(struct trace_reader* reader, struct support_trace_resou
         return trace_resource_note_1(reader, resource);
     }
     uint64_t values[IMAGE_VALUES] = {0};
-    uint64_t type = 2;
+    uint64_t dimensions = 2;
     uint64_t modifier = 0;
     uint64_t needs = 0;
     uint64_t handles = 0;
@@ -158,7 +158,7 @@ bool trace_resource_note(struct trace_reader* reader, struct support_trace_resou
         {"mips", NOTE_DECIMAL, UINT32_MAX, &values[4]},
         {"layers", NOTE_DECIMAL, UINT32_MAX, &values[5]},
         {"samples", NOTE_DECIMAL, UINT32_MAX, &values[6]},
-        {"dimensions", NOTE_DECIMAL, 3, &type},
+        {"dimensions", NOTE_DECIMAL, 3, &dimensions},
         {"modifier", NOTE_DECIMAL, 1, &modifier},
         {"needs", NOTE_HEX, UINT32_MAX, &needs},
         {"handles", NOTE_HEX, UINT32_MAX, &handles},
@@ -173,7 +173,7 @@ bool trace_resource_note(struct trace_reader* reader, struct support_trace_resou
     if ((seen & 0x7F) == 0) {
         return true;
     }
-    if (!is_image || (seen & IMAGE_FACTS) != IMAGE_FACTS || type == 0) {
+    if (!is_image || (seen & IMAGE_FACTS) != IMAGE_FACTS || dimensions == 0) {
         return trace_fail(reader, COLUMN_NOTE,
                           "does not have all of format, extent, mips, layers and samples of an "
                           "image");
@@ -185,7 +185,7 @@ bool trace_resource_note(struct trace_reader* reader, struct support_trace_resou
     if (!trace_take_image(values, image)) {
         return trace_fail(reader, COLUMN_NOTE, "has a fact of an image that is zero");
     }
-    image->type = (uint32_t)type - 1;
+    image->dimensions = (uint32_t)dimensions;
     image->modifier = (uint32_t)modifier;
     return true;
 }

@@ -37,8 +37,8 @@ static const struct {
 } commands[] = {
     {"info", tool_command_info},       {"replay", tool_command_replay},
     {"capture", tool_command_capture}, {"report", tool_command_report},
-    {"advise", tool_command_advise},   {"plan", tool_command_plan},       {"convert", tool_command_convert},
-    {"fit", tool_command_fit},
+    {"advise", tool_command_advise},   {"plan", tool_command_plan},
+    {"convert", tool_command_convert}, {"fit", tool_command_fit},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

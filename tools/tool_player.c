@@ -10,7 +10,6 @@
 #include "tool_snapshot.h"
 
 #include <inttypes.h>
-#include <maar/capture_file.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,22 +193,10 @@ static void release(struct player_thread* thread, struct player_entry* entry)
     *entry = (struct player_entry){0};
 }
 
-/* Whether Maar would have had to find memory for a resource: it lies in memory of this device (if
- * it is the capture's own) that was not imported. */
-static bool is_played(const struct player* player, uint32_t resource)
-{
-    const struct support_trace_resource* const row = &player->trace->resources[resource];
-    if (player->tool->captured && row->device != player->tool->options.card_index) {
-        return false;
-    }
-    return row->memory == SUPPORT_TRACE_NONE ||
-           (player->trace->memories[row->memory].flags & MAAR_CAPTURE_MEMORY_IMPORT_BIT) == 0;
-}
-
 static void replay_allocation(struct player_thread* thread, uint32_t resource)
 {
     struct player* const player = thread->player;
-    if (!is_played(player, resource)) {
+    if (!tool_resource_is_played(player->tool, player->trace, resource)) {
         ++thread->skipped_rows;
         return;
     }

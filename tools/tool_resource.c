@@ -81,7 +81,7 @@ MaarMemoryUsage tool_resource_usage(bool is_buffer, bool linear, uint64_t usage,
 static const VkMemoryPropertyFlags* chosen_type(const struct support_trace* trace,
                                                 const struct support_trace_resource* row)
 {
-    if (row->memory == SUPPORT_TRACE_NONE) {
+    if (row->memory >= trace->memory_count) {
         return NULL;
     }
     const struct support_trace_memory* const memory = &trace->memories[row->memory];
@@ -256,7 +256,7 @@ static bool plan_image(const struct tool_device* tool, const struct tool_resourc
     plan->image = (VkImageCreateInfo){
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
         .flags = row->create_flags,
-        .imageType = (VkImageType)note->type,
+        .imageType = note->dimensions == 0 ? VK_IMAGE_TYPE_2D : (VkImageType)(note->dimensions - 1),
         .format = (VkFormat)note->format,
         .extent = {note->width, note->height, note->depth},
         .mipLevels = note->mips,
@@ -292,7 +292,7 @@ static void plan_captured(const struct support_trace* trace,
                           const struct support_trace_resource* row, struct tool_resource_plan* plan)
 {
     uint32_t types = row->type_bits;
-    if (row->memory != SUPPORT_TRACE_NONE) {
+    if (row->memory < trace->memory_count) {
         /* Whatever the row says: the driver bound it there. */
         const bool known = (row->needs & MAAR_CAPTURE_NEEDS_KNOWN_BIT) != 0;
         types = (known ? types : 0) | 1u << trace->memories[row->memory].type;
@@ -300,6 +300,17 @@ static void plan_captured(const struct support_trace* trace,
     plan->requirements.memoryTypeBits = types;
     plan->prefers_dedicated = (row->needs & MAAR_CAPTURE_NEEDS_PREFERS_DEDICATED_BIT) != 0;
     plan->requires_dedicated = (row->needs & MAAR_CAPTURE_NEEDS_REQUIRES_DEDICATED_BIT) != 0;
+}
+
+bool tool_resource_is_played(const struct tool_device* tool, const struct support_trace* trace,
+                             uint32_t resource)
+{
+    const struct support_trace_resource* const row = &trace->resources[resource];
+    if (tool->captured && row->device != tool->options.card_index) {
+        return false;
+    }
+    return row->memory >= trace->memory_count ||
+           (trace->memories[row->memory].flags & MAAR_CAPTURE_MEMORY_IMPORT_BIT) == 0;
 }
 
 void tool_resource_plan_for(const struct tool_device* tool, const struct tool_resource_facts* facts,

@@ -59,6 +59,11 @@ bool tool_resource_read_facts(const struct tool_device* tool, struct tool_resour
 /* Queries the facts of the sparse strategy: the size of its pages. */
 bool tool_resource_read_pages(const struct tool_device* tool, struct tool_resource_facts* facts);
 
+/* Returns whether an allocator would have had to find memory for a resource: it is one of this
+ * device, if that is simulated from a capture, and its memory was not imported. */
+bool tool_resource_is_played(const struct tool_device* tool, const struct support_trace* trace,
+                             uint32_t resource);
+
 /* Plans one resource. Creates and destroys an object to query its requirements. */
 void tool_resource_plan_for(const struct tool_device* tool, const struct tool_resource_facts* facts,
                             const struct support_trace* trace, uint32_t resource,

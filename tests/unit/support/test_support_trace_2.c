@@ -96,7 +96,7 @@ static void second_version_is_read_whole(void** state)
     assert_int_equal(volume->offset, 512);
     assert_int_equal(volume->create_flags, 8);
     assert_int_equal(volume->needs, 3);
-    assert_int_equal(trace.images[volume->image].type, 2);
+    assert_int_equal(trace.images[volume->image].dimensions, 3);
     assert_int_equal(trace.images[volume->image].depth, 8);
     assert_int_equal(trace.reserved[0].usage, 0x20);
     assert_int_equal(trace.reserved[0].usage_above, 1);

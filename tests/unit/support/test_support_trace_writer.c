@@ -277,7 +277,7 @@ static void images_keep_what_they_were_created_with(void** state)
     assert_int_equal(cube->needs, 3);
     assert_int_equal(trace.images[cube->image].layers, 6);
     assert_int_equal(trace.images[cube->image].mips, 7);
-    assert_int_equal(trace.images[cube->image].type, 1);
+    assert_int_equal(trace.images[cube->image].dimensions, 2);
     support_trace_release(&trace);
     support_history_release(&history);
 }
