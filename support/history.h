@@ -106,13 +106,16 @@ struct support_history_bind {
 struct support_history_sparse {
     MaarCaptureSparseBind facts;
     uint64_t time_ns;
-    uint32_t resource, memory; /* or none */
+    uint32_t resource;
+    uint32_t memory, submit; /* or none */
 };
 
 struct support_history_submit {
     MaarCaptureSubmit facts;
     uint64_t time_ns;
     uint32_t device;
+    uint32_t queue;      /* index, or none */
+    uint32_t fence;      /* number of the fence, or none */
     uint32_t last_point; /* the newest of its points, or none */
 };
 
@@ -129,6 +132,19 @@ struct support_history_semaphore {
     uint64_t begin_ns, end_ns;
     uint32_t device;
     bool is_timeline;
+};
+
+/* The host saw a point in the device's time, or signalled it. */
+struct support_history_reached {
+    MaarCaptureReached facts;
+    uint64_t time_ns;
+    uint32_t device;
+    uint32_t object; /* index of the semaphore or queue, number of the fence, or none */
+};
+
+struct support_history_use {
+    MaarCaptureUse facts;
+    uint32_t submit, resource; /* indices, never none */
 };
 
 struct support_history_budget {
@@ -174,6 +190,7 @@ struct support_history {
     uint64_t unknown;             /* entries of unknown kinds */
     uint64_t unfinished;          /* records that were not finished */
     uint32_t application, engine; /* texts of the first instance */
+    uint32_t fence_count;         /* fences have no entries: they count from the first use on */
     SUPPORT_HISTORY_ARRAY(struct support_history_device) devices;
     SUPPORT_HISTORY_ARRAY(struct support_history_memory) memories;
     SUPPORT_HISTORY_ARRAY(struct support_history_resource) resources;
@@ -185,8 +202,8 @@ struct support_history {
     SUPPORT_HISTORY_ARRAY(struct support_history_submit) submits;
     SUPPORT_HISTORY_ARRAY(struct support_history_point) points;
     SUPPORT_HISTORY_ARRAY(struct support_history_semaphore) semaphores;
-    SUPPORT_HISTORY_ARRAY(MaarCaptureReached) reached;
-    SUPPORT_HISTORY_ARRAY(MaarCaptureUse) uses;
+    SUPPORT_HISTORY_ARRAY(struct support_history_reached) reached;
+    SUPPORT_HISTORY_ARRAY(struct support_history_use) uses;
     SUPPORT_HISTORY_ARRAY(struct support_history_budget) budgets;
     SUPPORT_HISTORY_ARRAY(struct support_history_module) modules;
     SUPPORT_HISTORY_ARRAY(struct support_history_failure) failures;

@@ -11,6 +11,9 @@
 /* No object of a driver has so many bytes: sums of sizes cannot overflow. */
 #define HISTORY_MOST_BYTES ((uint64_t)1 << 52)
 
+/* Submissions are found by their number, as the map's handle of a kind of their own. */
+enum { HISTORY_SUBMISSION = 0x10000 };
+
 /* Makes room for one more item of `size` bytes; at most UINT32_MAX - 1 items. */
 bool history_grow(void* items, size_t* count, size_t* capacity, size_t size);
 
@@ -41,5 +44,79 @@ void history_map_remove(struct support_history_map* map, uint32_t device, uint32
 /* Adds one entry. Returns NULL, or what is wrong with it. */
 const char* history_take_entry(struct support_history* history,
                                const struct support_capture_entry* entry);
+
+/* ---- entries ---- */
+
+/* An entry in the work. */
+struct history_work {
+    struct support_history* history;
+    const struct support_capture_entry* entry;
+    uint64_t time_ns;
+    uint32_t index; /* of the event */
+    bool no_event;
+};
+
+/* What may be wrong with any entry. */
+extern const char history_no_memory[];
+extern const char history_too_short[];
+extern const char history_no_device[];
+
+/* Reads the structure of an entry. All fields of version 1 must be there. */
+bool history_take(const struct history_work* work, void* facts, size_t size);
+
+/* Returns the index of the device with a number, or SUPPORT_HISTORY_NONE. */
+uint32_t history_find_device(const struct support_history* history, uint32_t number);
+
+/* Returns the index of a live object, or SUPPORT_HISTORY_NONE. */
+uint32_t history_find_live(const struct history_work* work, uint32_t device, uint32_t kind,
+                           uint64_t handle);
+
+/* Counts an entry about an object that the capture does not know. */
+void history_stray(struct history_work* work);
+
+/* Returns the index that the event of this entry will have. */
+uint32_t history_event_number(const struct support_history* history);
+
+/* Appends a resource with what all kinds have, and sets work->index. Returns NULL without memory.
+ */
+struct support_history_resource* history_add_resource(struct history_work* work, uint32_t device,
+                                                      enum support_history_kind kind,
+                                                      uint32_t object_kind, uint64_t handle);
+
+/* The handlers of entries, by kind; they return NULL, or what is wrong. */
+/* history_devices.c */
+const char* history_take_instance(struct history_work* work);
+const char* history_take_device(struct history_work* work);
+const char* history_take_heap(struct history_work* work);
+const char* history_take_type(struct history_work* work);
+const char* history_take_queue(struct history_work* work);
+const char* history_take_device_end(struct history_work* work);
+/* history_memory.c */
+const char* history_take_memory(struct history_work* work);
+const char* history_take_memory_end(struct history_work* work);
+const char* history_take_map(struct history_work* work);
+const char* history_take_unmap(struct history_work* work);
+const char* history_take_priority(struct history_work* work);
+/* history_resources.c */
+const char* history_take_buffer(struct history_work* work);
+const char* history_take_image(struct history_work* work);
+const char* history_take_swapchain(struct history_work* work);
+const char* history_take_swapchain_image(struct history_work* work);
+const char* history_take_other(struct history_work* work);
+/* history_binds.c */
+const char* history_take_bind(struct history_work* work);
+const char* history_take_range(struct history_work* work);
+const char* history_take_resource_end(struct history_work* work);
+const char* history_take_sparse_bind(struct history_work* work);
+const char* history_take_structure(struct history_work* work);
+/* history_time.c */
+const char* history_take_frame(struct history_work* work);
+const char* history_take_submit(struct history_work* work);
+const char* history_take_point(struct history_work* work);
+const char* history_take_semaphore(struct history_work* work);
+const char* history_take_semaphore_end(struct history_work* work);
+const char* history_take_reached(struct history_work* work);
+const char* history_take_use(struct history_work* work);
+const char* history_take_budget(struct history_work* work);
 
 #endif

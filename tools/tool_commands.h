@@ -6,6 +6,7 @@
 
 int tool_command_advise(int argc, char** argv);
 int tool_command_capture(int argc, char** argv);
+int tool_command_convert(int argc, char** argv);
 int tool_command_info(int argc, char** argv);
 int tool_command_report(int argc, char** argv);
 int tool_command_replay(int argc, char** argv);

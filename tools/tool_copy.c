@@ -86,15 +86,16 @@ static VkDeviceSize lay_out_levels(const VkImageCreateInfo* image, VkBufferImage
         const uint32_t width = image->extent.width >> level > 1 ? image->extent.width >> level : 1;
         const uint32_t height =
             image->extent.height >> level > 1 ? image->extent.height >> level : 1;
+        const uint32_t depth = image->extent.depth >> level > 1 ? image->extent.depth >> level : 1;
         const VkDeviceSize columns = (width + block->width - 1) / block->width;
         const VkDeviceSize rows = (height + block->height - 1) / block->height;
         at = (at + alignment - 1) / alignment * alignment;
         regions[level] = (VkBufferImageCopy){
             .bufferOffset = at,
             .imageSubresource = {aspect_of(block), level, 0, image->arrayLayers},
-            .imageExtent = {width, height, 1},
+            .imageExtent = {width, height, depth},
         };
-        sizes[level] = columns * rows * block->bytes * image->arrayLayers;
+        sizes[level] = columns * rows * depth * block->bytes * image->arrayLayers;
         at += sizes[level];
     }
     return at;

@@ -129,8 +129,11 @@ static VkResult open_instance(struct tool_device* tool,
 
 static int open_simulated(struct tool_device* tool)
 {
-    const char* const name = tool->options.device + strlen("simulated:");
-    const int code = tool_profile_open(name, &tool->options, &tool->profile);
+    const char* name = tool->options.device;
+    tool->captured = strcmp(name, "capture") == 0;
+    name += tool->captured ? 0 : strlen("simulated:");
+    const int code = tool->captured ? tool_profile_of_card(&tool->options, &tool->profile)
+                                    : tool_profile_open(name, &tool->options, &tool->profile);
     if (code != TOOL_EXIT_OK) {
         return code;
     }
@@ -229,7 +232,8 @@ int tool_device_open_instance(struct tool_device* tool, const struct tool_device
     pthread_mutex_init(&tool->queue_mutex, NULL);
     tool->options = *options;
     const char* const device = options->device;
-    if (strncmp(device, "simulated:", strlen("simulated:")) == 0) {
+    if (strncmp(device, "simulated:", strlen("simulated:")) == 0 ||
+        strcmp(device, "capture") == 0) {
         return open_simulated(tool);
     }
     uint32_t number = 0;

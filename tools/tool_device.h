@@ -11,6 +11,7 @@
 #include "volk.h"
 
 #include "maar/maar.h"
+#include "support/card.h"
 #include "support/instance.h"
 #include "tool_text.h"
 
@@ -27,7 +28,10 @@ struct tool_heap_override {
 
 /* The choice of a device, and the options for it. */
 struct tool_device_options {
-    const char* device; /* auto, vulkan:N or simulated:PROFILE */
+    const char* device;              /* auto, vulkan:N, simulated:PROFILE or capture */
+    const struct support_card* card; /* for capture: the device of the trace; else NULL */
+    const char* card_name;
+    uint32_t card_index; /* of the device, in the trace */
     bool validate;
     bool verbose;            /* also print the allocator's warnings */
     bool silent;             /* print neither its warnings nor its errors */
@@ -43,6 +47,7 @@ struct tool_device_options {
 struct tool_device {
     struct tool_device_options options;
     bool simulated;
+    bool captured;                 /* simulated from a capture: what its driver demanded holds */
     MaarSimulatedProfile* profile; /* simulated only */
     struct support_instance instance;
     VkPhysicalDevice physical;

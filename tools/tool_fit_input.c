@@ -4,11 +4,13 @@
  */
 #include "tool_fit.h"
 
+#include "support/capture_reader.h"
 #include "support/frame_graph.h"
 #include "support/gguf.h"
 #include "support/gzip.h"
 #include "tool_data.h"
 #include "tool_guess.h"
+#include "tool_traffic.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -200,7 +202,7 @@ static bool guess_kind(const char* path, enum tool_fit_kind* kind)
     fclose(file);
     if (got >= 4 && memcmp(head, "GGUF", 4) == 0) {
         *kind = TOOL_FIT_FROM_GGUF;
-    } else if (support_is_gzip(head, got) ||
+    } else if (support_is_gzip(head, got) || support_is_capture(head, got) ||
                (got >= 3 && memcmp(head, trace_head, sizeof(trace_head) - 1) == 0)) {
         *kind = TOOL_FIT_FROM_TRACE;
     } else if (!is_text(head, got)) {
@@ -233,7 +235,7 @@ static bool load(struct tool_fit_input* input, const char* path)
         return false;
     }
     if (input->kind == TOOL_FIT_FROM_TRACE) {
-        good = support_trace_load(path, &input->trace, &error);
+        good = tool_traffic_load(path, &input->trace, &error);
     } else if (input->kind == TOOL_FIT_FROM_FRAME) {
         const char* const pass_path = tool_data_beside(path, ".passes.csv", passes, sizeof(passes));
         const char* const edge_path =

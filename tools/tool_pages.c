@@ -5,6 +5,7 @@
 #include "support/history.h"
 #include "support/report_file.h"
 #include "tool_commands.h"
+#include "tool_peer.h"
 #include "tool_text.h"
 
 #include <getopt.h>
@@ -13,6 +14,7 @@
 
 static const char pages_help[] =
     "Usage: maar report CAPTURE [--output FILE.html] [--from S] [--to S] [--title TEXT]\n"
+    "                   [--no-replay]\n"
     "\n"
     "Writes one HTML page that shows where the memory of a captured program went: bytes of each\n"
     "heap over time, the blocks and resources at any moment, what differs between two moments,\n"
@@ -22,6 +24,8 @@ static const char pages_help[] =
     "  --from S       leave out what ended before this second of the capture\n"
     "  --to S         leave out what began after this second\n"
     "  --title TEXT   heading of the page; the program's name by default\n"
+    "  --no-replay    leave out what Maar would hold for the same traffic. The replay takes a\n"
+    "                 second at most; the page says where it had to stop\n"
     "\n"
     "docs/reports.md explains the page and its keys.\n";
 
@@ -31,7 +35,11 @@ enum pages_option {
     OPTION_FROM,
     OPTION_TO,
     OPTION_TITLE,
+    OPTION_NO_REPLAY,
 };
+
+/* The most time that the replay may take: a report of a million events takes three seconds. */
+static const uint64_t replay_budget_ns = 1000000000;
 
 static const struct option pages_options[] = {
     {"help", no_argument, NULL, OPTION_HELP},
@@ -39,6 +47,7 @@ static const struct option pages_options[] = {
     {"from", required_argument, NULL, OPTION_FROM},
     {"to", required_argument, NULL, OPTION_TO},
     {"title", required_argument, NULL, OPTION_TITLE},
+    {"no-replay", no_argument, NULL, OPTION_NO_REPLAY},
     {NULL, 0, NULL, 0},
 };
 
@@ -46,7 +55,7 @@ struct pages_settings {
     const char* output;
     const char* title;
     uint64_t from_ns, to_ns;
-    bool help;
+    bool help, no_replay;
 };
 
 /* Reads seconds with up to nine decimals. */
@@ -91,6 +100,9 @@ static bool read_option(int result, char** argv, struct pages_settings* settings
     case OPTION_TITLE:
         settings->title = optarg;
         return true;
+    case OPTION_NO_REPLAY:
+        settings->no_replay = true;
+        return true;
     default:
         tool_complain_option("report", result, argv, pages_options);
         return false;
@@ -126,13 +138,21 @@ static int write_report(const char* output, const struct support_history* histor
 {
     struct support_error error = {.text = ""};
     struct support_findings findings;
+    struct tool_peers peers = {.rows = NULL};
+    if (!settings->no_replay && !tool_peers_find(history, replay_budget_ns, &peers)) {
+        tool_peers_release(&peers);
+        return TOOL_EXIT_FAILED;
+    }
     if (!support_findings_find(history, &findings, &error)) {
         tool_complain("%s", error.text);
+        tool_peers_release(&peers);
         return TOOL_EXIT_FAILED;
     }
     const struct support_report_info info = {
         .history = history,
         .findings = &findings,
+        .peers = peers.rows,
+        .peer_count = peers.count,
         .from_ns = settings->from_ns,
         .to_ns = settings->to_ns,
         .title = settings->title,
@@ -147,6 +167,7 @@ static int write_report(const char* output, const struct support_history* histor
         tool_complain("%s", error.text);
     }
     support_findings_release(&findings);
+    tool_peers_release(&peers);
     return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
 }
 

@@ -109,6 +109,9 @@ static VkResult create_resource(struct player_thread* thread, const struct tool_
         .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
         .requirements = plan->requirements,
         .kind = plan->kind,
+        .prefersDedicated = plan->prefers_dedicated ? VK_TRUE : VK_FALSE,
+        .requiresDedicated =
+            plan->form == TOOL_FORM_PLAIN && plan->requires_dedicated ? VK_TRUE : VK_FALSE,
     };
     VkResult result = VK_SUCCESS;
     const struct stopwatch watch = start_watch();
@@ -193,6 +196,10 @@ static void release(struct player_thread* thread, struct player_entry* entry)
 static void replay_allocation(struct player_thread* thread, uint32_t resource)
 {
     struct player* const player = thread->player;
+    if (!tool_resource_is_played(player->tool, player->trace, resource)) {
+        ++thread->skipped_rows;
+        return;
+    }
     struct player_entry* const entry = &player->entries[resource];
     struct tool_resource_plan plan;
     tool_resource_plan_for(player->tool, &player->facts, player->trace, resource, &plan);
@@ -468,6 +475,7 @@ static void add_up(const struct player_thread* threads, uint32_t count,
         outcome->real_images += threads[i].real_images;
         outcome->plain_rows += threads[i].plain_rows;
         outcome->unsupported_rows += threads[i].unsupported_rows;
+        outcome->skipped_rows += threads[i].skipped_rows;
         outcome->leftovers += threads[i].leftovers;
     }
     outcome->ns_per_event = timed == 0 ? 0.0 : (double)ns / (double)timed;

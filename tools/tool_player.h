@@ -47,6 +47,7 @@ struct tool_outcome {
     uint64_t allocated_bytes; /* of all successful allocations */
     uint64_t real_buffers, real_images, plain_rows;
     uint64_t unsupported_rows; /* plain rows whose usage this device does not support */
+    uint64_t skipped_rows;     /* in imported memory, or of another device than the capture's */
     uint64_t leftovers;        /* alive at the end of the trace */
     uint64_t peak_live_bytes, peak_reserved_bytes;
     uint32_t peak_blocks;

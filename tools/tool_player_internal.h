@@ -56,7 +56,7 @@ struct player_thread {
     uint32_t index;
     uint64_t ns, timed_events;
     uint64_t allocations, allocated_bytes, verified_bytes;
-    uint64_t real_buffers, real_images, plain_rows, unsupported_rows, leftovers;
+    uint64_t real_buffers, real_images, plain_rows, unsupported_rows, skipped_rows, leftovers;
     uint64_t progress_ns;
 };
 

@@ -204,3 +204,28 @@ bool tool_profile_heap_is_unmeasured(const char* name, const struct tool_device_
     json_decref(profile);
     return found;
 }
+
+int tool_profile_of_card(const struct tool_device_options* options, MaarSimulatedProfile** out)
+{
+    *out = NULL;
+    if (options->card == NULL) {
+        tool_complain("--device capture: the trace does not describe the device (maar-trace/1)");
+        return TOOL_EXIT_USAGE;
+    }
+    MaarSimulatedProfile* const profile = calloc(1, sizeof(*profile));
+    if (profile == NULL) {
+        tool_complain("out of memory");
+        return TOOL_EXIT_FAILED;
+    }
+    if (!support_card_profile(options->card, options->card_name, profile)) {
+        tool_complain("--device capture: the captured device has no heaps or memory types");
+        free(profile);
+        return TOOL_EXIT_USAGE;
+    }
+    if (!apply_options(profile, options)) {
+        free(profile);
+        return TOOL_EXIT_USAGE;
+    }
+    *out = profile;
+    return TOOL_EXIT_OK;
+}

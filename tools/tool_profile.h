@@ -20,6 +20,9 @@ int tool_profile_open(const char* name, const struct tool_device_options* option
 bool tool_profile_heap_is_unmeasured(const char* name, const struct tool_device_options* options,
                                      uint32_t heap);
 
+/* Makes the profile of the card that the options name (--device capture), in the same way. */
+int tool_profile_of_card(const struct tool_device_options* options, MaarSimulatedProfile** out);
+
 /* Returns whether --limit knows a name. If so, and if a profile is given, sets the limit. */
 bool tool_profile_set_limit(MaarSimulatedProfile* profile, const char* text);
 

@@ -8,6 +8,7 @@
 #include "tool_player.h"
 #include "tool_report.h"
 #include "tool_sparse.h"
+#include "tool_traffic.h"
 
 #include <getopt.h>
 #include <inttypes.h>
@@ -20,12 +21,13 @@ static const char help_text[] =
     "Usage: maar replay TRACE... [OPTION...]\n"
     "       maar replay --list-traces\n"
     "\n"
-    "Replays the memory traffic of programs from traces (maar-trace/1, plain or gzip). A trace is\n"
-    "a file or a name that --list-traces prints. A row whose usage is known becomes a real buffer\n"
-    "or image; any other row becomes a plain memory requirement.\n"
+    "Replays the memory traffic of programs from traces (maar-trace/1 and 2, plain or gzip) and\n"
+    "captures. A trace is a file or a name that --list-traces prints. A row whose usage is known\n"
+    "becomes a real buffer or image; any other row becomes a plain memory requirement.\n"
     "\n"
-    "  --device D       auto (the default: discrete, integrated, virtual, CPU), vulkan:N, or\n"
-    "                   simulated:PROFILE, a file or a name from maar info --list-profiles\n"
+    "  --device D       auto (the default: discrete, integrated, virtual, CPU), vulkan:N,\n"
+    "                   simulated:PROFILE, a file or a name from maar info --list-profiles, or\n"
+    "                   capture: the captured card, simulated, with what its driver demanded\n"
     "  --heap N=SIZE    size of heap N of a simulated device; on a real device, the most bytes of\n"
     "                   heap N that Maar may use. SIZE takes KiB, MiB, GiB, TiB\n"
     "  --limit NAME=V   another limit of a simulated device: maxMemoryAllocationCount,\n"
@@ -511,6 +513,18 @@ static int run_once(struct replay_settings* settings, const struct support_trace
     return good ? TOOL_EXIT_OK : TOOL_EXIT_FAILED;
 }
 
+/* Notes the device of a trace, for --device capture. */
+static void use_card(struct replay_settings* settings, const struct support_trace* trace)
+{
+    const uint32_t device = support_trace_main_device(trace);
+    settings->device.card = NULL;
+    if (device != SUPPORT_TRACE_NONE) {
+        settings->device.card = &trace->devices[device].card;
+        settings->device.card_name = support_trace_text(trace, trace->devices[device].name);
+        settings->device.card_index = device;
+    }
+}
+
 static int replay_file(struct replay_settings* settings, const char* name)
 {
     char path[4096];
@@ -527,10 +541,11 @@ static int replay_file(struct replay_settings* settings, const char* name)
     int worst = TOOL_EXIT_OK;
     struct tool_vma_outcome vma = {.measured = false};
     settings->trace_printed = false;
-    if (!support_trace_load(path, trace, &error)) {
+    if (!tool_traffic_load(path, trace, &error)) {
         tool_complain("%s", error.text);
         worst = TOOL_EXIT_USAGE;
     } else {
+        use_card(settings, trace);
         worst = MAAR_TOOL_VMA ? measure_vma(settings, trace, &vma) : TOOL_EXIT_OK;
         for (int i = 0; i < TOOL_STRATEGY_COUNT && worst != TOOL_EXIT_USAGE; ++i) {
             if (settings->all_strategies || settings->player.strategy == (enum tool_strategy)i) {

@@ -89,6 +89,7 @@ bool tool_report_print_json(const struct tool_report* report)
     set_count(object, "real_images", outcome->real_images);
     set_count(object, "plain_rows", outcome->plain_rows);
     set_count(object, "unsupported_rows", outcome->unsupported_rows);
+    set_count(object, "skipped_rows", outcome->skipped_rows);
     set_count(object, "freed_at_end", outcome->leftovers);
     set_count(object, "threads", report->threads);
     set_sparse(object, outcome);

@@ -3,6 +3,7 @@
  */
 #include "tool_resource.h"
 
+#include <maar/capture_file.h>
 #include <string.h>
 
 #define BUFFER_TRANSFER (VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT)
@@ -14,6 +15,12 @@
 /* The usages that need neither an extension nor a feature. */
 #define PLAIN_BUFFER_USAGES 0x1FFu
 #define PLAIN_IMAGE_USAGES 0xFFu
+
+/* The flags of images that need neither an extension nor a feature. */
+#define PLAIN_IMAGE_FLAGS                                                                          \
+    (VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT | VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT |                    \
+     VK_IMAGE_CREATE_ALIAS_BIT | VK_IMAGE_CREATE_2D_ARRAY_COMPATIBLE_BIT |                         \
+     VK_IMAGE_CREATE_BLOCK_TEXEL_VIEW_COMPATIBLE_BIT | VK_IMAGE_CREATE_EXTENDED_USAGE_BIT)
 
 /* The usages by which a device writes a buffer. */
 #define WRITTEN_BY_DEVICE                                                                          \
@@ -44,6 +51,49 @@ static MaarMemoryUsage usage_of_image(VkImageUsageFlags usage, bool linear)
                                       VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT;
     return linear && (usage & written) == 0 ? MAAR_MEMORY_USAGE_DEVICE_UPLOAD
                                             : MAAR_MEMORY_USAGE_DEVICE_LOCAL;
+}
+
+MaarMemoryUsage tool_resource_usage(bool is_buffer, bool linear, uint64_t usage,
+                                    const VkMemoryPropertyFlags* type_flags)
+{
+    MaarMemoryUsage purpose = MAAR_MEMORY_USAGE_DEVICE_LOCAL;
+    if (usage != 0) {
+        purpose = is_buffer ? usage_of_buffer((VkBufferUsageFlags)usage)
+                            : usage_of_image((VkImageUsageFlags)usage, linear);
+    }
+    if (type_flags == NULL || purpose == MAAR_MEMORY_USAGE_TRANSIENT) {
+        return purpose;
+    }
+    const bool local = (*type_flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
+    const bool visible = (*type_flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+    if (local && !visible) {
+        return MAAR_MEMORY_USAGE_DEVICE_LOCAL;
+    }
+    if (visible && !local && purpose != MAAR_MEMORY_USAGE_UPLOAD &&
+        purpose != MAAR_MEMORY_USAGE_READBACK) {
+        return (*type_flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0 ? MAAR_MEMORY_USAGE_READBACK
+                                                                       : MAAR_MEMORY_USAGE_UPLOAD;
+    }
+    return purpose;
+}
+
+/* The flags of the memory type that the program chose; NULL where the trace does not say. */
+static const VkMemoryPropertyFlags* chosen_type(const struct support_trace* trace,
+                                                const struct support_trace_resource* row)
+{
+    if (row->memory >= trace->memory_count) {
+        return NULL;
+    }
+    const struct support_trace_memory* const memory = &trace->memories[row->memory];
+    return &trace->devices[memory->device].card.types[memory->type].flags;
+}
+
+static MaarMemoryUsage usage_of_row(const struct support_trace* trace,
+                                    const struct support_trace_resource* row)
+{
+    return tool_resource_usage(row->kind == SUPPORT_TRACE_BUFFER,
+                               row->kind == SUPPORT_TRACE_IMAGE_LINEAR, row->usage,
+                               chosen_type(trace, row));
 }
 
 static bool probe_buffer(const struct tool_device* tool, const VkBufferCreateInfo* info,
@@ -169,13 +219,14 @@ static bool plan_buffer(const struct tool_device* tool, const struct tool_resour
     if (facts->buffer_address) {
         allowed |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     }
-    if ((row->usage & ~allowed) != 0 ||
-        (tool->max_buffer_size != 0 && row->size > tool->max_buffer_size)) {
+    const VkDeviceSize size = row->asked != 0 ? row->asked : row->size;
+    if ((row->usage & ~allowed) != 0 || row->usage_above != 0 || row->create_flags != 0 ||
+        (tool->max_buffer_size != 0 && size > tool->max_buffer_size)) {
         return false;
     }
     plan->buffer = (VkBufferCreateInfo){
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = row->size,
+        .size = size,
         .usage = row->usage,
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
@@ -184,7 +235,6 @@ static bool plan_buffer(const struct tool_device* tool, const struct tool_resour
     }
     plan->form = TOOL_FORM_BUFFER;
     plan->is_buffer = true;
-    plan->usage = usage_of_buffer(row->usage);
     if (needs_copies(facts, plan)) {
         plan->buffer.usage |= BUFFER_TRANSFER;
         plan->access = TOOL_ACCESS_COPY;
@@ -198,12 +248,15 @@ static bool plan_image(const struct tool_device* tool, const struct tool_resourc
                        const struct support_trace_image* note, struct tool_resource_plan* plan)
 {
     const bool linear = row->kind == SUPPORT_TRACE_IMAGE_LINEAR;
-    if ((row->usage & ~(VkImageUsageFlags)PLAIN_IMAGE_USAGES) != 0 || note->format == 0) {
+    if ((row->usage & ~(VkImageUsageFlags)PLAIN_IMAGE_USAGES) != 0 || row->usage_above != 0 ||
+        note->format == 0 || note->modifier != 0 ||
+        (row->create_flags & ~(VkImageCreateFlags)PLAIN_IMAGE_FLAGS) != 0) {
         return false;
     }
     plan->image = (VkImageCreateInfo){
         .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .imageType = VK_IMAGE_TYPE_2D,
+        .flags = row->create_flags,
+        .imageType = note->dimensions == 0 ? VK_IMAGE_TYPE_2D : (VkImageType)(note->dimensions - 1),
         .format = (VkFormat)note->format,
         .extent = {note->width, note->height, note->depth},
         .mipLevels = note->mips,
@@ -218,7 +271,6 @@ static bool plan_image(const struct tool_device* tool, const struct tool_resourc
         return false;
     }
     plan->form = TOOL_FORM_IMAGE;
-    plan->usage = usage_of_image(row->usage, linear);
     if (needs_copies(facts, plan)) {
         const VkImageUsageFlags before = plan->image.usage;
         plan->image.usage = before | IMAGE_TRANSFER;
@@ -235,6 +287,32 @@ static bool plan_image(const struct tool_device* tool, const struct tool_resourc
     return true;
 }
 
+/* On the device of the capture, the row says what its driver demanded. */
+static void plan_captured(const struct support_trace* trace,
+                          const struct support_trace_resource* row, struct tool_resource_plan* plan)
+{
+    uint32_t types = row->type_bits;
+    if (row->memory < trace->memory_count) {
+        /* Whatever the row says: the driver bound it there. */
+        const bool known = (row->needs & MAAR_CAPTURE_NEEDS_KNOWN_BIT) != 0;
+        types = (known ? types : 0) | 1u << trace->memories[row->memory].type;
+    }
+    plan->requirements.memoryTypeBits = types;
+    plan->prefers_dedicated = (row->needs & MAAR_CAPTURE_NEEDS_PREFERS_DEDICATED_BIT) != 0;
+    plan->requires_dedicated = (row->needs & MAAR_CAPTURE_NEEDS_REQUIRES_DEDICATED_BIT) != 0;
+}
+
+bool tool_resource_is_played(const struct tool_device* tool, const struct support_trace* trace,
+                             uint32_t resource)
+{
+    const struct support_trace_resource* const row = &trace->resources[resource];
+    if (tool->captured && row->device != tool->options.card_index) {
+        return false;
+    }
+    return row->memory >= trace->memory_count ||
+           (trace->memories[row->memory].flags & MAAR_CAPTURE_MEMORY_IMPORT_BIT) == 0;
+}
+
 void tool_resource_plan_for(const struct tool_device* tool, const struct tool_resource_facts* facts,
                             const struct support_trace* trace, uint32_t resource,
                             struct tool_resource_plan* plan)
@@ -243,10 +321,11 @@ void tool_resource_plan_for(const struct tool_device* tool, const struct tool_re
     memset(plan, 0, sizeof(*plan));
     const bool optimal = row->kind == SUPPORT_TRACE_IMAGE_OPTIMAL;
     plan->kind = optimal ? MAAR_RESOURCE_KIND_OPTIMAL : MAAR_RESOURCE_KIND_LINEAR;
+    plan->usage = usage_of_row(trace, row);
     bool made = false;
-    if (row->usage != 0 && row->kind == SUPPORT_TRACE_BUFFER) {
+    if (row->usage != 0 && row->kind == SUPPORT_TRACE_BUFFER && !tool->captured) {
         made = plan_buffer(tool, facts, row, plan);
-    } else if (row->usage != 0 && row->image != UINT32_MAX) {
+    } else if (row->usage != 0 && row->image != UINT32_MAX && !tool->captured) {
         made = plan_image(tool, facts, row, &trace->images[row->image], plan);
     }
     if (made) {
@@ -254,19 +333,16 @@ void tool_resource_plan_for(const struct tool_device* tool, const struct tool_re
     }
     plan->form = TOOL_FORM_PLAIN;
     plan->access = TOOL_ACCESS_ALIAS;
-    plan->unsupported = row->usage != 0;
-    plan->usage = MAAR_MEMORY_USAGE_DEVICE_LOCAL;
-    if (row->usage != 0) {
-        plan->usage = row->kind == SUPPORT_TRACE_BUFFER
-                          ? usage_of_buffer(row->usage)
-                          : usage_of_image(row->usage, row->kind == SUPPORT_TRACE_IMAGE_LINEAR);
-    }
+    plan->unsupported = row->usage != 0 && !tool->captured;
     plan->requires_dedicated = false;
     plan->requirements = (VkMemoryRequirements){
         .size = row->size,
         .alignment = row->alignment,
         .memoryTypeBits = optimal ? facts->image_type_bits : facts->buffer_type_bits,
     };
+    if (tool->captured) {
+        plan_captured(trace, row, plan);
+    }
     if (facts->alias_type_bits != 0) {
         plan->requirements.memoryTypeBits &= facts->alias_type_bits;
     }

@@ -42,17 +42,27 @@ struct tool_resource_plan {
     MaarMemoryUsage usage;
     MaarResourceKind kind;
     VkMemoryRequirements requirements;
-    bool requires_dedicated;
+    bool prefers_dedicated, requires_dedicated;
     bool is_buffer; /* of the buffer form, or a plain row that becomes a buffer */
     VkBufferCreateInfo buffer;
     VkImageCreateInfo image;
 };
+
+/* The purpose of a resource's memory, from its usage flags and, where they are known, from the
+ * flags of the memory type that its program chose. type_flags may be NULL. */
+MaarMemoryUsage tool_resource_usage(bool is_buffer, bool linear, uint64_t usage,
+                                    const VkMemoryPropertyFlags* type_flags);
 
 /* Queries the facts of a device. alias_type_bits and always_copy stay zero. */
 bool tool_resource_read_facts(const struct tool_device* tool, struct tool_resource_facts* facts);
 
 /* Queries the facts of the sparse strategy: the size of its pages. */
 bool tool_resource_read_pages(const struct tool_device* tool, struct tool_resource_facts* facts);
+
+/* Returns whether an allocator would have had to find memory for a resource: it is one of this
+ * device, if that is simulated from a capture, and its memory was not imported. */
+bool tool_resource_is_played(const struct tool_device* tool, const struct support_trace* trace,
+                             uint32_t resource);
 
 /* Plans one resource. Creates and destroys an object to query its requirements. */
 void tool_resource_plan_for(const struct tool_device* tool, const struct tool_resource_facts* facts,

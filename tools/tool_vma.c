@@ -207,9 +207,13 @@ void tool_vma_run(const struct tool_device* tool, const struct support_trace* tr
     }
     for (size_t i = 0; i < trace->event_count; ++i) {
         const struct support_trace_event* const event = &trace->events[i];
+        if (event->op == SUPPORT_TRACE_FRAME ||
+            !tool_resource_is_played(tool, trace, event->resource)) {
+            continue;
+        }
         if (event->op == SUPPORT_TRACE_ALLOC) {
             allocate_with_vma(&player, trace, event->resource);
-        } else if (event->op != SUPPORT_TRACE_FRAME) {
+        } else {
             free_with_vma(&player, event->resource);
         }
     }

@@ -1,81 +1,24 @@
 /*
- * The reader of traces. The first byte says what the rest is: a file as it is, plain or gzip; or
- * text, which must read the same when it is compressed; or text whose gzip stream is damaged.
+ * The reader of traces of both versions. The first byte says what the rest is: a file as it is,
+ * plain or gzip; or text, which must read the same when it is compressed; or text whose gzip stream
+ * is damaged.
  */
 #include "support/gzip.h"
 #include "support/trace.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/fuzz_trace_require.h"
 
 #include <zlib.h>
 
 enum { TRACE_MODES = 4 };
-
-static void require_resource(const struct support_trace* trace, size_t index)
-{
-    const struct support_trace_resource* resource = &trace->resources[index];
-    const struct support_trace_event* made = &trace->events[resource->alloc_event];
-    fuzz_require(resource->alloc_event < trace->event_count);
-    fuzz_require(made->op == SUPPORT_TRACE_ALLOC && made->resource == index);
-    fuzz_require(made->time_ns == resource->alloc_time_ns);
-    fuzz_require(resource->size != 0 && resource->kind <= SUPPORT_TRACE_IMAGE_OPTIMAL);
-    fuzz_require(resource->alignment != 0 &&
-                 (resource->alignment & (resource->alignment - 1)) == 0);
-    fuzz_require(resource->image == UINT32_MAX || resource->image < trace->image_count);
-    fuzz_require(index == 0 || resource[-1].alloc_event < resource->alloc_event);
-    if (resource->free_event == UINT32_MAX) {
-        fuzz_require(resource->free_time_ns == UINT64_MAX);
-        return;
-    }
-    fuzz_require(resource->free_event < trace->event_count);
-    fuzz_require(resource->free_event > resource->alloc_event);
-    fuzz_require(trace->events[resource->free_event].op == SUPPORT_TRACE_FREE);
-    fuzz_require(trace->events[resource->free_event].resource == index);
-    fuzz_require(trace->events[resource->free_event].time_ns == resource->free_time_ns);
-}
-
-/* Everything that trace.h promises of a trace that was read, found out once more. */
-static void require_whole(const struct support_trace* trace)
-{
-    uint64_t live_bytes = 0;
-    uint64_t peak_bytes = 0;
-    size_t live_count = 0;
-    size_t peak_count = 0;
-    size_t peak_event = 0;
-    size_t frames = 0;
-    uint32_t streams = 0;
-    for (size_t i = 0; i < trace->event_count; ++i) {
-        const struct support_trace_event* event = &trace->events[i];
-        streams = event->stream >= streams ? event->stream + 1 : streams;
-        fuzz_require(event->op <= SUPPORT_TRACE_FRAME);
-        if (event->op == SUPPORT_TRACE_FRAME) {
-            fuzz_require(event->resource == UINT32_MAX);
-            frames += 1;
-            continue;
-        }
-        fuzz_require(event->resource < trace->resource_count);
-        const struct support_trace_resource* resource = &trace->resources[event->resource];
-        const uint64_t size = resource->size;
-        const bool made = event->op == SUPPORT_TRACE_ALLOC;
-        fuzz_require((made ? resource->alloc_event : resource->free_event) == i);
-        live_bytes = made ? live_bytes + size : live_bytes - size;
-        live_count = made ? live_count + 1 : live_count - 1;
-        peak_event = live_bytes > peak_bytes ? i : peak_event;
-        peak_bytes = live_bytes > peak_bytes ? live_bytes : peak_bytes;
-        peak_count = live_count > peak_count ? live_count : peak_count;
-    }
-    for (size_t i = 0; i < trace->resource_count; ++i) {
-        require_resource(trace, i);
-    }
-    fuzz_require(trace->frame_count == frames && trace->stream_count == streams);
-    fuzz_require(trace->peak_live_bytes == peak_bytes && trace->peak_live_count == peak_count);
-    fuzz_require(trace->peak_event == peak_event);
-}
 
 static void require_same(const struct support_trace* one, const struct support_trace* other)
 {
     fuzz_require(one->event_count == other->event_count);
     fuzz_require(one->resource_count == other->resource_count);
     fuzz_require(one->image_count == other->image_count);
+    fuzz_require(one->step_count == other->step_count);
+    fuzz_require(one->text_size == other->text_size);
     fuzz_require(one->peak_live_bytes == other->peak_live_bytes);
     for (size_t i = 0; i < one->resource_count; ++i) {
         fuzz_require(one->resources[i].id == other->resources[i].id);
@@ -89,10 +32,11 @@ static bool read_trace(const void* data, size_t size, struct support_trace* trac
     const bool good = support_trace_parse("folder/fuzz.csv.gz", data, size, trace, &error);
     if (good) {
         fuzz_require(strcmp(trace->name, "fuzz") == 0);
-        require_whole(trace);
+        fuzz_require_trace(trace);
     } else {
         fuzz_require(strncmp(error.text, "folder/fuzz.csv.gz:", 19) == 0);
         fuzz_require(trace->events == NULL && trace->resources == NULL && trace->images == NULL);
+        fuzz_require(trace->steps == NULL && trace->texts == NULL);
         fuzz_require(trace->event_count == 0 && trace->name[0] == '\0');
     }
     return good;

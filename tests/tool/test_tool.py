@@ -635,8 +635,31 @@ class OnSimulated(Case):
         self.assertNotEqual(path.read_text(encoding="utf-8"), "old")
 
 
+IMAGES = """op,id,kind,size,alignment,types,stream,time_ns,usage,note,device,object,offset,flags,value,name
+alloc,0,image_optimal,65536,256,,0,1,0x6,format=37 extent=32x32x16 mips=3 layers=1 samples=1 dimensions=3,,,,0x8,,volume
+alloc,1,image_optimal,65536,256,,0,1,0x6,format=37 extent=64x64x1 mips=4 layers=6 samples=1,,,,0x10,,cube
+alloc,2,image_optimal,65536,256,,0,1,0x6,format=37 extent=256x1x1 mips=1 layers=3 samples=1 dimensions=1,,,,,,line
+alloc,3,image_optimal,65536,256,,0,1,0x16,format=37 extent=64x64x1 mips=1 layers=2 samples=4,,,,,,samples
+alloc,4,image_optimal,65536,256,,0,1,0x6,format=37 extent=64x64x1 mips=1 layers=1 samples=1 modifier=1,,,,,,modifier
+alloc,5,image_optimal,65536,256,,0,1,0x6,format=37 extent=64x64x1 mips=1 layers=1 samples=1,,,,0x800,,protected
+alloc,6,buffer,65536,256,,0,1,0x2000000020,,,,,,60000,later usage
+alloc,7,buffer,65536,256,,0,1,0x22,,,,,,60001,of its own size
+alloc,8,other,65536,256,,0,1,,,,,,,,session
+free,0,,,,,0,2,,,,,,,,
+"""
+
+
 class OnDevice(Case):
     """What holds on every real driver, though its kernel may execute nothing."""
+
+    def test_resources_of_version_2_are_real(self):
+        """3D images, cubes, arrays and samples are created; what needs more is placed by size."""
+        for more in ([], ["--verify-copies"]):
+            result = self.replay(self.write_trace(IMAGES), "--verify", *more)[0][0]
+            self.check_result(result, self.verification)
+            self.assertEqual(result["allocations"], 9)
+            self.assertEqual((result["real_buffers"], result["real_images"]), (1, 4))
+            self.assertEqual(result["unsupported_rows"], 3)
 
     verification = "bookkeeping"
 

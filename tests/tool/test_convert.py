@@ -1,0 +1,197 @@
+"""maar convert, and what maar replay and maar report make of captures.
+
+test_convert.py --maar=PROGRAM --maker=PROGRAM --source=ROOT
+
+Captures are written by make_capture.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+OPTIONS = None
+EVENTS = 20000
+COLUMNS = ("op id kind size alignment types stream time_ns usage note device object offset flags "
+           "value name").split()
+
+
+def maar(*arguments):
+    return subprocess.run([OPTIONS.maar, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=120, check=False)
+
+
+class Converted(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.scratch.name)
+        cls.capture = cls.make("plain")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    @classmethod
+    def make(cls, name, *arguments, events=EVENTS):
+        capture = cls.folder / f"{name}.maarcap"
+        subprocess.run([OPTIONS.maker, capture, str(events), *arguments], check=True,
+                       stdout=subprocess.DEVNULL)
+        return capture
+
+    def done(self, *arguments, code=0):
+        done = maar(*arguments)
+        self.assertEqual(done.returncode, code, f"{arguments}: {done.stdout}{done.stderr}")
+        return done
+
+    def rows(self, capture, name="trace.csv"):
+        path = self.folder / name
+        self.done("convert", capture, "--output", path)
+        text = gzip.decompress(path.read_bytes()) if name.endswith(".gz") else path.read_bytes()
+        lines = text.decode("utf-8", "surrogateescape").split("\n")
+        self.assertEqual(lines[0].split(","), COLUMNS)
+        self.assertEqual(lines[-1], "")
+        return [dict(zip(COLUMNS, line.split(","), strict=True)) for line in lines[1:-1]]
+
+    def replay(self, path, *arguments):
+        done = self.done("replay", path, "--device", "capture", "--json", *arguments)
+        result = json.loads(done.stdout)
+        for key in ("trace", "ns_per_event"):
+            del result[key]
+        return result
+
+    def test_text_is_the_same_plain_and_compressed(self):
+        rows = self.rows(self.capture)
+        self.assertEqual(rows, self.rows(self.capture, "trace.csv.gz"))
+        self.assertGreater(len(rows), EVENTS // 2)
+
+    def test_sums_of_rows_agree(self):
+        live = peak = 0
+        sizes = {}
+        for row in self.rows(self.capture):
+            if row["op"] == "alloc":
+                sizes[row["id"]] = int(row["size"])
+                live += sizes[row["id"]]
+            elif row["op"] == "free":
+                live -= sizes.pop(row["id"])
+            peak = max(peak, live)
+        result = self.replay(self.capture)
+        self.assertGreater(peak, 0)
+        self.assertEqual(result["trace_peak_live_bytes"], peak)
+        self.assertEqual(result["freed_at_end"], len(sizes))
+
+    def test_capture_and_its_trace_replay_the_same(self):
+        self.rows(self.capture, "same.csv.gz")
+        result = self.replay(self.capture, "--verify")
+        self.assertEqual(result, self.replay(self.folder / "same.csv.gz", "--verify"))
+        self.assertEqual(result["verified_bytes"], result["allocated_bytes"])
+        self.assertGreater(result["allocations"], 0)
+        self.assertEqual((result["failures"], result["real_images"]), (0, 0))
+        self.assertRegex(result["device"], "made-up card")
+
+    def test_compressed_capture_is_read(self):
+        packed = self.folder / "packed.maarcap.gz"
+        packed.write_bytes(gzip.compress(self.capture.read_bytes(), 1))
+        self.assertEqual(self.replay(packed), self.replay(self.capture))
+
+    def test_hostile_names_stay_in_their_column(self):
+        rows = self.rows(self.make("hostile", "hostile", events=5000))
+        names = {row["name"] for row in rows if row["op"] == "alloc"}
+        self.assertTrue(any("<script>" in name for name in names), names)
+        self.assertFalse(any("\r" in name for name in names))
+
+    def test_first_version_has_no_card(self):
+        trace = pathlib.Path(OPTIONS.source) / "data/traces/captured-vkcube.csv"
+        done = self.done("replay", trace, "--device", "capture", code=2)
+        self.assertIn("does not describe the device", done.stderr)
+
+    def test_every_trace_with_submissions_replays(self):
+        traces = sorted((pathlib.Path(OPTIONS.source) / "data/traces").glob("submitted-*.csv.gz"))
+        self.assertGreaterEqual(len(traces), 5)
+        for path in traces:
+            result = self.replay(path, "--verify")
+            self.assertEqual(result["failures"], 0, path)
+            with gzip.open(path, "rt", encoding="utf-8") as file:
+                ops = [row["op"] for row in csv.DictReader(file)]
+            self.assertEqual(result["events"], sum(op in ("alloc", "free", "frame") for op in ops))
+            self.assertIn("submit", ops)
+            self.assertIn("reached", ops)
+
+    def test_arguments_wrong_exit_2(self):
+        for arguments, words in (([], "name one capture"), ([self.capture, self.capture], "name one"),
+                                 ([self.capture, "--output", self.capture], "input"),
+                                 ([self.folder / "none"], "none"), (["--wrong"], "--wrong")):
+            done = self.done("convert", *arguments, code=2)
+            self.assertIn(words, done.stderr)
+        broken = self.folder / "broken.maarcap"
+        data = bytearray(self.capture.read_bytes())
+        data[65536:65538] = b"\x01\x00"
+        broken.write_bytes(data)
+        self.assertRegex(self.done("convert", broken, code=2).stderr, "byte [0-9]+: ")
+        self.assertRegex(self.done("replay", broken, code=2).stderr, "byte [0-9]+: ")
+
+    def peers(self, capture, *arguments):
+        page = self.folder / "page.html"
+        self.done("report", capture, "--output", page, *arguments)
+        meta = re.search(r'id="maar-meta" type="application/json">(.*?)</script>',
+                         page.read_text(encoding="utf-8"), re.DOTALL)
+        return json.loads(meta.group(1))["peers"]
+
+    def test_report_compares_the_program_with_maar(self):
+        held = {}
+        peak = {}
+        calls = {}
+        heaps = {}
+        memories = {}
+        for row in self.rows(self.capture):
+            if row["op"] == "type":
+                heaps[row["id"]] = int(row["object"])
+            elif row["op"] in ("memory", "memory_end"):
+                if row["op"] == "memory":
+                    heap, size = heaps[row["object"]], int(row["size"])
+                    memories[row["id"]] = heap, size
+                    calls[heap] = calls.get(heap, 0) + 1
+                else:
+                    heap, size = memories[row["id"]]
+                    size = -size
+                held[heap] = held.get(heap, 0) + size
+                peak[heap] = max(peak.get(heap, 0), held[heap])
+        peers = self.peers(self.capture)
+        program = [peer for peer in peers if peer["name"] == "the program"]
+        self.assertEqual({peer["heap"]: peer["peak"] for peer in program}, peak)
+        self.assertEqual({peer["heap"]: peer["calls"] for peer in program}, calls)
+        ours = [peer for peer in peers if peer["name"] == "Maar, default settings"]
+        self.assertEqual(len(ours), len(program))
+        live = self.replay(self.capture)["trace_peak_live_bytes"]
+        self.assertGreaterEqual(sum(peer["peak"] for peer in ours), live)
+
+    def test_report_without_replay_has_no_peers(self):
+        self.assertEqual(self.peers(self.capture, "--no-replay"), [])
+
+    def test_capture_of_an_allocator_has_no_peers(self):
+        """Such a capture does not have all of the program's memory."""
+        data = bytearray(self.capture.read_bytes())
+        self.assertEqual(data[24], 1)
+        data[24] = 2
+        path = self.folder / "allocator.maarcap"
+        path.write_bytes(data)
+        self.assertEqual(self.peers(path), [])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("maar", "maker", "source"):
+        parser.add_argument(f"--{name}", required=True)
+    global OPTIONS
+    OPTIONS, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
+
+
+if __name__ == "__main__":
+    main()
