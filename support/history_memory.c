@@ -37,9 +37,8 @@ const char* history_take_memory(struct history_work* work)
     if (facts.type >= history->devices.items[device].facts.typeCount) {
         return "the memory type does not exist";
     }
-    if (facts.size > HISTORY_MOST_BYTES) {
-        return "the memory's size is impossible";
-    }
+    /* Some drivers promise any size; nobody can use more than the most. */
+    facts.size = facts.size < HISTORY_MOST_BYTES ? facts.size : HISTORY_MOST_BYTES;
     HISTORY_PUSH(history->memories, work->index);
     if (work->index == SUPPORT_HISTORY_NONE ||
         !history_map_set(history->live, facts.device, MAAR_CAPTURE_OBJECT_MEMORY, facts.memory,

@@ -197,8 +197,21 @@ static void types_that_do_not_exist_are_refused(void** state)
 static void impossible_sizes_are_refused(void** state)
 {
     capture_put_device(*state);
-    capture_put_memory(*state, HANDLE_MEMORY, UINT64_MAX / 2, 1);
+    capture_put_buffer(*state, HANDLE_BUFFER, UINT64_MAX / 2);
     expect_fault(*state, "size");
+}
+
+/* Drivers that take memory only when it is used promise any size. */
+static void promised_sizes_are_cut_off(void** state)
+{
+    struct capture_bench* bench = *state;
+    struct support_history history;
+    capture_put_device(bench);
+    capture_put_memory(bench, HANDLE_MEMORY, (uint64_t)1 << 62, 1);
+    capture_bench_close(bench);
+    load(bench, &history);
+    assert_int_equal(history.memories.items[0].size, (uint64_t)1 << 52);
+    support_history_release(&history);
 }
 
 static void devices_that_do_not_exist_are_refused(void** state)
@@ -236,6 +249,7 @@ int main(void)
         CASE(broken_captures_are_refused_by_byte),
         CASE(types_that_do_not_exist_are_refused),
         CASE(impossible_sizes_are_refused),
+        CASE(promised_sizes_are_cut_off),
         CASE(devices_that_do_not_exist_are_refused),
         CASE(ends_of_unknown_objects_are_counted),
     };
