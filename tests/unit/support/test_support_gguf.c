@@ -20,7 +20,7 @@ static bool big;
 static void put_number(uint64_t value, size_t size)
 {
     for (size_t i = 0; i < size; ++i) {
-        header[used + (big ? size - 1 - i : i)] = (unsigned char)(value >> (8 * i));
+        header[used + (big ? size - 1 - i : i)] = (unsigned char)(i < 8 ? value >> (8 * i) : 0);
     }
     used += size;
 }
