@@ -2,6 +2,7 @@
  * The wire format of Protocol Buffers; see protobuf.h.
  */
 #include "support/protobuf.h"
+#include "support/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,30 +60,6 @@ void support_protobuf_bytes(struct support_protobuf* message, uint32_t field, co
     put_varint(message, (uint64_t)field << 3 | WIRE_BYTES);
     put_varint(message, size);
     put_raw(message, data, size);
-}
-
-size_t support_utf8_length(const char* text)
-{
-    static const struct {
-        unsigned char mask, lead;
-        uint32_t least;
-    } forms[] = {{0x80, 0x00, 0}, {0xE0, 0xC0, 0x80}, {0xF0, 0xE0, 0x800}, {0xF8, 0xF0, 0x10000}};
-    const unsigned char first = (unsigned char)text[0];
-    for (size_t extra = 0; extra < sizeof forms / sizeof forms[0]; ++extra) {
-        if ((first & forms[extra].mask) != forms[extra].lead) {
-            continue;
-        }
-        uint32_t value = first & (unsigned char)~forms[extra].mask;
-        for (size_t i = 1; i <= extra; ++i) {
-            if (((unsigned char)text[i] & 0xC0u) != 0x80u) {
-                return 0;
-            }
-            value = value << 6 | ((unsigned char)text[i] & 0x3Fu);
-        }
-        const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-        return value >= forms[extra].least && value <= 0x10FFFF && !surrogate ? extra + 1 : 0;
-    }
-    return 0;
 }
 
 void support_protobuf_text(struct support_protobuf* message, uint32_t field, const char* text)

@@ -28,7 +28,4 @@ void support_protobuf_message(struct support_protobuf* message, uint32_t field,
 
 void support_protobuf_release(struct support_protobuf* message);
 
-/* Returns the bytes of the UTF-8 sequence at a text, or 0 if there is none. */
-size_t support_utf8_length(const char* text);
-
 #endif

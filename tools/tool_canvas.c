@@ -3,7 +3,7 @@
  */
 #include "tool_canvas.h"
 
-#include "support/protobuf.h"
+#include "support/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "tool_metrics.h"
 
-#include "support/protobuf.h"
+#include "support/utf8.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

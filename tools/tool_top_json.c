@@ -1,6 +1,7 @@
 /*
  * maar top as JSON, of the schema maar-top/1; see tool_top.h.
  */
+#include "support/json_text.h"
 #include "tool_text.h"
 #include "tool_top.h"
 
@@ -53,8 +54,8 @@ static json_t* describe_device(const struct tool_follow* follow, size_t index)
     }
     return json_pack(
         "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-        tool_json_text(support_history_text(history, device->name)), "driver",
-        tool_json_text(support_history_text(history, device->driver_name)), "frames",
+        support_json_text(support_history_text(history, device->name)), "driver",
+        support_json_text(support_history_text(history, device->driver_name)), "frames",
         tool_json_number(sums->frame_count), "submissions", tool_json_number(sums->submit_count),
         "failures", tool_json_number(sums->failure_count), "swapchain_estimate_bytes",
         tool_json_number(sums->swapchain_bytes), "resources", resources, "heaps", heaps);
@@ -71,7 +72,7 @@ static json_t* describe_largest(const struct tool_follow* follow)
         char label[512];
         support_history_label(&follow->history, resources[i], label, sizeof label);
         json_array_append_new(
-            list, json_pack("{s:o, s:s, s:o, s:i}", "name", tool_json_text(label), "kind",
+            list, json_pack("{s:o, s:s, s:o, s:i}", "name", support_json_text(label), "kind",
                             support_sums_kind((enum support_history_kind)resource->kind), "bytes",
                             tool_json_number(tool_follow_bytes(follow, resources[i])), "device",
                             (int)resource->device));
@@ -89,24 +90,25 @@ static json_t* describe_capture(const struct tool_top* top, const struct tool_fo
     for (size_t i = 0; i < follow->sums.devices.count; ++i) {
         json_array_append_new(devices, describe_device(follow, i));
     }
-    return json_pack(
-        "{s:o, s:o, s:o, s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}", "file",
-        tool_json_text(follow->path), "program", tool_json_text(follow->history.header.program),
-        "process", tool_json_number(follow->history.header.process), "state",
-        tool_follow_state_word(follow->state), "seconds", (double)follow->now_ns / 1e9,
-        "frames_per_second", rates.frames, "allocations_per_second", rates.allocations,
-        "resources_per_second", rates.resources, "submissions_per_second", rates.submits,
-        "kernel_device_bytes", number_or_null(is_known, use.device_bytes), "kernel_host_bytes",
-        number_or_null(is_known, use.host_bytes), "devices", devices, "largest",
-        describe_largest(follow));
+    return json_pack("{s:o, s:o, s:o, s:s, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o}", "file",
+                     support_json_text(follow->path), "program",
+                     support_json_text(follow->history.header.program), "process",
+                     tool_json_number(follow->history.header.process), "state",
+                     tool_follow_state_word(follow->state), "seconds", (double)follow->now_ns / 1e9,
+                     "frames_per_second", rates.frames, "allocations_per_second", rates.allocations,
+                     "resources_per_second", rates.resources, "submissions_per_second",
+                     rates.submits, "kernel_device_bytes",
+                     number_or_null(is_known, use.device_bytes), "kernel_host_bytes",
+                     number_or_null(is_known, use.host_bytes), "devices", devices, "largest",
+                     describe_largest(follow));
 }
 
 static json_t* describe_other(const struct tool_kernel_use* use)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "process", tool_json_number(use->process),
-                     "program", tool_json_text(use->name), "driver", tool_json_text(use->driver),
-                     "device", tool_json_text(use->device), "device_bytes",
-                     tool_json_number(use->device_bytes), "host_bytes",
+                     "program", support_json_text(use->name), "driver",
+                     support_json_text(use->driver), "device", support_json_text(use->device),
+                     "device_bytes", tool_json_number(use->device_bytes), "host_bytes",
                      tool_json_number(use->host_bytes));
 }
 

@@ -1,9 +1,12 @@
 /*
  * Running sums of histories: captures are written by the writer of the library, and the sums are
- * compared after each event with what was written.
+ * compared after each event with what was written. Traces are made of broken captures too.
  */
 #include "support/heap_sums.h"
+#include "support/perfetto_file.h"
 #include "tests/rig/capture_bench.h"
+
+#include <stdlib.h>
 
 enum { FIRST_MEMORY = 0x10, SECOND_MEMORY = 0x11, FIRST_BUFFER = 0x20, SECOND_BUFFER = 0x21 };
 enum { HEAP_DEVICE = 0, HEAP_HOST = 1, TYPE_HOST = 0, TYPE_DEVICE = 1 };
@@ -227,6 +230,66 @@ static void budgets_failures_and_frames_are_counted(void** state)
     release(&own);
 }
 
+/* Whether the bytes make a history; a trace of it is made then. */
+static bool export_bytes(const char* data, size_t size, size_t* packets)
+{
+    struct support_error error = {.text = ""};
+    struct support_history history = {.name = ""};
+    struct support_perfetto perfetto = {.sequence = 0};
+    struct support_capture_reader* reader =
+        support_capture_open_memory("memory", data, size, &error);
+    const bool good = reader != NULL && support_history_begin(&history, "memory", &error) &&
+                      support_history_add(&history, reader, &error);
+    if (good) {
+        assert_true(support_perfetto_add(&perfetto, &history, &error));
+        *packets = (size_t)perfetto.packet_count;
+        assert_true(perfetto.packet_count >= 2);
+    }
+    support_perfetto_release(&perfetto);
+    support_capture_close(reader);
+    support_history_release(&history);
+    return good;
+}
+
+/* Every byte of the records broken in turn: under the sanitizers, a trace or an error. */
+static void broken_captures_make_traces_or_errors(void** state)
+{
+    struct capture_bench* bench = *state;
+    const MaarCaptureBudget budget = {.device = 1, .heapCount = 2, .budget = {5, 6}};
+    const MaarCaptureFrame frame = {.device = 1};
+    char* data = NULL;
+    size_t size = 0;
+    size_t packets = 0;
+    size_t traces = 0;
+    capture_put_device(bench);
+    capture_put_memory(bench, FIRST_MEMORY, MIB, TYPE_DEVICE);
+    capture_put_memory(bench, SECOND_MEMORY, MIB, TYPE_HOST);
+    capture_put_buffer(bench, FIRST_BUFFER, 65536 * 4);
+    put_pages(bench, FIRST_MEMORY, 65536);
+    put_pages(bench, SECOND_MEMORY, 65536);
+    capture_put_buffer(bench, SECOND_BUFFER, 4096);
+    capture_put_bind(bench, MAAR_CAPTURE_OBJECT_BUFFER, SECOND_BUFFER, FIRST_MEMORY, 0);
+    capture_put(bench, MAAR_CAPTURE_KIND_BUDGET, &budget, sizeof budget);
+    capture_put(bench, MAAR_CAPTURE_KIND_FRAME, &frame, sizeof frame);
+    capture_put(bench, MAAR_CAPTURE_KIND_FRAME, &frame, sizeof frame);
+    capture_put_end(bench, MAAR_CAPTURE_KIND_MEMORY_END, FIRST_MEMORY);
+    capture_put_end(bench, MAAR_CAPTURE_KIND_BUFFER_END, SECOND_BUFFER);
+    capture_put_end(bench, MAAR_CAPTURE_KIND_BUFFER_END, FIRST_BUFFER);
+    capture_bench_close(bench);
+    assert_true(support_read_file(bench->path, 0, &data, &size, NULL));
+    assert_true(export_bytes(data, size, &packets));
+    assert_true(packets > 20);
+    for (size_t i = MAAR_CAPTURE_HEADER_SIZE; i < size; ++i) {
+        for (uint32_t change = 1; change < 256; change = change * 4 + 3) {
+            data[i] = (char)(data[i] ^ (char)change);
+            traces += export_bytes(data, size, &packets) ? 1 : 0;
+            data[i] = (char)(data[i] ^ (char)change);
+        }
+    }
+    assert_true(traces > 1000);
+    free(data);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, capture_bench_begin, capture_bench_end)
 
 int main(void)
@@ -237,6 +300,7 @@ int main(void)
         CASE(imported_memory_is_counted_apart),
         CASE(pages_come_move_to_another_heap_and_go),
         CASE(budgets_failures_and_frames_are_counted),
+        CASE(broken_captures_make_traces_or_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
