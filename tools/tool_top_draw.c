@@ -393,16 +393,18 @@ static void draw_title(const struct tool_top* top, struct draw_place* place)
         held += runs ? tool_follow_held(top->set.items[i]) : 0;
     }
     put(place, 0, WHOLE, TOOL_STYLE_STRONG, "maar top");
-    (void)snprintf(text, sizeof text, "%zu %s, %zu running, which hold %s", top->set.count,
+    (void)snprintf(text, sizeof text, "%zu %s, %zu running, %s held", top->set.count,
                    top->set.count == 1 ? "capture" : "captures", running,
                    tool_format_size(held, size, sizeof size));
     put(place, 10, WHOLE, TOOL_STYLE_PLAIN, text);
     place->row += 2;
 }
 
-static void draw_nothing(struct draw_place* place)
+static void draw_nothing(const struct tool_top* top, struct draw_place* place)
 {
-    put(place, 0, WHOLE, TOOL_STYLE_PLAIN, "No program writes a capture that this user may read.");
+    put(place, 0, WHOLE, TOOL_STYLE_PLAIN,
+        top->set.folder != NULL ? "The folder has no capture."
+                                : "No program writes a capture that this user may read.");
     put(&(struct draw_place){place->canvas, place->row + 1}, 0, WHOLE, TOOL_STYLE_DIM,
         "\"maar capture -- PROGRAM\" runs one with the layer.");
     place->row += 2;
@@ -460,7 +462,7 @@ static void draw_main(const struct tool_top* top, size_t height, struct draw_pla
     const size_t list = height / 4 > 3 ? height / 4 : 3;
     const size_t shown = others < height / 6 ? others : height / 6;
     if (top->order_count == 0) {
-        draw_nothing(place);
+        draw_nothing(top, place);
         place->row += 1;
         draw_others(top, height > 8 ? height - 8 : 1, place);
         return;
@@ -499,7 +501,7 @@ void tool_top_draw_all(const struct tool_top* top, struct tool_canvas* canvas)
     struct draw_place place = {.canvas = canvas};
     draw_title(top, &place);
     if (top->order_count == 0) {
-        draw_nothing(&place);
+        draw_nothing(top, &place);
         place.row += 1;
     } else {
         draw_list_head(top, &place);

@@ -169,6 +169,14 @@ class States(Case):
             counts.change(path, counts.STATE_AT, bytes([number]))
             self.assertEqual(self.once(path)["captures"][0]["state"], word)
 
+    def test_nothing_to_show_is_said(self):
+        for arguments, words in (((), "No program writes a capture"),
+                                 (("--folder", self.folder), "The folder has no capture")):
+            done = top("--once", "--proc", self.folder / "proc", *arguments)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(words, done.stdout.decode())
+            self.assertIn("0 captures", done.stdout.decode())
+
     def test_folder_has_ended_and_running_ones(self):
         self.make("one")
         self.make_slow("two")
