@@ -28,7 +28,7 @@ if(TARGET maar_layer)
 endif()
 install(DIRECTORY include/maar DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY data/frames data/profiles data/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/maar)
+install(DIRECTORY data/frames data/grafana data/profiles data/traces DESTINATION ${CMAKE_INSTALL_DATADIR}/maar)
 
 set(maar_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/maar)
 install(EXPORT maarTargets NAMESPACE maar:: DESTINATION ${maar_package_dir})

@@ -22,6 +22,8 @@ static void print_usage(FILE* file)
             "  maar report    show a captured program's memory over time, as one HTML page\n"
             "  maar advise    say what a captured program wastes, and how to mend it\n"
             "  maar convert   write a capture as a trace\n"
+            "  maar top       show what captured programs hold, live in the terminal\n"
+            "  maar export    write captures for Perfetto and Prometheus\n"
             "  maar plan      place the transient resources of a frame, and prove a lower bound\n"
             "  maar fit       find out on which devices a program, a frame or a model fits\n"
             "\n"
@@ -39,6 +41,7 @@ static const struct {
     {"capture", tool_command_capture}, {"report", tool_command_report},
     {"advise", tool_command_advise},   {"plan", tool_command_plan},
     {"convert", tool_command_convert}, {"fit", tool_command_fit},
+    {"top", tool_command_top},         {"export", tool_command_export},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

@@ -7,10 +7,12 @@
 int tool_command_advise(int argc, char** argv);
 int tool_command_capture(int argc, char** argv);
 int tool_command_convert(int argc, char** argv);
+int tool_command_export(int argc, char** argv);
 int tool_command_info(int argc, char** argv);
 int tool_command_report(int argc, char** argv);
 int tool_command_replay(int argc, char** argv);
 int tool_command_plan(int argc, char** argv);
 int tool_command_fit(int argc, char** argv);
+int tool_command_top(int argc, char** argv);
 
 #endif

@@ -93,6 +93,7 @@ OTHERWISE = {
     ("docs/first-hour.md", "2 allocations"): "docs.first_hour compares it",
     ("docs/planning.md", "id,first,last"): headers_are_planned,
     ("docs/replay.md", "op,id,kind"): trace_is_read,
+    ("docs/watching.md", "scrape_configs:"): "tool.export lets a Prometheus server scrape",
     ("samples/from_vma/README.md", "solids: "): labels_are_printed("samples/from_vma/*.c"),
     ("samples/shared_particles/README.md", "route "):
         labels_are_printed("samples/shared_particles/*.c"),
@@ -118,7 +119,9 @@ FOREIGN = {
 # Commands of Maar's that are not executed here, by a part of them: why.
 NOT_EXECUTED = {
     "maar capture": "layer.* and findings.* capture programs; these are the reader's",
-    ".maarcap": "tool.pages and findings.* read captures; these are the reader's",
+    ".maarcap": "tool.pages, tool.export and findings.* read captures; these are the reader's",
+    "maar top": "tool.top runs it in a terminal",
+    "--serve": "tool.export asks the server",
     "--strategy all": "tool.* replays every captured trace with every strategy",
     "--strategy sparse": "sample.growing_array and tool.* replay sparsely; the trace is the reader's",
 }

@@ -62,7 +62,7 @@ if(WAY STREQUAL "install")
     file(REMOVE_RECURSE ${here}.sources)
     foreach(wanted IN ITEMS
             include/maar/maar.h share/doc/maar/LICENSE share/maar/profiles/cpu-lavapipe25.0.json
-            share/maar/traces/captured-vkcube.csv)
+            share/maar/traces/captured-vkcube.csv share/maar/grafana/maar.json)
         if(NOT EXISTS ${prefix}/${wanted})
             message(FATAL_ERROR "${wanted} was not installed")
         endif()

@@ -1,14 +1,18 @@
 /*
- * make_capture FILE EVENTS [hostile]: writes a capture of about that many events, as a program like
- * a game would cause: textures and buffers that come and go, render targets that stay, frames,
- * budgets and names. With "hostile", names are what an HTML page must not run.
+ * make_capture FILE EVENTS [hostile] [slow]: writes a capture of about that many events, as a
+ * program like a game would cause: textures and buffers that come and go, render targets that stay,
+ * frames, budgets and names. With "hostile", names are what an HTML page must not run. With "slow",
+ * there are a hundred frames a second, and the program never ends the capture.
  */
+#define _POSIX_C_SOURCE 200809L /* nanosleep */
+
 #include "core/capture/capture_writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MAKER_MIB ((uint64_t)1 << 20)
 enum { MAKER_SLOTS = 4096, MAKER_BLOCKS = 64, SLOT_SIZE = 1 << 18 };
@@ -17,7 +21,7 @@ struct maker {
     struct maar_capture_writer writer;
     uint64_t random;
     uint64_t events;
-    bool hostile;
+    bool hostile, slow;
     bool alive[MAKER_SLOTS];
 };
 
@@ -153,6 +157,15 @@ static void put_frame(struct maker* maker, uint64_t frame)
     }
 }
 
+/* Waits for the next frame. */
+static void pause_frame(const struct maker* maker)
+{
+    const struct timespec frame = {.tv_nsec = 10000000};
+    if (maker->slow) {
+        (void)nanosleep(&frame, NULL);
+    }
+}
+
 static void play(struct maker* maker, uint64_t events)
 {
     uint64_t frame = 0;
@@ -172,6 +185,11 @@ static void play(struct maker* maker, uint64_t events)
             }
         }
         put_frame(maker, frame++);
+        pause_frame(maker);
+    }
+    while (maker->slow) {
+        put_frame(maker, frame++);
+        pause_frame(maker);
     }
 }
 
@@ -179,7 +197,7 @@ int main(int argc, char** argv)
 {
     char reason[MAAR_FILE_REASON_SIZE] = "";
     if (argc < 3) {
-        fprintf(stderr, "usage: make_capture FILE EVENTS [hostile]\n");
+        fprintf(stderr, "usage: make_capture FILE EVENTS [hostile] [slow]\n");
         return 2;
     }
     struct maker* const maker = calloc(1, sizeof *maker);
@@ -187,7 +205,10 @@ int main(int argc, char** argv)
         return 1;
     }
     maker->random = 1;
-    maker->hostile = argc > 3 && strcmp(argv[3], "hostile") == 0;
+    for (int i = 3; i < argc; ++i) {
+        maker->hostile = maker->hostile || strcmp(argv[i], "hostile") == 0;
+        maker->slow = maker->slow || strcmp(argv[i], "slow") == 0;
+    }
     const struct maar_capture_opening opening = {
         .path = argv[1],
         .origin = MAAR_CAPTURE_ORIGIN_LAYER,
