@@ -188,6 +188,7 @@ void findings_of_heaps(struct findings_work* work)
 
 struct bound_range {
     uint64_t begin, end;
+    uint64_t alignment; /* of the resource */
     uint32_t memory;
 };
 
@@ -199,6 +200,12 @@ static int compare_ranges(const void* left, const void* right)
         return a->memory < b->memory ? -1 : 1;
     }
     return a->begin < b->begin ? -1 : a->begin > b->begin;
+}
+
+static uint64_t alignment_of(const struct support_history* history, uint32_t resource)
+{
+    const uint64_t alignment = resource != NONE ? history->resources.items[resource].alignment : 0;
+    return alignment > 0 ? alignment : 1;
 }
 
 /* Returns all ranges that ever were bound, by memory and offset; NULL without memory. */
@@ -215,8 +222,11 @@ static struct bound_range* list_bound_ranges(struct findings_work* work, size_t*
     for (size_t i = 0; i < history->binds.count; ++i) {
         const struct support_history_bind* const bind = &history->binds.items[i];
         if (bind->memory != NONE) {
-            ranges[(*count)++] = (struct bound_range){
-                .begin = bind->offset, .end = bind->offset + bind->size, .memory = bind->memory};
+            ranges[(*count)++] =
+                (struct bound_range){.begin = bind->offset,
+                                     .end = bind->offset + bind->size,
+                                     .alignment = alignment_of(history, bind->resource),
+                                     .memory = bind->memory};
         }
     }
     for (size_t i = 0; i < history->sparse_binds.count; ++i) {
@@ -229,6 +239,7 @@ static struct bound_range* list_bound_ranges(struct findings_work* work, size_t*
             ranges[(*count)++] = (struct bound_range){
                 .begin = begin < size ? begin : size,
                 .end = begin < size && length < size - begin ? begin + length : size,
+                .alignment = alignment_of(history, bind->resource),
                 .memory = bind->memory,
             };
         }
@@ -237,13 +248,21 @@ static struct bound_range* list_bound_ranges(struct findings_work* work, size_t*
     return ranges;
 }
 
-/* Bytes of a memory in none of its ranges. */
-static uint64_t count_never_bound(uint64_t size, const struct bound_range* ranges, size_t count)
+/* Bytes by which a memory can be smaller, for the same resources in the same order. A hole shrinks
+ * by multiples of the largest alignment, so that all resources behind it stay aligned; what is left
+ * of it is padding. */
+static uint64_t count_never_bound(uint64_t size, const struct bound_range* ranges, size_t count,
+                                  uint64_t granularity)
 {
     uint64_t never = 0;
     uint64_t reached = 0;
+    uint64_t largest = granularity > 0 ? granularity : 1;
     for (size_t i = 0; i < count; ++i) {
-        never += ranges[i].begin > reached ? ranges[i].begin - reached : 0;
+        largest = ranges[i].alignment > largest ? ranges[i].alignment : largest;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        const uint64_t hole = ranges[i].begin > reached ? ranges[i].begin - reached : 0;
+        never += hole - hole % largest;
         reached = ranges[i].end > reached ? ranges[i].end : reached;
     }
     return never + (size > reached ? size - reached : 0);
@@ -283,7 +302,7 @@ static void report_never_bound(struct findings_work* work, uint32_t device, uint
         finding->least = finding->most = sum;
         (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
                        "%s of the %s that heap %u holds at its peak belonged to no resource at "
-                       "any time; they lie in %zu memories",
+                       "any time, besides what alignment needs; they lie in %zu memories",
                        bytes, all, heap, finding->object_count);
     }
 }
@@ -304,7 +323,10 @@ static void find_never_bound(struct findings_work* work)
         while (at < count && ranges[at].memory == i) {
             at += 1;
         }
-        never[i] = count_never_bound(history->memories.items[i].size, ranges + first, at - first);
+        const struct support_history_memory* const memory = &history->memories.items[i];
+        never[i] =
+            count_never_bound(memory->size, ranges + first, at - first,
+                              findings_device(work, memory->device)->facts.bufferImageGranularity);
     }
     for (uint32_t device = 0; device < history->devices.count; ++device) {
         for (uint32_t heap = 0; heap < findings_device(work, device)->facts.heapCount; ++heap) {

@@ -1,6 +1,6 @@
 /*
  * planted NAME: runs one function of docs/findings.md, such as wrong_heap_wrong, or all mended ones
- * in a row ("clean"), or a program without a mistake ("uploads", "shadow_map"), as a program of its
+ * in a row ("clean"), or a program without a mistake ("uploads" and others), as a program of its
  * own that the layer watches.
  */
 #include "planted.h"
@@ -215,6 +215,26 @@ static void shadow_map(struct planted* p)
     }
 }
 
+/* Buffers one after another, each at the next offset that its alignment allows. */
+static void gaps(struct planted* p)
+{
+    enum { COUNT = 1600, SIZE = 4097 };
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    VkDeviceSize end = 0;
+    for (int i = 0; i < COUNT; ++i) {
+        VkMemoryRequirements needs;
+        VkBuffer buffer = make_buffer(p, SIZE, VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, &needs);
+        const VkDeviceSize step =
+            (needs.size + needs.alignment - 1) / needs.alignment * needs.alignment;
+        if (i == 0) {
+            memory =
+                take(p, step * (COUNT - 1) + needs.size, find_type(p, needs.memoryTypeBits, 0, 0));
+        }
+        bind_buffer(p, buffer, memory, end);
+        end += step;
+    }
+}
+
 struct planted_case {
     const char* name;
     void (*wrong)(struct planted* p);
@@ -236,6 +256,7 @@ static const struct planted_case cases[] = {
     {"churn", churn_wrong, churn_right},
     {"uploads", NULL, uploads},
     {"shadow_map", NULL, shadow_map},
+    {"gaps", NULL, gaps},
 };
 
 int main(int argc, char** argv)

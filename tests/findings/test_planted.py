@@ -122,7 +122,7 @@ class Planted(unittest.TestCase):
                 self.assertEqual(heap["usageAboveLeast"], heap["usageAboveMost"])
 
     def test_programs_without_a_mistake(self):
-        for name in ("uploads", "shadow_map"):
+        for name in ("uploads", "shadow_map", "gaps"):
             with self.subTest(name):
                 self.assertEqual(self.run_planted(name, "right")[0], {})
 

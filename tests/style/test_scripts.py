@@ -35,7 +35,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "table.md"
         for script, *arguments in (("demo", "auto", "vulkan:0"), ("demo", "llvmpipe"), ("demo", ""),
-                                   ("setup", "--list", "x"), ("evidence", "--tests", "/nonexistent"),
+                                   ("setup", "--list", "x"),
+                                   ("capture-programs", "--only", "nosuch"),
+                                   ("evidence", "--tests", "/nonexistent"),
                                    ("mutants", "nosuch"), ("mutants", "--check", "--lists", folder),
                                    ("package-matrix", folder, "--only", "x", "--out", table),
                                    ("package-matrix", folder, "--table-only", "--out", table)):
