@@ -282,24 +282,13 @@ static VkResult collect_timelines(struct maar_retire* retire,
     return result;
 }
 
-VkResult maar_retire_collect(struct maar_retire* retire, uint32_t* done_count)
-{
-    if (done_count != NULL) {
-        *done_count = 0;
-    }
-    if (maar_retire_is_empty(retire)) {
-        return VK_SUCCESS; /* even if the device is lost, since nothing is pending */
-    }
-    return maar_retire_collect_known(retire, NULL, done_count);
-}
-
-VkResult maar_retire_collect_known(struct maar_retire* retire,
-                                   const struct maar_retire_points* known, uint32_t* done_count)
+/* Collects from a queue that is not empty, or was not a moment ago. */
+static VkResult collect_queue(struct maar_retire* retire, const struct maar_retire_points* known,
+                              uint32_t* done_count)
 {
     VkResult result = VK_SUCCESS;
     uint32_t done = 0;
-    bool again = !maar_retire_is_empty(retire);
-    while (again) {
+    for (bool again = true; again;) {
         again = false;
         const VkResult found = collect_timelines(retire, known, &done, &again);
         result = result == VK_SUCCESS || found == VK_ERROR_DEVICE_LOST ? found : result;
@@ -308,6 +297,29 @@ VkResult maar_retire_collect_known(struct maar_retire* retire,
         *done_count = done;
     }
     return maar_atomic32_load(&retire->lost) != 0 ? VK_ERROR_DEVICE_LOST : result;
+}
+
+VkResult maar_retire_collect(struct maar_retire* retire, uint32_t* done_count)
+{
+    if (maar_retire_is_empty(retire)) {
+        if (done_count != NULL) {
+            *done_count = 0;
+        }
+        return VK_SUCCESS; /* even if the device is lost, since nothing is pending */
+    }
+    return collect_queue(retire, NULL, done_count);
+}
+
+VkResult maar_retire_collect_known(struct maar_retire* retire,
+                                   const struct maar_retire_points* known, uint32_t* done_count)
+{
+    if (maar_retire_is_empty(retire)) {
+        if (done_count != NULL) {
+            *done_count = 0;
+        }
+        return maar_atomic32_load(&retire->lost) != 0 ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
+    }
+    return collect_queue(retire, known, done_count);
 }
 
 uint32_t maar_retire_flush(struct maar_retire* retire, const struct maar_retire_pool* pool)
