@@ -171,6 +171,17 @@ class Converted(unittest.TestCase):
         live = self.replay(self.capture)["trace_peak_live_bytes"]
         self.assertGreaterEqual(sum(peer["peak"] for peer in ours), live)
 
+    def test_card_that_cannot_be_gives_a_report_without_peers(self):
+        """A heap of no bytes: the captured card cannot be simulated."""
+        data = bytearray(self.capture.read_bytes())
+        at = 65536
+        while data[at] != 4: # MAAR_CAPTURE_KIND_HEAP
+            at += 64
+        data[at + 24:at + 32] = bytes(8)
+        path = self.folder / "heapless.maarcap"
+        path.write_bytes(data)
+        self.assertEqual(self.peers(path), [])
+
     def test_report_without_replay_has_no_peers(self):
         self.assertEqual(self.peers(self.capture, "--no-replay"), [])
 
