@@ -21,6 +21,25 @@ EVENTS = 20000
 COLUMNS = ("op id kind size alignment types stream time_ns usage note device object offset flags "
            "value name").split()
 
+TWO_CARDS = ",".join(COLUMNS) + """
+device,0,integrated,,,,0,0,,granularity=64 memories=100 atom=64,,,,,,probed only
+heap,0,,1000000000,,,0,0,,,0,,,0x1,,
+type,0,,,,,0,0,,,0,0,,0x7,,
+device,1,discrete,,,,0,0,,granularity=1024 memories=100 atom=64,,,,,,the card
+heap,0,,1000000000,,,0,0,,,1,,,0x1,,
+heap,1,,1000000000,,,0,0,,,1,,,0x0,,
+type,0,,,,,0,0,,,1,1,,0x6,,
+type,1,,,,,0,0,,,1,0,,0x1,,
+memory,0,,65536,,,0,1,,,0,0,,,,
+memory,1,,65536,,,0,1,,,1,1,,,,
+memory,2,,65536,,,0,1,,,1,1,,0x8,,imported
+memory,3,,65536,,,0,1,,,1,0,,,,
+alloc,0,buffer,1024,16,0x1,0,2,0x20,needs=0x1,0,0,0,,1024,elsewhere
+alloc,1,image_optimal,4096,4096,0x2,0,2,0x6,needs=0x5,1,1,0,,,with memory of its own
+alloc,2,buffer,1024,16,0x2,0,2,0x20,needs=0x1,1,2,0,,1024,in imported memory
+alloc,3,buffer,2048,16,0x3,0,2,0x1,needs=0x1,1,3,0,,2048,staging
+"""
+
 
 def maar(*arguments):
     return subprocess.run([OPTIONS.maar, *map(str, arguments)], capture_output=True, text=True,
@@ -105,6 +124,18 @@ class Converted(unittest.TestCase):
         names = {row["name"] for row in rows if row["op"] == "alloc"}
         self.assertTrue(any("<script>" in name for name in names), names)
         self.assertFalse(any("\r" in name for name in names))
+
+    def test_other_cards_and_imports_are_passed_over(self):
+        path = self.folder / "two.csv"
+        path.write_text(TWO_CARDS, encoding="utf-8")
+        result = self.replay(path, "--verify")
+        self.assertEqual(result["device"], "the card")
+        self.assertEqual((result["allocations"], result["skipped_rows"]), (2, 2))
+        self.assertEqual(result["peak_live_bytes"], 4096 + 2048)
+        # The image requires memory of its own; the staging buffer lies in a block of the other heap.
+        self.assertEqual(result["device_allocation_calls"], 2)
+        result = self.replay(path, "--strategy", "dedicated")
+        self.assertEqual(result["peak_reserved_bytes"], 4096 + 2048)
 
     def test_first_version_has_no_card(self):
         trace = pathlib.Path(OPTIONS.source) / "data/traces/captured-vkcube.csv"
