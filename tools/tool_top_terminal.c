@@ -58,7 +58,7 @@ static bool begin_colours(void)
         return false;
     }
     (void)use_default_colors();
-    for (short style = 0; style < TOOL_STYLE_COUNT; ++style) {
+    for (int style = 0; style < TOOL_STYLE_COUNT; ++style) {
         if (colours[style] != 0) {
             (void)init_pair((short)(style + 1), colours[style], -1);
         }
