@@ -7,6 +7,7 @@
 
 #include "core/memory/pool_create.h"
 #include "core/memory/pool_list.h"
+#include "core/memory/captured_memory.h"
 #include "maar/share.h"
 
 static MaarPoolCreateInfo default_info(MaarAllocator allocator, uint32_t type,
@@ -57,6 +58,8 @@ static VkResult make_default(MaarAllocator allocator, const MaarPoolCreateInfo* 
     maar_mutex_unlock(&allocator->list_lock);
     if (made != NULL) {
         maar_pool_destroy(made); /* another thread was faster */
+    } else if (maar_may_capture(allocator)) {
+        maar_capture_new_pool(*pool);
     }
     return VK_SUCCESS;
 }

@@ -6,6 +6,7 @@
 #include "core/memory/range_free.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/captured_memory.h"
 #include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/pool_kind.h"
@@ -127,6 +128,9 @@ MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t inde
     }
     if (end == MAAR_SLOT_END_LIVE) {
         maar_arena_lose_live(arena, size);
+    }
+    if (slot->ranged || slot->held) {
+        maar_captured_slot_end(arena, slot, index);
     }
     if (dedicated) {
         maar_arena_unlink_dedicated(arena, block);

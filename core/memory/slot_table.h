@@ -49,6 +49,8 @@ struct maar_slot {
     uint8_t pending : 1;   /* freed after points that have not passed */
     uint8_t can_alias : 1; /* objects of either kind may be bound to it */
     uint8_t internal : 1;  /* Maar's own, such as a buffer of slices; not a leak */
+    uint8_t ranged : 1;    /* a capture has recorded it as a range; see captured_memory.h */
+    uint8_t held : 1;      /* a capture has recorded an object that has it for itself */
     uint8_t : 0;
     /* These are written by the maker alone, before the handle is returned. */
     uint8_t fallback : 1;
