@@ -73,6 +73,23 @@ bool maar_captured_slot_yields(struct maar_arena* arena, struct maar_slot* slot,
     return true;
 }
 
+void maar_captured_pending(struct maar_arena* arena, struct maar_slot* slot, uint32_t index)
+{
+    if (!slot->ranged && !slot->held && !slot->stitched) {
+        write_range(arena->capture, slot, index, NULL);
+    }
+}
+
+void maar_capture_parted(MaarAllocator allocator, MaarAllocation allocation)
+{
+    const uint32_t index = (uint32_t)MAAR_TO_BITS(allocation) - 1u;
+    struct maar_slot* const slot = maar_slot_of_own(allocator, allocation);
+    const struct maar_block* const block = maar_slot_enter(slot);
+    struct maar_arena* const arena = maar_block_arena(block);
+    (void)maar_captured_slot_yields(arena, slot, index);
+    maar_mutex_unlock(&arena->lock);
+}
+
 void maar_capture_allocation(MaarAllocator allocator, MaarAllocation allocation,
                              const VkMemoryRequirements* needs)
 {
@@ -144,7 +161,7 @@ static void for_each_slot(struct maar_arena* arena, const struct maar_block* blo
 /* ---- arenas ---- */
 
 /* An allocation that is not live is recorded by the thread that makes it. One that a thread frees
- * at this moment is not recorded, unless it is pending: then its bytes are in use for long. */
+ * at this moment is recorded only if it is pending, now or later. */
 static bool begin_range(void* context, const MaarRangeInfo* info)
 {
     struct maar_arena* const arena = context;
@@ -340,30 +357,38 @@ void maar_capture_failure(MaarAllocator allocator, const struct maar_device_memo
     }
 }
 
-void maar_capture_name(MaarAllocator allocator, MaarAllocation allocation, const char* name)
+bool maar_captured_as(MaarAllocator allocator, struct maar_capture_log* log,
+                      MaarAllocation allocation, uint32_t* kind, uint64_t* object)
 {
     const uint64_t handle = MAAR_TO_BITS(allocation);
-    struct maar_capture_log* const log = maar_capture_enter(allocator);
-    if (log == NULL) {
-        return;
+    uint32_t index = 0;
+    struct maar_slot* const slot = maar_slot_resolve(&allocator->slots, handle, &index);
+    if (slot == NULL) {
+        return false;
     }
+    const struct maar_block* const block = maar_slot_enter(slot);
+    struct maar_arena* const arena = maar_block_arena(block);
+    const bool is_captured = arena->capture != NULL && handle_of(slot, index) == handle;
+    const bool is_range = is_captured && slot->ranged;
+    const bool is_object = is_captured && slot->held;
+    maar_mutex_unlock(&arena->lock);
+    *kind = MAAR_CAPTURE_OBJECT_RANGE;
+    *object = handle;
+    return is_range ||
+           (is_object && maar_captured_objects_find(&log->objects, handle, kind, object));
+}
+
+void maar_capture_name(MaarAllocator allocator, MaarAllocation allocation, const char* name)
+{
+    struct maar_capture_log* const log = maar_capture_enter(allocator);
     uint32_t kind = 0;
     uint64_t object = 0;
-    uint32_t index = 0;
-    if (maar_captured_objects_find(&log->objects, handle, &kind, &object)) {
-        maar_capture_log_name(log, kind, object, name);
-    } else {
-        struct maar_slot* const slot = maar_slot_resolve(&allocator->slots, handle, &index);
-        if (slot != NULL) {
-            const struct maar_block* const block = maar_slot_enter(slot);
-            struct maar_arena* const arena = maar_block_arena(block);
-            if (arena->capture != NULL && slot->ranged && handle_of(slot, index) == handle) {
-                maar_capture_log_name(log, MAAR_CAPTURE_OBJECT_RANGE, handle, name);
-            }
-            maar_mutex_unlock(&arena->lock);
+    if (log != NULL) {
+        if (maar_captured_as(allocator, log, allocation, &kind, &object)) {
+            maar_capture_log_name(log, kind, object, name);
         }
+        maar_capture_log_leave(log);
     }
-    maar_capture_log_leave(log);
 }
 
 /* Writes the budgets, which the driver is asked for while this thread is not inside the log. */

@@ -51,26 +51,27 @@ void maar_captured_block_end(struct maar_arena* arena, struct maar_block* block)
 void maar_captured_arena_end(struct maar_arena* arena);
 /* Records the end of an allocation that was recorded. */
 void maar_captured_slot_end(struct maar_arena* arena, struct maar_slot* slot, uint32_t index);
+/* Records an allocation that becomes pending, if the begin of the capture has missed it: a thread
+ * was freeing it. The arena is captured. */
+void maar_captured_pending(struct maar_arena* arena, struct maar_slot* slot, uint32_t index);
 /* Marks an allocation as one that an object has for itself, whose bytes the object's binds show. If
  * it was recorded as a range, the range ends. Returns false if the arena is not captured yet. */
 bool maar_captured_slot_yields(struct maar_arena* arena, struct maar_slot* slot, uint32_t index);
 
 /* ---- with no lock held ---- */
 
-/* Records an allocation without an object of Maar's. alignment and type_bits may be 0. */
+/* Records an allocation without an object of Maar's. needs may be NULL. */
 void maar_capture_allocation(MaarAllocator allocator, MaarAllocation allocation,
                              const VkMemoryRequirements* needs);
-/* Does that if a capture may be going on. */
-static inline void maar_capture_allocated(MaarAllocator allocator, MaarAllocation allocation,
-                                          const VkMemoryRequirements* needs)
-{
-    if (maar_may_capture(allocator)) {
-        maar_capture_allocation(allocator, allocation, needs);
-    }
-}
+/* Marks an allocation whose bytes several objects share: their binds show the bytes. */
+void maar_capture_parted(MaarAllocator allocator, MaarAllocation allocation);
 /* Records a refusal of the driver. */
 void maar_capture_failure(MaarAllocator allocator, const struct maar_device_memory_info* info,
                           VkResult result, uint64_t duration_ns);
+/* Returns whether the capture knows an allocation, and sets *kind and *object to what it is there:
+ * a range, or the object that has the allocation for itself. The caller is inside the log. */
+bool maar_captured_as(MaarAllocator allocator, struct maar_capture_log* log,
+                      MaarAllocation allocation, uint32_t* kind, uint64_t* object);
 /* Records the name of an allocation, or of the object that has it for itself. */
 void maar_capture_name(MaarAllocator allocator, MaarAllocation allocation, const char* name);
 /* Records the budgets of the driver, if they are due. */

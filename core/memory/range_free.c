@@ -222,7 +222,7 @@ void maar_pool_finish_pending(MaarAllocator allocator, const struct maar_retire_
     }
 }
 
-void maar_pool_make_pending(struct maar_slot* slot)
+void maar_pool_make_pending(struct maar_slot* slot, uint32_t index)
 {
     struct maar_block* block = maar_slot_enter(slot);
     struct maar_arena* arena = maar_block_arena(block);
@@ -235,13 +235,16 @@ void maar_pool_make_pending(struct maar_slot* slot)
         ++arena->stitched_pending_count;
         arena->stitched_pending_bytes += block->size;
     }
+    if (arena->capture != NULL) {
+        maar_captured_pending(arena, slot, index);
+    }
     maar_arena_lose_live(arena, size);
     maar_mutex_unlock(&arena->lock);
 }
 
 void maar_slot_retire(struct maar_slot* slot, uint32_t index, struct maar_retire_item* item)
 {
-    maar_pool_make_pending(slot);
+    maar_pool_make_pending(slot, index);
     item->pool = &maar_slot_block(slot)->pool->pending;
     item->range = index;
     /* Mapped memory is unmapped first, which may call the driver. Pages are bound to the object of

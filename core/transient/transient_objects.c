@@ -121,6 +121,9 @@ static VkResult allocate_class(const struct making* m, uint32_t class_index, uin
         maar_allocate_for_object(m->allocator, m->call, &request, &how, allocation);
     if (result == VK_SUCCESS) {
         maar_allocation_own(m->allocator, *allocation);
+        if (maar_may_capture(m->allocator)) {
+            maar_capture_parted(m->allocator, *allocation);
+        }
     }
     return result;
 }

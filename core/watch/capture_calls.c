@@ -219,19 +219,19 @@ static void write_points(struct maar_capture_log* log, MaarCaptureKind kind, uin
     }
 }
 
-static void write_accesses(struct maar_capture_log* log, uint64_t submission, uint32_t count,
-                           const MaarCaptureAccess* accesses)
+static void write_accesses(MaarAllocator allocator, struct maar_capture_log* log,
+                           uint64_t submission, uint32_t count, const MaarCaptureAccess* accesses)
 {
     for (uint32_t i = 0; i < count; ++i) {
         MaarCaptureUse use = {
             .device = MAAR_CAPTURE_DEVICE,
-            .objectKind = MAAR_CAPTURE_OBJECT_RANGE,
-            .object = MAAR_TO_BITS(accesses[i].allocation),
             .submission = submission,
             .flags = accesses[i].flags, /* the values are those of MaarCaptureUseFlagBits */
         };
-        (void)maar_captured_objects_find(&log->objects, use.object, &use.objectKind, &use.object);
-        maar_capture_write(&log->writer, MAAR_CAPTURE_KIND_USE, &use, sizeof use);
+        if (maar_captured_as(allocator, log, accesses[i].allocation, &use.objectKind,
+                             &use.object)) {
+            maar_capture_write(&log->writer, MAAR_CAPTURE_KIND_USE, &use, sizeof use);
+        }
     }
 }
 
@@ -261,7 +261,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCaptureSubmit(MaarAllocator allocator,
                      pInfo->pWaits);
         write_points(log, MAAR_CAPTURE_KIND_SUBMIT_SIGNAL, submission, pInfo->signalCount,
                      pInfo->pSignals);
-        write_accesses(log, submission, pInfo->accessCount, pInfo->pAccesses);
+        write_accesses(allocator, log, submission, pInfo->accessCount, pInfo->pAccesses);
         maar_capture_log_leave(log);
     }
     return result;
