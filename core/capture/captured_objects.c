@@ -18,8 +18,8 @@ void maar_captured_objects_destroy(struct maar_captured_objects* objects)
 bool maar_captured_objects_open(struct maar_captured_objects* objects,
                                 const VkAllocationCallbacks* callbacks)
 {
-    objects->chains = maar_host_calloc(
-        callbacks, (size_t)MAAR_CAPTURED_WAYS * MAAR_CAPTURED_CHAINS, sizeof *objects->chains);
+    objects->chains = maar_host_calloc(callbacks, (size_t)MAAR_CAPTURED_WAYS * MAAR_CAPTURED_CHAINS,
+                                       sizeof *objects->chains);
     return objects->chains != NULL;
 }
 
@@ -44,14 +44,14 @@ void maar_captured_objects_close(struct maar_captured_objects* objects,
     objects->spare = NULL;
 }
 
-static struct maar_captured_object** chain_of(const struct maar_captured_objects* objects, int way,
-                                              uint64_t key)
+static struct maar_captured_object** captured_chain(const struct maar_captured_objects* objects,
+                                                    int way, uint64_t key)
 {
     const uint64_t hash = (key * 0x9E3779B97F4A7C15u) >> 40;
     return &objects->chains[(size_t)way * MAAR_CAPTURED_CHAINS + hash % MAAR_CAPTURED_CHAINS];
 }
 
-static uint64_t key_of(const struct maar_captured_object* object, int way)
+static uint64_t captured_key(const struct maar_captured_object* object, int way)
 {
     return way == MAAR_CAPTURED_BY_OBJECT ? object->object : object->allocation;
 }
@@ -59,7 +59,8 @@ static uint64_t key_of(const struct maar_captured_object* object, int way)
 static void link_object(const struct maar_captured_objects* objects,
                         struct maar_captured_object* added, int way)
 {
-    struct maar_captured_object** const chain = chain_of(objects, way, key_of(added, way));
+    struct maar_captured_object** const chain =
+        captured_chain(objects, way, captured_key(added, way));
     added->next[way] = *chain;
     *chain = added;
 }
@@ -67,17 +68,17 @@ static void link_object(const struct maar_captured_objects* objects,
 static void unlink_object(const struct maar_captured_objects* objects,
                           const struct maar_captured_object* removed, int way)
 {
-    struct maar_captured_object** link = chain_of(objects, way, key_of(removed, way));
+    struct maar_captured_object** link = captured_chain(objects, way, captured_key(removed, way));
     while (*link != removed) {
         link = &(*link)->next[way];
     }
     *link = removed->next[way];
 }
 
-static struct maar_captured_object* find_object(const struct maar_captured_objects* objects,
-                                                uint32_t kind, uint64_t object)
+static struct maar_captured_object* find_captured(const struct maar_captured_objects* objects,
+                                                  uint32_t kind, uint64_t object)
 {
-    struct maar_captured_object* found = *chain_of(objects, MAAR_CAPTURED_BY_OBJECT, object);
+    struct maar_captured_object* found = *captured_chain(objects, MAAR_CAPTURED_BY_OBJECT, object);
     while (found != NULL && (found->object != object || found->kind != kind)) {
         found = found->next[MAAR_CAPTURED_BY_OBJECT];
     }
@@ -110,7 +111,7 @@ bool maar_captured_objects_place(struct maar_captured_objects* objects, uint32_t
                                  uint64_t object, uint64_t allocation)
 {
     maar_mutex_lock(&objects->lock);
-    struct maar_captured_object* const found = find_object(objects, kind, object);
+    struct maar_captured_object* const found = find_captured(objects, kind, object);
     if (found != NULL && found->allocation == 0 && allocation != 0) {
         found->allocation = allocation;
         link_object(objects, found, MAAR_CAPTURED_BY_ALLOCATION);
@@ -124,7 +125,7 @@ bool maar_captured_objects_find(struct maar_captured_objects* objects, uint64_t 
 {
     maar_mutex_lock(&objects->lock);
     const struct maar_captured_object* found =
-        *chain_of(objects, MAAR_CAPTURED_BY_ALLOCATION, allocation);
+        *captured_chain(objects, MAAR_CAPTURED_BY_ALLOCATION, allocation);
     while (found != NULL && found->allocation != allocation) {
         found = found->next[MAAR_CAPTURED_BY_ALLOCATION];
     }
@@ -140,7 +141,7 @@ bool maar_captured_objects_remove(struct maar_captured_objects* objects, uint32_
                                   uint64_t object)
 {
     maar_mutex_lock(&objects->lock);
-    struct maar_captured_object* const found = find_object(objects, kind, object);
+    struct maar_captured_object* const found = find_captured(objects, kind, object);
     if (found != NULL) {
         unlink_object(objects, found, MAAR_CAPTURED_BY_OBJECT);
         if (found->allocation != 0) {

@@ -10,7 +10,7 @@
 
 #include "core/memory/allocation_check.h"
 #include "core/memory/allocation_free.h"
-#include "core/memory/captured_memory.h"
+#include "core/memory/captured_slot.h"
 #include "core/memory/default_pool.h"
 #include "core/memory/mapping.h"
 #include "core/memory/slot_home.h"

@@ -5,8 +5,8 @@
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
+#include "core/memory/captured_slot.h"
 #include "core/memory/mapping.h"
-#include "core/memory/captured_memory.h"
 #include "core/time/retire_collect.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemory(MaarAllocator allocator,

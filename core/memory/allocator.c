@@ -2,7 +2,7 @@
  * Creates and destroys the allocator, and reads the facts of its device.
  */
 #include "core/memory/allocator_state.h"
-#include "core/memory/captured_memory.h"
+#include "core/memory/capture_pools.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "core/memory/arena.h"
 
 #include "core/memory/allocator_state.h"
-#include "core/memory/captured_memory.h"
+#include "core/memory/captured_arena.h"
 #include "core/memory/pool.h"
 #include "core/memory/recycled.h"
 #include "core/memory/slot_home.h"

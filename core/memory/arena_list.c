@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/memory/allocator_state.h"
-#include "core/memory/captured_memory.h"
+#include "core/memory/captured_arena.h"
 #include "core/memory/pool.h"
 
 /* The number of blocks for which the first list of an arena has room. A list is compacted only when

@@ -5,9 +5,9 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/attachment.h"
-#include "maar/capture_file.h"
 #include "core/memory/pool.h"
 #include "core/memory/recycled.h"
+#include "maar/capture_file.h"
 
 static struct maar_block_origin origin_of(MaarAllocator allocator,
                                           const struct maar_device_memory_info* info)
@@ -59,10 +59,10 @@ VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_me
             goto keep_header;
         }
     }
-    result = maar_block_ids_grow(&allocator->block_ids, allocator->callbacks)
-                 ? maar_device_memory_allocate(allocator, info, &made->memory,
-                                               &made->origin.duration_ns)
-                 : VK_ERROR_OUT_OF_HOST_MEMORY;
+    result =
+        maar_block_ids_grow(&allocator->block_ids, allocator->callbacks)
+            ? maar_device_memory_allocate(allocator, info, &made->memory, &made->origin.duration_ns)
+            : VK_ERROR_OUT_OF_HOST_MEMORY;
     if (result != VK_SUCCESS) {
         goto free_placement;
     }

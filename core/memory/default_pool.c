@@ -5,9 +5,9 @@
  */
 #include "core/memory/default_pool.h"
 
+#include "core/memory/captured_arena.h"
 #include "core/memory/pool_create.h"
 #include "core/memory/pool_list.h"
-#include "core/memory/captured_memory.h"
 #include "maar/share.h"
 
 static MaarPoolCreateInfo default_info(MaarAllocator allocator, uint32_t type,

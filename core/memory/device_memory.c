@@ -7,7 +7,7 @@
 
 #include "core/chain.h"
 #include "core/memory/allocator_state.h"
-#include "core/memory/captured_memory.h"
+#include "core/memory/captured_driver.h"
 #include "core/port_time.h"
 
 /* When three quarters of maxMemoryAllocationCount objects exist, an allocation is dedicated only if
@@ -122,7 +122,7 @@ static VkResult call_driver(MaarAllocator allocator, const struct maar_device_me
     return device->vkAllocateMemory(device->handle, &allocate, device->callbacks, memory);
 }
 
-/* Calls the driver. During a capture, measures the call and records a refusal. */
+/* Calls the driver. During a capture, measures the call and records a failure. */
 static VkResult call_timed(MaarAllocator allocator, const struct maar_device_memory_info* info,
                            VkDeviceMemory* memory, uint64_t* duration_ns)
 {

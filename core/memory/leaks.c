@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/memory/allocator_state.h"
-#include "core/memory/captured_memory.h"
+#include "core/memory/captured_arena.h"
 #include "core/memory/peak.h"
 #include "core/memory/slot_home.h"
 

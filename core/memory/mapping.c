@@ -12,7 +12,7 @@
 
 #include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
-#include "core/memory/captured_memory.h"
+#include "core/memory/captured_driver.h"
 #include "core/memory/pool.h"
 #include "core/memory/slot_home.h"
 

@@ -4,7 +4,7 @@
 #include "core/memory/pool_list.h"
 
 #include "core/memory/allocator_state.h"
-#include "core/memory/captured_memory.h"
+#include "core/memory/captured_arena.h"
 #include "core/memory/pool_create.h"
 
 void maar_pool_link(MaarAllocator allocator, struct maar_pool* pool)

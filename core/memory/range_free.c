@@ -6,7 +6,7 @@
 #include "core/memory/range_free.h"
 
 #include "core/memory/allocator_state.h"
-#include "core/memory/captured_memory.h"
+#include "core/memory/captured_slot.h"
 #include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/pool_kind.h"
@@ -222,7 +222,7 @@ void maar_pool_finish_pending(MaarAllocator allocator, const struct maar_retire_
     }
 }
 
-void maar_pool_make_pending(struct maar_slot* slot, uint32_t index)
+bool maar_pool_make_pending(struct maar_slot* slot, uint32_t index)
 {
     struct maar_block* block = maar_slot_enter(slot);
     struct maar_arena* arena = maar_block_arena(block);
@@ -239,17 +239,18 @@ void maar_pool_make_pending(struct maar_slot* slot, uint32_t index)
         maar_captured_pending(arena, slot, index);
     }
     maar_arena_lose_live(arena, size);
+    /* Mapped memory is unmapped first, which may call the driver. Pages are bound to the object of
+     * their allocation. Both stay where they are until then. */
+    const bool stays = slot->map_count > 0 || slot->stitched;
     maar_mutex_unlock(&arena->lock);
+    return stays;
 }
 
 void maar_slot_retire(struct maar_slot* slot, uint32_t index, struct maar_retire_item* item)
 {
-    maar_pool_make_pending(slot, index);
+    const bool stays = maar_pool_make_pending(slot, index);
     item->pool = &maar_slot_block(slot)->pool->pending;
     item->range = index;
-    /* Mapped memory is unmapped first, which may call the driver. Pages are bound to the object of
-     * their allocation. Both stay where they are until then. */
-    const bool stays = slot->map_count > 0 || slot->stitched;
     item->object_first = stays || item->action != NULL;
 }
 

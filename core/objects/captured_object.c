@@ -54,8 +54,8 @@ static uint32_t needs_flags(const MaarMemoryRequest* needs)
 void maar_capture_made_buffer(MaarAllocator allocator, VkBuffer buffer,
                               const VkBufferCreateInfo* info, const MaarMemoryRequest* needs)
 {
-    const VkExternalMemoryBufferCreateInfo* external = maar_chain_find(
-        info->pNext, (int)VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
+    const VkExternalMemoryBufferCreateInfo* external =
+        maar_chain_find(info->pNext, (int)VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO);
     const MaarCaptureBuffer facts = {
         .device = MAAR_CAPTURE_DEVICE,
         .createFlags = info->flags,
@@ -124,9 +124,9 @@ void maar_capture_made_image(MaarAllocator allocator, VkImage image, const VkIma
     }
 }
 
-static void write_bind(struct maar_capture_log* log, struct maar_object object,
-                       const struct maar_slot* slot, VkDeviceSize offset, VkDeviceSize size,
-                       uint32_t plane)
+static void write_object_bind(struct maar_capture_log* log, struct maar_object object,
+                              const struct maar_slot* slot, VkDeviceSize offset, VkDeviceSize size,
+                              uint32_t plane)
 {
     const MaarCaptureBind bind = {
         .device = MAAR_CAPTURE_DEVICE,
@@ -148,7 +148,7 @@ static void hold(struct maar_capture_log* log, struct maar_object object, struct
     struct maar_arena* const arena = maar_block_arena(maar_slot_block(slot));
     if (maar_captured_slot_yields(arena, slot, index)) {
         if (!slot->stitched) {
-            write_bind(log, object, slot, 0, maar_slot_size(slot), plane);
+            write_object_bind(log, object, slot, 0, maar_slot_size(slot), plane);
         }
         if (slot->name != NULL && plane == 0) {
             maar_capture_log_name(log, kind_of(object), bits_of_object(object), slot->name);
@@ -163,8 +163,8 @@ void maar_capture_held_memory(MaarAllocator allocator, struct maar_object object
     if (log == NULL) {
         return;
     }
-    const bool known = maar_captured_objects_place(&log->objects, kind_of(object),
-                                                   bits_of_object(object), MAAR_TO_BITS(allocation));
+    const bool known = maar_captured_objects_place(
+        &log->objects, kind_of(object), bits_of_object(object), MAAR_TO_BITS(allocation));
     if (known) {
         struct maar_slot* const slot = maar_slot_of_own(allocator, allocation);
         const struct maar_block* const block = maar_slot_enter(slot);
@@ -188,7 +188,7 @@ void maar_capture_shared_memory(MaarAllocator allocator, struct maar_object obje
         const struct maar_block* const block = maar_slot_enter(slot);
         struct maar_arena* const arena = maar_block_arena(block);
         if (arena->capture != NULL) {
-            write_bind(log, object, slot, offset, 0, 0);
+            write_object_bind(log, object, slot, offset, 0, 0);
         }
         maar_mutex_unlock(&arena->lock);
     }

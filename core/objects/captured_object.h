@@ -8,7 +8,7 @@
 #ifndef MAAR_CORE_OBJECTS_CAPTURED_OBJECT_H
 #define MAAR_CORE_OBJECTS_CAPTURED_OBJECT_H
 
-#include "core/memory/captured_memory.h"
+#include "core/memory/captured_slot.h"
 #include "core/objects/object.h"
 
 /* Record an object that was just created. Its create info is the one that the driver got. needs:

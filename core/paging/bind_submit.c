@@ -5,7 +5,7 @@
  * caller's points, and advances Maar's own timeline by one. One thread at a time submits. Only the
  * caller's queue lock is held across the driver's call.
  */
-#include "core/memory/captured_memory.h"
+#include "core/memory/capture_entry.h"
 #include "core/paging/captured_binds.h"
 #include "core/paging/page_pool.h"
 #include "core/paging/paging_open.h"

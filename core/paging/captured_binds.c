@@ -4,7 +4,7 @@
 #include "core/paging/captured_binds.h"
 
 #include "core/handle.h"
-#include "core/memory/captured_memory.h"
+#include "core/memory/capture_entry.h"
 
 /* Binds of one object, in the form that they share. */
 struct bind_record {

@@ -1,16 +1,18 @@
 /*
  * The public functions of captures. The file, the devices and what the program says are written
- * here; captured_memory.h and captured_object.h have the rest.
+ * here; captured_slot.h and captured_object.h have the rest.
  */
 #include "maar/capture.h"
 
 #include "core/handle.h"
 #include "core/memory/allocation_handle.h"
-#include "core/memory/captured_memory.h"
+#include "core/memory/capture_pools.h"
+#include "core/memory/captured_driver.h"
+#include "core/memory/captured_slot.h"
 
 /* ---- begin ---- */
 
-static void write_device(MaarAllocator allocator, struct maar_capture_log* log)
+static void write_capture_device(MaarAllocator allocator, struct maar_capture_log* log)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;
     const VkPhysicalDeviceProperties* properties = &facts->properties;
@@ -64,8 +66,8 @@ static void write_queues(MaarAllocator allocator, struct maar_capture_log* log)
             .device = MAAR_CAPTURE_DEVICE,
             .family = family,
             .index = queue->queueIndex,
-            .flags = family < MAAR_MAX_QUEUE_FAMILIES ? allocator->device.facts.queue_flags[family]
-                                                      : 0,
+            .flags =
+                family < MAAR_MAX_QUEUE_FAMILIES ? allocator->device.facts.queue_flags[family] : 0,
             .queue = MAAR_TO_BITS(queue->queue),
         };
         maar_capture_write(&log->writer, MAAR_CAPTURE_KIND_QUEUE, &facts, sizeof facts);
@@ -73,8 +75,8 @@ static void write_queues(MaarAllocator allocator, struct maar_capture_log* log)
 }
 
 /* Creates the file and begins. The log is ours alone. */
-static VkResult begin_file(MaarAllocator allocator, const char* call,
-                           struct maar_capture_log* log, const MaarCaptureBeginInfo* info)
+static VkResult begin_file(MaarAllocator allocator, const char* call, struct maar_capture_log* log,
+                           const MaarCaptureBeginInfo* info)
 {
     const struct maar_capture_opening opening = {
         .path = info->pPath,
@@ -89,10 +91,10 @@ static VkResult begin_file(MaarAllocator allocator, const char* call,
     if (!maar_capture_open(&log->writer, &opening, reason)) {
         maar_captured_objects_close(&log->objects, allocator->callbacks);
         return maar_fail(allocator, VK_ERROR_INITIALIZATION_FAILED, MAAR_MESSAGE_ID_CAPTURE_FAILED,
-                         call, "the file %s cannot be created: %s",
-                         maar_quote(info->pPath).text, reason);
+                         call, "the file %s cannot be created: %s", maar_quote(info->pPath).text,
+                         reason);
     }
-    write_device(allocator, log);
+    write_capture_device(allocator, log);
     write_memory_properties(allocator, log);
     write_queues(allocator, log);
     maar_capture_start(allocator, log);

@@ -79,9 +79,9 @@ typedef struct MaarCaptureSubmitInfo {
  * first: memory, and each allocation as a range. Afterwards, each event is written when it happens.
  * A file of a program that is killed can be read up to its last moment.
  *
- * An allocation that is freed after points ends in the file when its bytes come free. A buffer or an
- * image that Maar creates during the capture is written with its kind, and later with its end; one
- * that is older is a range, as are allocations for objects that the program creates itself. A
+ * An allocation that is freed after points ends in the file when its bytes come free. A buffer or
+ * an image that Maar creates during the capture is written with its kind, and later with its end;
+ * one that is older is a range, as are allocations for objects that the program creates itself. A
  * buffer of slices is one buffer. A full disk, and maxBytes, end the capture and nothing else.
  *
  * Reads the budgets from the driver. Takes 280 KiB of host memory until maarEndCapture, and 40
@@ -90,8 +90,7 @@ typedef struct MaarCaptureSubmitInfo {
  * @param allocator  not null; it writes no other capture
  * @param pInfo      the file; Maar keeps no pointer to it
  * @return VK_SUCCESS; VK_ERROR_INITIALIZATION_FAILED, if the file exists or cannot be created;
- *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_UNKNOWN; VK_ERROR_VALIDATION_FAILED_EXT: also
- *         during a capture
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT: also during a capture
  * @threadsafety internally synchronized
  * @lifetime the capture ends with maarEndCapture, or with the allocator: then the file shows what
  *           was alive as leaks
@@ -106,7 +105,7 @@ MAAR_API VkResult VKAPI_CALL maarBeginCapture(MaarAllocator allocator,
  *
  * @param allocator  not null
  * @return VK_SUCCESS; VK_INCOMPLETE, if the capture had ended before, because the disk was full or
- *         the file had reached maxBytes: the file is good up to there; VK_ERROR_UNKNOWN;
+ *         the file had reached maxBytes: the file is good up to there;
  *         VK_ERROR_VALIDATION_FAILED_EXT: also without a capture
  * @threadsafety internally synchronized
  * @since 0.2.0
@@ -119,7 +118,7 @@ MAAR_API VkResult VKAPI_CALL maarEndCapture(MaarAllocator allocator);
  *
  * @param allocator  not null
  * @param queue      the queue; may be VK_NULL_HANDLE
- * @return VK_SUCCESS; VK_ERROR_UNKNOWN; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.2.0
  */
@@ -131,7 +130,7 @@ MAAR_API VkResult VKAPI_CALL maarCaptureFrame(MaarAllocator allocator, VkQueue q
  *
  * @param allocator  not null
  * @param pText      the text; UTF-8. It is cut off after 57,000 bytes
- * @return VK_SUCCESS; VK_ERROR_UNKNOWN; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.2.0
  */
@@ -144,7 +143,7 @@ MAAR_API VkResult VKAPI_CALL maarCaptureMark(MaarAllocator allocator, const char
  *
  * @param allocator  not null
  * @param pInfo      the batch
- * @return VK_SUCCESS; VK_ERROR_UNKNOWN; VK_ERROR_VALIDATION_FAILED_EXT: also for an allocation that
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT: also for an allocation that
  *         is not alive; then nothing is written
  * @threadsafety internally synchronized
  * @since 0.2.0

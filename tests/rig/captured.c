@@ -12,6 +12,8 @@
 #include <process.h>
 #define getpid _getpid
 #else
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #endif
 
@@ -21,6 +23,21 @@ const char* captured_path(uint32_t number, char path[128])
     (void)snprintf(path, 128, "%s/maar-inside-%d-%u.maarcap", folder != NULL ? folder : "/tmp",
                    (int)getpid(), number);
     return path;
+}
+
+bool captured_limit_disk(uint64_t most_bytes)
+{
+#if defined(_WIN32)
+    (void)most_bytes;
+    return false;
+#else
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || signal(SIGXFSZ, SIG_IGN) == SIG_ERR) {
+        return false;
+    }
+    limit.rlim_cur = most_bytes != 0 ? most_bytes : limit.rlim_max;
+    return setrlimit(RLIMIT_FSIZE, &limit) == 0;
+#endif
 }
 
 VkResult captured_begin(MaarAllocator allocator, const char* path, uint64_t most_bytes)
@@ -69,8 +86,8 @@ static int by_place(const void* left, const void* right)
 static void expect_apart(const struct owned_bytes* owned, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
-        for (size_t j = i + 1; j < count && owned[j].memory == owned[i].memory &&
-                               owned[j].begin < owned[i].end;
+        for (size_t j = i + 1;
+             j < count && owned[j].memory == owned[i].memory && owned[j].begin < owned[i].end;
              ++j) {
             if (owned[i].from < owned[j].to && owned[j].from < owned[i].to) {
                 print_error("bytes %llu of memory %u have two owners, from events %u and %u on\n",

@@ -10,6 +10,9 @@
 
 /* A path of a file that does not exist, for this process and number. */
 const char* captured_path(uint32_t number, char path[128]);
+/* Lets this process write files of so many bytes only, 0 for no limit: a file that may not grow
+ * fails as on a full disk. Returns false where that is not possible. */
+bool captured_limit_disk(uint64_t most_bytes);
 /* Begins a capture into this file, which is removed before. */
 VkResult captured_begin(MaarAllocator allocator, const char* path, uint64_t most_bytes);
 /* Reads the file and removes it; fails the test if it cannot be read. */

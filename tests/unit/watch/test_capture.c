@@ -149,8 +149,8 @@ static void capture_begun_late_lists_what_lives(void** state)
     buffers[1] = make_buffer(rig, 2000, NULL, &memories[1]);
     buffers[2] = make_buffer(rig, 3000, "pending", &memories[2]);
     memories[3] = rig_allocate(rig, 64 * MIB, NULL);
-    assert_int_equal(
-        maarDestroyBufferAfter(rig->allocator, buffers[2], memories[2], 1, &point), VK_SUCCESS);
+    assert_int_equal(maarDestroyBufferAfter(rig->allocator, buffers[2], memories[2], 1, &point),
+                     VK_SUCCESS);
     assert_int_equal(captured_begin(rig->allocator, captured_path(1, inside.path), 0), VK_SUCCESS);
     buffers[3] = make_buffer(rig, 4000, "new buffer", &memories[4]);
     assert_int_equal(maarSetAllocationName(rig->allocator, memories[0], "renamed"), VK_SUCCESS);
@@ -276,8 +276,8 @@ static void capture_pages_are_sparse_binds(void** state)
     struct inside inside = inside_begin(&setup);
     struct rig* const rig = inside.rig;
     VkBufferCreateInfo buffer = rig_buffer_info(16 * MIB);
-    const MaarReservationCreateInfo info = {
-        .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO, .pBufferInfo = &buffer};
+    const MaarReservationCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                                            .pBufferInfo = &buffer};
     MaarReservation reservation = VK_NULL_HANDLE;
     assert_int_equal(maarCreateReservation(rig->allocator, &info, &reservation), VK_SUCCESS);
     const MaarPageRange four = {.offset = 0, .size = 4 * 64 * KIB};
@@ -424,6 +424,23 @@ static void capture_file_that_exists_is_refused(void** state)
     (void)remove(path);
 }
 
+static void capture_without_host_memory_is_refused(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.count_host = true};
+    struct rig* const rig = rig_begin(&setup);
+    char path[128];
+    for (uint64_t nth = 1; nth <= 2; ++nth) {
+        rig->host.fail_at = rig->host.calls + nth;
+        assert_int_equal(captured_begin(rig->allocator, captured_path(8, path), 0),
+                         VK_ERROR_OUT_OF_HOST_MEMORY);
+    }
+    rig->host.fail_at = 0;
+    assert_int_equal(captured_begin(rig->allocator, path, 0), VK_SUCCESS);
+    assert_int_equal(maarEndCapture(rig->allocator), VK_SUCCESS);
+    (void)remove(path);
+}
+
 static void capture_twice_at_once_is_refused(void** state)
 {
     (void)state;
@@ -462,12 +479,12 @@ static void capture_refuses_misuse(void** state)
                                     .waitCount = 1};
     assert_int_equal(maarCaptureSubmit(rig->allocator, &submit), VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT);
-    submit = (MaarCaptureSubmitInfo){.sType = MAAR_STRUCTURE_TYPE_CAPTURE_SUBMIT_INFO,
-                                     .signalCount = 1};
+    submit =
+        (MaarCaptureSubmitInfo){.sType = MAAR_STRUCTURE_TYPE_CAPTURE_SUBMIT_INFO, .signalCount = 1};
     assert_int_equal(maarCaptureSubmit(rig->allocator, &submit), VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT);
-    submit = (MaarCaptureSubmitInfo){.sType = MAAR_STRUCTURE_TYPE_CAPTURE_SUBMIT_INFO,
-                                     .accessCount = 1};
+    submit =
+        (MaarCaptureSubmitInfo){.sType = MAAR_STRUCTURE_TYPE_CAPTURE_SUBMIT_INFO, .accessCount = 1};
     assert_int_equal(maarCaptureSubmit(rig->allocator, &submit), VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT);
     const MaarAllocation stale = rig_allocate(rig, 1000, NULL);
@@ -489,6 +506,50 @@ static void capture_calls_without_capture_do_nothing(void** state)
     assert_int_equal(maarCaptureFrame(rig->allocator, VK_NULL_HANDLE), VK_SUCCESS);
     assert_int_equal(maarCaptureSubmit(rig->allocator, &submit), VK_SUCCESS);
     assert_int_equal(rig_calls(rig, "vkGetPhysicalDeviceMemoryProperties2"), calls);
+}
+
+static void refuse_driver(void* data, const char* function)
+{
+    (void)data;
+    fail_msg("%s was called", function);
+}
+
+static void capture_marks_call_no_driver(void** state)
+{
+    (void)state;
+    struct inside inside = inside_begin(NULL);
+    const MaarAllocator allocator = inside.rig->allocator;
+    const MaarCaptureSubmitInfo submit = {.sType = MAAR_STRUCTURE_TYPE_CAPTURE_SUBMIT_INFO};
+    inside.rig->call = refuse_driver;
+    assert_int_equal(maarCaptureMark(allocator, "level 3 loaded"), VK_SUCCESS);
+    assert_int_equal(maarCaptureSubmit(allocator, &submit), VK_SUCCESS);
+    inside.rig->call = NULL;
+    inside_end(&inside);
+    assert_int_equal(inside.history.submits.count, 1);
+    support_history_release(&inside.history);
+}
+
+/* A file that may not grow fails as a full disk does. */
+static void capture_ends_with_the_disk(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    char path[128];
+    struct support_history history;
+    if (!captured_limit_disk(3 * MIB)) {
+        skip();
+    }
+    assert_int_equal(captured_begin(rig->allocator, captured_path(7, path), 0), VK_SUCCESS);
+    for (int i = 0; i < 30000; ++i) {
+        maarFreeMemory(rig->allocator, rig_allocate(rig, 1000, NULL));
+    }
+    assert_int_equal(maarEndCapture(rig->allocator), VK_INCOMPLETE);
+    assert_true(captured_limit_disk(0));
+    captured_load(path, &history);
+    assert_int_equal(history.header.state, MAAR_CAPTURE_STATE_DISK_FULL);
+    assert_true(history.resources.count > 1000);
+    support_history_release(&history);
+    maarFreeMemory(rig->allocator, rig_allocate(rig, 1000, NULL));
 }
 
 static void capture_of_destroyed_pool_ends_its_memory(void** state)
@@ -549,9 +610,12 @@ int main(void)
         rig_unit_test(capture_ended_by_allocator_shows_leaks),
         rig_unit_test(capture_ends_at_its_limit),
         rig_unit_test(capture_file_that_exists_is_refused),
+        rig_unit_test(capture_without_host_memory_is_refused),
         rig_unit_test(capture_twice_at_once_is_refused),
         rig_unit_test(capture_refuses_misuse),
         rig_unit_test(capture_calls_without_capture_do_nothing),
+        rig_unit_test(capture_marks_call_no_driver),
+        rig_unit_test(capture_ends_with_the_disk),
         rig_unit_test(capture_of_destroyed_pool_ends_its_memory),
         rig_unit_test(capture_again_knows_nothing_of_the_first),
     };
