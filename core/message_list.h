@@ -89,6 +89,8 @@
     X(PEER_DEVICE_MISMATCH) \
     X(PEER_NOT_SUPPORTED) \
     X(PEER_IN_USE) \
+    X(CAPTURE_FAILED) \
+    X(CAPTURE_ORDER) \
     X(BROKEN_INVARIANT)
 /* clang-format on */
 

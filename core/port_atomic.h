@@ -169,6 +169,20 @@ static inline bool maar_atomic32_take(maar_atomic32* word)
                                                    memory_order_relaxed);
 }
 
+/* Changes the word from one value to another, with acquire and release order. Returns false if the
+ * word had a third value. */
+static inline bool maar_atomic32_turn(maar_atomic32* word, uint32_t from, uint32_t to)
+{
+    return atomic_compare_exchange_strong_explicit(&word->value, &from, to, memory_order_acq_rel,
+                                                   memory_order_acquire);
+}
+
+/* Inverts bits with acquire and release order. Returns the old value. */
+static inline uint32_t maar_atomic32_flip(maar_atomic32* word, uint32_t bits)
+{
+    return atomic_fetch_xor_explicit(&word->value, bits, memory_order_acq_rel);
+}
+
 /* Stores value with acquire and release order. Returns the old value. */
 static inline uint32_t maar_atomic32_exchange(maar_atomic32* word, uint32_t value)
 {

@@ -2,7 +2,7 @@
  * Files, processes and the wall clock of each platform.
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
-#define _GNU_SOURCE /* syscall */
+#define _GNU_SOURCE /* dl_iterate_phdr, syscall */
 #endif
 #if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L

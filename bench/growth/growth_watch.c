@@ -4,6 +4,7 @@
 #include "growth_cases.h"
 #include "growth_steps.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- worlds ---- */
@@ -170,6 +171,48 @@ static void do_check(struct growth* growth, uint32_t index)
     GROWTH_EXPECT(maarCheckAllocator(growth->allocator, NULL));
 }
 
+/* ---- captures ---- */
+
+static const char capture_file[] = "/tmp/maar-growth.maarcap";
+
+static void begin_capture(struct growth* growth)
+{
+    const MaarCaptureBeginInfo info = {.sType = MAAR_STRUCTURE_TYPE_CAPTURE_BEGIN_INFO,
+                                       .pPath = capture_file};
+    (void)remove(capture_file);
+    GROWTH_EXPECT(maarBeginCapture(growth->allocator, &info));
+}
+
+static void do_capture(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    begin_capture(growth);
+    GROWTH_EXPECT(maarEndCapture(growth->allocator));
+}
+
+static void open_captured(struct growth* growth)
+{
+    growth_open_live(growth);
+    begin_capture(growth);
+}
+
+static void close_captured(struct growth* growth)
+{
+    GROWTH_EXPECT(maarEndCapture(growth->allocator));
+    (void)remove(capture_file);
+    growth_close_live(growth);
+}
+
+static void do_capture_calls(struct growth* growth, uint32_t index)
+{
+    const MaarCaptureAccess access = {.allocation = growth->memory[index % growth->n]};
+    const MaarCaptureSubmitInfo submit = {
+        .sType = MAAR_STRUCTURE_TYPE_CAPTURE_SUBMIT_INFO, .accessCount = 1, .pAccesses = &access};
+    GROWTH_EXPECT(maarCaptureFrame(growth->allocator, growth->queue));
+    GROWTH_EXPECT(maarCaptureMark(growth->allocator, "a mark"));
+    GROWTH_EXPECT(maarCaptureSubmit(growth->allocator, &submit));
+}
+
 /* ---- allocators ---- */
 
 static void open_allocators(struct growth* growth)
@@ -272,6 +315,10 @@ const struct growth_case growth_watch_cases[] = {
     WATCH("dump-pools", "maarWriteDump", GROWTH_OVER, 500, do_dump, pools, "pools"),
     WATCH("dump-totals", "maarWriteDump", GROWTH_OVER, 10000, do_dump_totals, live,
           "live allocations; totals alone"),
+    WATCH("capture", "maarBeginCapture maarEndCapture", GROWTH_OVER, 10000, do_capture, live,
+          "live allocations"),
+    WATCH("capture-calls", "maarCaptureFrame maarCaptureMark maarCaptureSubmit", GROWTH_BESIDE,
+          10000, do_capture_calls, captured, "live allocations"),
     WATCH("check", "maarCheckAllocator", GROWTH_OVER, 2000, do_check, ranges, "ranges"),
     WATCH("check-blocks", "maarCheckAllocator", GROWTH_OVER, 1000, do_check, blocks, "blocks"),
     WATCH("check-pools", "maarCheckAllocator", GROWTH_OVER, 500, do_check, pools, "pools"),

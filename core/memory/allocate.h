@@ -38,6 +38,11 @@ static inline bool maar_is_without_report(const MaarAllocationCreateInfo* info)
 /* Allocates memory for a request and returns the allocation, or VK_NULL_HANDLE and the error. */
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
                        const MaarAllocationCreateInfo* info, MaarAllocation* allocation);
+/* Does the same, but a capture records no range: the caller records the object that it binds to the
+ * allocation. */
+VkResult maar_allocate_for_object(MaarAllocator allocator, const char* call,
+                                  const MaarMemoryRequest* request,
+                                  const MaarAllocationCreateInfo* info, MaarAllocation* allocation);
 /* Does the same for an allocation of Maar's own. If a public call tries several, all of them wait
  * for other threads with the same patience. */
 VkResult maar_allocate_own(MaarAllocator allocator, const char* call,

@@ -10,6 +10,7 @@
 
 #include "core/memory/allocation_check.h"
 #include "core/memory/allocation_free.h"
+#include "core/memory/captured_slot.h"
 #include "core/memory/default_pool.h"
 #include "core/memory/mapping.h"
 #include "core/memory/slot_home.h"
@@ -166,12 +167,18 @@ static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryReques
     if (type == VK_MAX_MEMORY_TYPES) {
         return false;
     }
+    /* Each member is named, so that compilers store them one by one: a loop that clears the whole
+     * structure first would take 10 instructions more. */
     const struct maar_place_request place = {
         .size = size,
         .alignment = alignment,
         .kind = request->kind,
         .shown_kind = request->kind,
+        .upper = false,
+        .can_alias = false,
+        .internal = false,
         .user_data = info->pUserData,
+        .name = NULL,
     };
     const uint32_t number = maar_default_pool_number(allocator, request->kind);
     struct maar_pool* pool = maar_atomic_pointer_load(&allocator->default_pools[type][number]);
@@ -184,17 +191,55 @@ static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryReques
     return true;
 }
 
+/* Whether the common path has served the request. */
+MAAR_INLINE bool is_served_fast(MaarAllocator allocator, const MaarMemoryRequest* request,
+                                const MaarAllocationCreateInfo* info, MaarAllocation* allocation)
+{
+    return request != NULL && request->sType == MAAR_STRUCTURE_TYPE_MEMORY_REQUEST &&
+           info->sType == MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO &&
+           allocate_fast(allocator, request, info, allocation);
+}
+
+/* Records an allocation. Returns VK_SUCCESS, so that the common path ends with this call. */
+MAAR_NOINLINE VkResult capture_made(MaarAllocator allocator, const MaarMemoryRequest* request,
+                                    const MaarAllocation* allocation)
+{
+    maar_capture_allocation(allocator, *allocation, &request->requirements);
+    return VK_SUCCESS;
+}
+
+MAAR_NOINLINE VkResult allocate_and_capture(MaarAllocator allocator, const char* call,
+                                            const MaarMemoryRequest* request,
+                                            const MaarAllocationCreateInfo* info,
+                                            MaarAllocation* allocation)
+{
+    const VkResult result = allocate_with_checks(allocator, call, request, info, NULL, allocation);
+    return result == VK_SUCCESS && maar_may_capture(allocator)
+               ? capture_made(allocator, request, allocation)
+               : result;
+}
+
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
                        const MaarAllocationCreateInfo* info, MaarAllocation* allocation)
 {
     *allocation = VK_NULL_HANDLE;
     info = info != NULL ? info : &maar_default_create_info;
-    if (request != NULL && request->sType == MAAR_STRUCTURE_TYPE_MEMORY_REQUEST &&
-        info->sType == MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO &&
-        allocate_fast(allocator, request, info, allocation)) {
-        return VK_SUCCESS;
+    if (is_served_fast(allocator, request, info, allocation)) {
+        return maar_may_capture(allocator) ? capture_made(allocator, request, allocation)
+                                           : VK_SUCCESS;
     }
-    return allocate_with_checks(allocator, call, request, info, NULL, allocation);
+    return allocate_and_capture(allocator, call, request, info, allocation);
+}
+
+VkResult maar_allocate_for_object(MaarAllocator allocator, const char* call,
+                                  const MaarMemoryRequest* request,
+                                  const MaarAllocationCreateInfo* info, MaarAllocation* allocation)
+{
+    *allocation = VK_NULL_HANDLE;
+    info = info != NULL ? info : &maar_default_create_info;
+    return is_served_fast(allocator, request, info, allocation)
+               ? VK_SUCCESS
+               : allocate_with_checks(allocator, call, request, info, NULL, allocation);
 }
 
 VkResult maar_allocate_own(MaarAllocator allocator, const char* call,

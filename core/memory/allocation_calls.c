@@ -5,6 +5,7 @@
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
+#include "core/memory/captured_slot.h"
 #include "core/memory/mapping.h"
 #include "core/time/retire_collect.h"
 
@@ -196,6 +197,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationName(MaarAllocator allocator,
         maar_mutex_unlock(&maar_block_arena(block)->lock);
     }
     maar_host_free(allocator->callbacks, old);
+    if (slot != NULL && maar_may_capture(allocator)) {
+        maar_capture_name(allocator, allocation, pName);
+    }
     return slot != NULL ? VK_SUCCESS : VK_ERROR_VALIDATION_FAILED_EXT;
 }
 

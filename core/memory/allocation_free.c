@@ -152,7 +152,7 @@ VKAPI_ATTR void VKAPI_CALL maarFreeMemories(MaarAllocator allocator, uint32_t al
 void maar_slot_make_pending(MaarAllocator allocator, uint32_t index)
 {
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    maar_pool_make_pending(slot);
+    (void)maar_pool_make_pending(slot, index);
 }
 
 VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t object,

@@ -2,6 +2,7 @@
  * Creates and destroys the allocator, and reads the facts of its device.
  */
 #include "core/memory/allocator_state.h"
+#include "core/memory/capture_pools.h"
 
 #include <string.h>
 
@@ -315,6 +316,8 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
         return;
     }
     end_pending(allocator);
+    MaarCaptureState state = MAAR_CAPTURE_STATE_OPEN;
+    (void)maar_capture_stop(allocator, MAAR_CAPTURE_KIND_DEVICE_END, &state);
     void* slices = maar_atomic_pointer_load(&allocator->slices.state);
     if (slices != NULL) {
         allocator->slices.destroy(allocator, slices);
@@ -348,6 +351,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
             "out of its object stays open and keeps its memory alive",
             (unsigned)handles);
     }
+    maar_capture_log_destroy(maar_atomic_pointer_load(&allocator->capture), allocator->callbacks);
     maar_leaving_destroy(&allocator->leaving);
     maar_retire_destroy(&allocator->retire);
     maar_recycled_free(allocator);

@@ -108,6 +108,8 @@ struct MaarAllocator_T {
     struct maar_mutex share_lock;        /* guards the lists of attachments, and the next member */
     struct maar_lent_handle* lent;       /* handles with importers; see external_handle.h */
     maar_atomic32 external_handle_count; /* handles made and not destroyed */
+    maar_atomic32 capture_users;         /* 0: no capture goes on; see capture_log.h */
+    maar_atomic_pointer capture;         /* a struct maar_capture_log*; NULL before the first one */
     struct maar_rankings rankings;
     struct maar_known_threads threads;
 

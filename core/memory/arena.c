@@ -4,6 +4,7 @@
 #include "core/memory/arena.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/captured_arena.h"
 #include "core/memory/pool.h"
 #include "core/memory/recycled.h"
 #include "core/memory/slot_home.h"
@@ -38,6 +39,8 @@ static struct maar_arena* make_arena(struct maar_pool* pool, uint32_t number)
     struct maar_arena* arena = maar_arena_set_add(&pool->arenas, number, made);
     if (arena != made) {
         maar_arena_keep(made);
+    } else if (maar_may_capture(pool->allocator)) {
+        maar_capture_new_arena(arena);
     }
     return arena;
 }

@@ -11,6 +11,8 @@
 #include "core/memory/shape_index.h"
 #include "core/memory/slot_table.h"
 
+struct maar_capture_log;
+
 struct maar_arena {
     struct maar_mutex lock;        /* guards the members below and the insides of the blocks */
     struct maar_arena* next_spare; /* see recycled.h; under the allocator's list lock */
@@ -39,7 +41,8 @@ struct maar_arena {
     VkDeviceSize live_ceiling; /* the floor is raised when live_bytes exceeds this */
     struct maar_block_index block_index;
     struct maar_idle_blocks idle;
-    struct maar_shape_index* shapes; /* NULL before a request has failed in one of many blocks */
+    struct maar_capture_log* capture; /* NULL: the arena is not captured; see captured_arena.h */
+    struct maar_shape_index* shapes;  /* NULL before a request has failed in one of many blocks */
     uint64_t apart[16]; /* padding: other threads' data never shares a cache line with the arena */
 };
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/captured_arena.h"
 #include "core/memory/pool.h"
 
 /* The number of blocks for which the first list of an arena has room. A list is compacted only when
@@ -281,6 +282,9 @@ bool maar_arena_try_unlist(struct maar_arena* arena, struct maar_block* block, b
         return false;
     }
     (void)maar_atomic32_add(&pool->block_count, UINT32_MAX);
+    if (arena->capture != NULL) {
+        maar_captured_block_end(arena, block);
+    }
     unlist(arena, block, counted);
     maar_leaving_enter(&pool->allocator->leaving, &block->leaving, pool->heap_index);
     return true;
@@ -308,6 +312,9 @@ void maar_arena_list(struct maar_arena* arena, struct maar_block* block)
     maar_block_ids_add(&arena->pool->allocator->block_ids, block);
     ++arena->block_count;
     arena->block_bytes += block->size;
+    if (arena->capture != NULL) {
+        maar_captured_block(arena, block);
+    }
     maar_block_index_renumber(&arena->block_index, arena->blocks, at, arena->block_end);
     maar_arena_count_empty(arena, block, true);
     if (at + 1 < arena->block_end) {
@@ -337,6 +344,9 @@ void maar_arena_link_dedicated(struct maar_arena* arena, struct maar_block* bloc
         maar_block_ids_add(&arena->pool->allocator->block_ids, block);
         ++arena->dedicated_count;
         arena->dedicated_bytes += block->size;
+        if (arena->capture != NULL) {
+            maar_captured_block(arena, block);
+        }
     }
 }
 
@@ -360,6 +370,9 @@ void maar_arena_unlink_dedicated(struct maar_arena* arena, struct maar_block* bl
         maar_block_ids_remove(&arena->pool->allocator->block_ids, block);
         --arena->dedicated_count;
         arena->dedicated_bytes -= block->size;
+        if (arena->capture != NULL) {
+            maar_captured_block_end(arena, block);
+        }
         maar_leaving_enter(&arena->pool->allocator->leaving, &block->leaving,
                            arena->pool->heap_index);
     }

@@ -41,6 +41,8 @@ MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
     slot->owned = request->internal;
     slot->can_alias = request->can_alias;
     slot->internal = request->internal;
+    slot->ranged = false;
+    slot->held = false;
     ++arena->made_count;
     maar_arena_gain_live(arena, request->size);
     if (block->range_count++ == 0 && block->placement != NULL) {

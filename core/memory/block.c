@@ -7,6 +7,29 @@
 #include "core/memory/attachment.h"
 #include "core/memory/pool.h"
 #include "core/memory/recycled.h"
+#include "maar/capture_file.h"
+
+static struct maar_block_origin origin_of(MaarAllocator allocator,
+                                          const struct maar_device_memory_info* info)
+{
+    const struct maar_device_facts* facts = &allocator->device.facts;
+    struct maar_block_origin origin = {.object = MAAR_TO_BITS(info->dedicated_buffer)};
+    uint32_t flags = origin.object != 0 ? MAAR_CAPTURE_MEMORY_DEDICATED_BUFFER_BIT : 0;
+    if (info->dedicated_image != VK_NULL_HANDLE) {
+        origin.object = MAAR_TO_BITS(info->dedicated_image);
+        flags = MAAR_CAPTURE_MEMORY_DEDICATED_IMAGE_BIT;
+    } else if (facts->buffer_device_address) {
+        flags |= MAAR_CAPTURE_MEMORY_ADDRESS_BIT;
+    }
+    flags |= info->export_types != 0 ? (uint32_t)MAAR_CAPTURE_MEMORY_EXPORT_BIT : 0;
+    flags |= info->import_types != 0 ? (uint32_t)MAAR_CAPTURE_MEMORY_IMPORT_BIT : 0;
+    if (facts->memory_priority) {
+        flags |= MAAR_CAPTURE_MEMORY_PRIORITY_BIT;
+        origin.priority = info->priority;
+    }
+    origin.flags = flags;
+    return origin;
+}
 
 VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_memory_info* info,
                            bool dedicated, struct maar_block** block)
@@ -24,6 +47,7 @@ VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_me
         info->dedicated_buffer != VK_NULL_HANDLE || info->dedicated_image != VK_NULL_HANDLE;
     made->shared_types = info->export_types | info->import_types;
     made->imported = info->import_types != 0;
+    made->origin = origin_of(allocator, info);
     if (!dedicated) {
         const struct maar_placement_info placement = {
             .strategy = pool->strategy,
@@ -35,9 +59,10 @@ VkResult maar_block_create(struct maar_arena* arena, const struct maar_device_me
             goto keep_header;
         }
     }
-    result = maar_block_ids_grow(&allocator->block_ids, allocator->callbacks)
-                 ? maar_device_memory_allocate(allocator, info, &made->memory)
-                 : VK_ERROR_OUT_OF_HOST_MEMORY;
+    result =
+        maar_block_ids_grow(&allocator->block_ids, allocator->callbacks)
+            ? maar_device_memory_allocate(allocator, info, &made->memory, &made->origin.duration_ns)
+            : VK_ERROR_OUT_OF_HOST_MEMORY;
     if (result != VK_SUCCESS) {
         goto free_placement;
     }

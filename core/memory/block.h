@@ -21,6 +21,14 @@ struct maar_page_table;
 struct maar_pool;
 struct maar_retire_item;
 
+/* How a VkDeviceMemory was made, for captures. */
+struct maar_block_origin {
+    uint64_t duration_ns; /* in the driver; 0 if no capture went on */
+    uint64_t object;      /* to which the memory is dedicated, or 0 */
+    uint32_t flags;       /* MaarCaptureMemoryFlagBits */
+    float priority;
+};
+
 /* A block, or the stand-in of a stitched allocation. A stand-in is in an arena's list of stitched
  * allocations. It has a page table, but no VkDeviceMemory and no id. */
 struct maar_block {
@@ -54,6 +62,8 @@ struct maar_block {
 
     VkExternalMemoryHandleTypeFlags shared_types; /* handle types for export, or of the import */
     bool imported;
+    struct maar_block_origin origin;
+    maar_atomic32 captured; /* a capture has recorded the block; written under the arena's lock */
     struct maar_attachment* attachments; /* under the allocator's share lock; see attachment.h */
 
     struct maar_page_block* pages; /* of a paged block that is listed; under the paging lock */

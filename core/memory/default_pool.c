@@ -5,6 +5,7 @@
  */
 #include "core/memory/default_pool.h"
 
+#include "core/memory/captured_arena.h"
 #include "core/memory/pool_create.h"
 #include "core/memory/pool_list.h"
 #include "maar/share.h"
@@ -57,6 +58,8 @@ static VkResult make_default(MaarAllocator allocator, const MaarPoolCreateInfo* 
     maar_mutex_unlock(&allocator->list_lock);
     if (made != NULL) {
         maar_pool_destroy(made); /* another thread was faster */
+    } else if (maar_may_capture(allocator)) {
+        maar_capture_new_pool(*pool);
     }
     return VK_SUCCESS;
 }

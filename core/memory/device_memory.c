@@ -7,6 +7,8 @@
 
 #include "core/chain.h"
 #include "core/memory/allocator_state.h"
+#include "core/memory/captured_driver.h"
+#include "core/port_time.h"
 
 /* When three quarters of maxMemoryAllocationCount objects exist, an allocation is dedicated only if
  * its request requires that. */
@@ -120,17 +122,35 @@ static VkResult call_driver(MaarAllocator allocator, const struct maar_device_me
     return device->vkAllocateMemory(device->handle, &allocate, device->callbacks, memory);
 }
 
+/* Calls the driver. During a capture, measures the call and records a failure. */
+static VkResult call_timed(MaarAllocator allocator, const struct maar_device_memory_info* info,
+                           VkDeviceMemory* memory, uint64_t* duration_ns)
+{
+    if (!maar_may_capture(allocator)) {
+        return call_driver(allocator, info, memory);
+    }
+    const uint64_t start_ns = maar_now_ns();
+    const VkResult result = call_driver(allocator, info, memory);
+    *duration_ns = maar_now_ns() - start_ns;
+    if (result != VK_SUCCESS) {
+        maar_capture_failure(allocator, info, result, *duration_ns);
+    }
+    maar_capture_budgets(allocator);
+    return result;
+}
+
 VkResult maar_device_memory_allocate(MaarAllocator allocator,
                                      const struct maar_device_memory_info* info,
-                                     VkDeviceMemory* memory)
+                                     VkDeviceMemory* memory, uint64_t* duration_ns)
 {
     uint32_t heap = maar_type_heap(allocator, info->type_index);
     *memory = VK_NULL_HANDLE;
+    *duration_ns = 0;
     VkResult result = reserve(allocator, info, heap);
     if (result != VK_SUCCESS) {
         return result;
     }
-    result = call_driver(allocator, info, memory);
+    result = call_timed(allocator, info, memory, duration_ns);
     if (result != VK_SUCCESS) {
         *memory = VK_NULL_HANDLE;
         unreserve(allocator, heap, info->size);

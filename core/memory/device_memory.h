@@ -31,10 +31,10 @@ struct maar_device_memory_info {
 bool maar_device_memory_has_room(MaarAllocator allocator, uint32_t type_index, VkDeviceSize size,
                                  VkDeviceSize cap, bool* over_cap);
 /* Checks the limits, counts the new memory and calls vkAllocateMemory once. If the call fails, only
- * the call stays counted. */
+ * the call stays counted. *duration_ns receives the time in the driver during a capture, else 0. */
 VkResult maar_device_memory_allocate(MaarAllocator allocator,
                                      const struct maar_device_memory_info* info,
-                                     VkDeviceMemory* memory);
+                                     VkDeviceMemory* memory, uint64_t* duration_ns);
 /* Calls vkFreeMemory and subtracts the bytes from the accounts. */
 void maar_device_memory_free(MaarAllocator allocator, uint32_t type_index, VkDeviceSize size,
                              VkDeviceMemory memory);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/captured_arena.h"
 #include "core/memory/peak.h"
 #include "core/memory/slot_home.h"
 
@@ -109,6 +110,9 @@ static void empty_arena(struct maar_arena* arena)
 {
     MaarAllocator allocator = arena->pool->allocator;
     maar_mutex_lock(&arena->lock);
+    if (arena->capture != NULL) {
+        maar_captured_arena_end(arena);
+    }
     enter_leaving_all(arena);
     struct maar_block** blocks = arena->blocks;
     struct maar_shape_index* shapes = arena->shapes;

@@ -12,6 +12,7 @@
 
 #include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
+#include "core/memory/captured_driver.h"
 #include "core/memory/pool.h"
 #include "core/memory/slot_home.h"
 
@@ -36,6 +37,9 @@ static VkResult map_block(MaarAllocator allocator, struct maar_block* block)
         device->vkMapMemory(device->handle, block->memory, 0, VK_WHOLE_SIZE, 0, &block->mapped);
     if (result == VK_SUCCESS) {
         ++block->map_calls;
+        if (maar_may_capture(allocator)) {
+            maar_capture_mapping(allocator, block, true);
+        }
     } else {
         block->mapped = NULL;
     }
@@ -133,6 +137,9 @@ bool maar_slot_unmap(struct maar_slot* slot, uint32_t keep)
         uint32_t left = maar_atomic32_load(&block->map_count) - 1u;
         maar_atomic32_store(&block->map_count, left);
         if (left == 0 && block->map_calls < STICKY_MAP_CALLS) {
+            if (maar_may_capture(block->pool->allocator)) {
+                maar_capture_mapping(block->pool->allocator, block, false);
+            }
             device->vkUnmapMemory(device->handle, block->memory);
             block->mapped = NULL;
         }

@@ -4,6 +4,7 @@
 #include "core/memory/pool_list.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/captured_arena.h"
 #include "core/memory/pool_create.h"
 
 void maar_pool_link(MaarAllocator allocator, struct maar_pool* pool)
@@ -20,6 +21,9 @@ void maar_pool_list(MaarAllocator allocator, struct maar_pool* pool)
     maar_mutex_lock(&allocator->list_lock);
     maar_pool_link(allocator, pool);
     maar_mutex_unlock(&allocator->list_lock);
+    if (maar_may_capture(allocator)) {
+        maar_capture_new_pool(pool);
+    }
 }
 
 /* Takes a pool off the list. Called under the list lock. */

@@ -6,6 +6,7 @@
 #include "core/memory/range_free.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/captured_slot.h"
 #include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/pool_kind.h"
@@ -138,6 +139,9 @@ MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t inde
     if (end == MAAR_SLOT_END_LIVE) {
         maar_arena_lose_live(arena, size);
     }
+    if (slot->ranged || slot->held) {
+        maar_captured_slot_end(arena, slot, index);
+    }
     if (dedicated) {
         maar_arena_unlink_dedicated(arena, block);
         rest.leaving = block;
@@ -228,7 +232,7 @@ void maar_pool_finish_pending(MaarAllocator allocator, const struct maar_retire_
     }
 }
 
-void maar_pool_make_pending(struct maar_slot* slot)
+bool maar_pool_make_pending(struct maar_slot* slot, uint32_t index)
 {
     struct maar_block* block = maar_slot_enter(slot);
     struct maar_arena* arena = maar_block_arena(block);
@@ -241,18 +245,22 @@ void maar_pool_make_pending(struct maar_slot* slot)
         ++arena->stitched_pending_count;
         arena->stitched_pending_bytes += block->size;
     }
+    if (arena->capture != NULL) {
+        maar_captured_pending(arena, slot, index);
+    }
     maar_arena_lose_live(arena, size);
+    /* Mapped memory is unmapped first, which may call the driver. Pages are bound to the object of
+     * their allocation. Both stay where they are until then. */
+    const bool stays = slot->map_count > 0 || slot->stitched;
     maar_mutex_unlock(&arena->lock);
+    return stays;
 }
 
 void maar_slot_retire(struct maar_slot* slot, uint32_t index, struct maar_retire_item* item)
 {
-    maar_pool_make_pending(slot);
+    const bool stays = maar_pool_make_pending(slot, index);
     item->pool = &maar_slot_block(slot)->pool->pending;
     item->range = index;
-    /* Mapped memory is unmapped first, which may call the driver. Pages are bound to the object of
-     * their allocation. Both stay where they are until then. */
-    const bool stays = slot->map_count > 0 || slot->stitched;
     item->object_first = stays || item->action != NULL;
 }
 

@@ -24,8 +24,9 @@ void maar_pool_return_pending(struct maar_slot* slot, uint32_t index,
 /* Does the second step: the work that maar_pool_return_pending left in the item. No lock may be
  * held. */
 void maar_pool_finish_pending(MaarAllocator allocator, const struct maar_retire_item* item);
-/* Turns the live bytes of a claimed slot into pending bytes. */
-void maar_pool_make_pending(struct maar_slot* slot);
+/* Turns the live bytes of a claimed slot into pending bytes. Returns whether the slot is mapped or
+ * made of pages, so that its bytes go after its object. */
+bool maar_pool_make_pending(struct maar_slot* slot, uint32_t index);
 /* Turns them into pending bytes, and makes the slot the range of an item that has its action and is
  * not queued yet. */
 void maar_slot_retire(struct maar_slot* slot, uint32_t index, struct maar_retire_item* item);

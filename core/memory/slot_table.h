@@ -45,10 +45,11 @@ struct maar_slot {
     uint16_t size_high;
     uint16_t map_count; /* under the block's map lock */
     /* These are written under the arena's lock alone. */
-    uint8_t kind : 2;      /* MaarResourceKind */
-    uint8_t pending : 1;   /* freed after points that have not passed */
-    uint8_t can_alias : 1; /* objects of either kind may be bound to it */
-    uint8_t internal : 1;  /* Maar's own, such as a buffer of slices; not a leak */
+    uint8_t kind : 2;             /* MaarResourceKind */
+    uint8_t pending : 1;          /* freed after points that have not passed */
+    uint8_t can_alias : 1;        /* objects of either kind may be bound to it */
+    uint8_t internal : 1;         /* Maar's own, such as a buffer of slices; not a leak */
+    uint8_t ranged : 1, held : 1; /* what a capture has recorded: see captured_slot.h */
     uint8_t : 0;
     /* These are written by the maker alone, before the handle is returned. */
     uint8_t fallback : 1;
@@ -68,7 +69,6 @@ static inline VkDeviceSize maar_slot_offset(const struct maar_slot* slot)
 {
     return (VkDeviceSize)slot->offset_high << 32 | slot->offset_low;
 }
-
 static inline VkDeviceSize maar_slot_size(const struct maar_slot* slot)
 {
     return (VkDeviceSize)slot->size_high << 32 | slot->size_low;

@@ -4,6 +4,7 @@
  */
 #include "core/memory/pool.h"
 #include "core/memory/slot_home.h"
+#include "core/objects/captured_object.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 
@@ -12,9 +13,13 @@
 static bool is_kind_kept_apart(MaarAllocator allocator, const struct maar_slot* slot,
                                MaarResourceKind kind)
 {
-    const bool can_be_any = slot->can_alias && !maar_slot_block(slot)->pool->single_kind;
-    return can_be_any || maar_slot_block(slot)->placement == NULL ||
-           allocator->device.facts.granularity <= 1 || kind == (MaarResourceKind)slot->kind;
+    const struct maar_block* block = maar_slot_enter(slot);
+    const bool can_be_any = slot->can_alias && !block->pool->single_kind;
+    const bool is_apart = can_be_any || block->placement == NULL ||
+                          allocator->device.facts.granularity <= 1 ||
+                          kind == (MaarResourceKind)slot->kind;
+    maar_mutex_unlock(&maar_block_arena(block)->lock);
+    return is_apart;
 }
 
 /* Returns VK_SUCCESS when an object with these requirements may lie at an offset of the allocation.
@@ -59,9 +64,11 @@ static VkResult fit_and_bind(MaarAllocator allocator, const char* call,
         result = maar_bind_object(allocator, slot, offset, object, NULL);
     }
     if (result != VK_SUCCESS) {
-        maar_discard_object(&allocator->device, object);
+        maar_discard_object(allocator, object);
+        return result;
     }
-    return result;
+    maar_capture_sharing(allocator, object, slot, offset);
+    return VK_SUCCESS;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
@@ -97,6 +104,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, object.buffer, &request);
+    maar_capture_buffer(allocator, object.buffer, shared.use, &request);
     result = fit_and_bind(allocator, __func__, slot, offset, object, shared.dedicated, &request);
     *pBuffer = result == VK_SUCCESS ? object.buffer : VK_NULL_HANDLE;
     return result;
@@ -137,6 +145,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
     }
     MaarMemoryRequest request;
     maar_image_request(allocator, object.image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
+    maar_capture_image(allocator, object.image, shared.use, &request);
     result = fit_and_bind(allocator, __func__, slot, offset, object, shared.dedicated, &request);
     *pImage = result == VK_SUCCESS ? object.image : VK_NULL_HANDLE;
     return result;

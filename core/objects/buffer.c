@@ -8,6 +8,7 @@
 #include "core/memory/allocation_check.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/export_types.h"
+#include "core/objects/captured_object.h"
 #include "core/objects/shared_object.h"
 #include "core/objects/stitched.h"
 
@@ -45,6 +46,7 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, object.buffer, &request);
+    maar_capture_buffer(allocator, object.buffer, shared.use, &request);
     request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
     result = maar_place_object(allocator, call, object, &request, info, own, allocation);
     if (result != VK_SUCCESS) {

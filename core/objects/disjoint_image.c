@@ -7,6 +7,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/export_types.h"
 #include "core/memory/slot_home.h"
+#include "core/objects/captured_object.h"
 #include "core/objects/object.h"
 
 static const VkImageAspectFlagBits plane_aspects[MAAR_MAX_PLANES] = {
@@ -69,6 +70,17 @@ static void undo_planes(MaarAllocator allocator, uint32_t made, MaarAllocation* 
     }
 }
 
+/* Adds what a plane wants to what the image wants, for captures. */
+static void add_plane(MaarMemoryRequest* whole, const MaarMemoryRequest* plane)
+{
+    const VkMemoryRequirements* needs = &plane->requirements;
+    whole->requirements.size += needs->size;
+    whole->requirements.memoryTypeBits &= needs->memoryTypeBits;
+    if (needs->alignment > whole->requirements.alignment) {
+        whole->requirements.alignment = needs->alignment;
+    }
+}
+
 /* Creates the image and the allocations of its planes, and binds them. After a failure nothing is
  * left of them. */
 static VkResult create_planes(MaarAllocator allocator, const char* call,
@@ -86,11 +98,13 @@ static VkResult create_planes(MaarAllocator allocator, const char* call,
         maar_report_no_object(allocator, call, "image", result);
         return result;
     }
+    MaarMemoryRequest whole = {.requirements = {.memoryTypeBits = UINT32_MAX}};
     for (; made < plane_count; ++made) {
         MaarMemoryRequest request;
         maar_image_request(allocator, object.image, maar_tiling_kind(image_info->tiling),
                            plane_aspects[made], &request);
-        result = maar_allocate(allocator, call, &request, info, &allocations[made]);
+        add_plane(&whole, &request);
+        result = maar_allocate_for_object(allocator, call, &request, info, &allocations[made]);
         if (result != VK_SUCCESS) {
             goto undo;
         }
@@ -99,12 +113,16 @@ static VkResult create_planes(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         goto undo;
     }
+    maar_capture_image(allocator, object.image, image_info, &whole);
+    for (uint32_t i = 0; i < plane_count; ++i) {
+        maar_capture_held(allocator, object, allocations[i], i);
+    }
     *image = object.image;
     return VK_SUCCESS;
 
 undo:
     /* The object is destroyed first, since a failed bind may have left some of its planes bound. */
-    maar_discard_object(device, object);
+    maar_discard_object(allocator, object);
     undo_planes(allocator, made, allocations);
     return result;
 }

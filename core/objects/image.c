@@ -6,6 +6,7 @@
 #include "core/memory/allocation_check.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/export_types.h"
+#include "core/objects/captured_object.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "core/objects/stitched.h"
@@ -41,6 +42,7 @@ static VkResult create_image(MaarAllocator allocator, const char* call,
     }
     MaarMemoryRequest request;
     maar_image_request(allocator, object.image, maar_tiling_kind(image_info->tiling), 0, &request);
+    maar_capture_image(allocator, object.image, shared.use, &request);
     request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
     result = maar_place_object(allocator, call, object, &request, info, NULL, allocation);
     if (result != VK_SUCCESS) {

@@ -9,6 +9,7 @@
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/stitched_block.h"
+#include "core/objects/captured_object.h"
 
 /* ---- create infos ---- */
 
@@ -307,25 +308,29 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
 {
     VkResult result = own != NULL
                           ? maar_allocate_own(allocator, call, request, info, own, allocation)
-                          : maar_allocate(allocator, call, request, info, allocation);
+                          : maar_allocate_for_object(allocator, call, request, info, allocation);
     if (result == VK_SUCCESS) {
         const struct maar_slot* slot = maar_slot_of_own(allocator, *allocation);
         result = maar_bind_object(allocator, slot, 0, object, NULL);
     }
     if (result != VK_SUCCESS) {
         /* The object is destroyed first, since a failed bind may have left it bound. */
-        maar_discard_object(&allocator->device, object);
+        maar_discard_object(allocator, object);
         maar_undo_allocation(allocator, *allocation);
         *allocation = VK_NULL_HANDLE;
+        return result;
     }
-    return result;
+    maar_capture_held(allocator, object, *allocation, 0);
+    return VK_SUCCESS;
 }
 
 /* ---- destruction ---- */
 
-void maar_discard_object(const struct maar_device* device, struct maar_object object)
+void maar_discard_object(MaarAllocator allocator, struct maar_object object)
 {
+    const struct maar_device* device = &allocator->device;
     maar_lock_rank_expect_none();
+    maar_capture_object_end(allocator, object);
     if (object.buffer != VK_NULL_HANDLE) {
         device->vkDestroyBuffer(device->handle, object.buffer, device->callbacks);
     }
@@ -337,13 +342,13 @@ void maar_discard_object(const struct maar_device* device, struct maar_object ob
 static void destroy_pending_buffer(MaarAllocator allocator, const struct maar_retire_item* item)
 {
     const struct maar_object object = {.buffer = MAAR_FROM_BITS(VkBuffer, item->object)};
-    maar_discard_object(&allocator->device, object);
+    maar_discard_object(allocator, object);
 }
 
 static void destroy_pending_image(MaarAllocator allocator, const struct maar_retire_item* item)
 {
     const struct maar_object object = {.image = MAAR_FROM_BITS(VkImage, item->object)};
-    maar_discard_object(&allocator->device, object);
+    maar_discard_object(allocator, object);
 }
 
 static maar_retire_action action_of(struct maar_object object)
@@ -378,7 +383,7 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct m
             return VK_SUCCESS;
         }
     }
-    maar_discard_object(&allocator->device, object);
+    maar_discard_object(allocator, object);
     if (slot != NULL) {
         maar_release_slot(allocator, slot, index);
     }

@@ -97,7 +97,7 @@ VkResult maar_enter_with_object(MaarAllocator allocator, const char* call, const
 /* ---- destruction ---- */
 
 /* Destroys an object, if there is one. Does not free an allocation. */
-void maar_discard_object(const struct maar_device* device, struct maar_object object);
+void maar_discard_object(MaarAllocator allocator, struct maar_object object);
 
 /* Destroys an object and frees its allocation. Either of them may be null. Works for a poisoned
  * allocator too. If the allocation is stale, reports this and does not destroy the object. own: an

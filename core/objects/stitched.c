@@ -13,6 +13,7 @@
 #include "core/memory/allocation_check.h"
 #include "core/memory/export_types.h"
 #include "core/memory/stitched_block.h"
+#include "core/objects/captured_object.h"
 #include "core/objects/object.h"
 #include "core/paging/address_space.h"
 #include "core/paging/page_commit.h"
@@ -197,7 +198,7 @@ static enum maar_stitch_end stitch_or_discard(struct stitch_job* job,
         }
         end = end_after(step);
     }
-    maar_discard_object(&job->allocator->device, object);
+    maar_discard_object(job->allocator, object);
     maar_paging_return_space(job->allocator, job->taken);
     return end;
 }
@@ -242,6 +243,7 @@ enum maar_stitch_end maar_create_stitched_buffer(MaarAllocator allocator, const 
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, object.buffer, &request);
+    maar_capture_buffer(allocator, object.buffer, &sparse, &request);
     const enum maar_stitch_end end = stitch_or_discard(&job, &request, object, allocation);
     *result = job.result;
     *buffer = *allocation != VK_NULL_HANDLE ? object.buffer : VK_NULL_HANDLE;
@@ -329,6 +331,7 @@ enum maar_stitch_end maar_create_stitched_image(MaarAllocator allocator, const c
         return MAAR_STITCH_ENDED;
     }
     maar_image_request(allocator, object.image, MAAR_RESOURCE_KIND_OPTIMAL, 0, &request);
+    maar_capture_image(allocator, object.image, &sparse, &request);
     const enum maar_stitch_end end = stitch_or_discard(&job, &request, object, allocation);
     *result = job.result;
     *image = *allocation != VK_NULL_HANDLE ? object.image : VK_NULL_HANDLE;

@@ -5,6 +5,8 @@
  * caller's points, and advances Maar's own timeline by one. One thread at a time submits. Only the
  * caller's queue lock is held across the driver's call.
  */
+#include "core/memory/capture_entry.h"
+#include "core/paging/captured_binds.h"
 #include "core/paging/page_pool.h"
 #include "core/paging/paging_open.h"
 #include "core/paging/paging_state.h"
@@ -133,6 +135,9 @@ static VkResult call_bind(struct maar_paging* paging, const struct bind_waits* w
     maar_queue_unlock(queue);
     if (result == VK_SUCCESS) {
         maar_atomic64_store(&paging->submitted, last);
+        if (maar_may_capture(paging->allocator)) {
+            maar_capture_binds(paging->allocator, queue->queue, batch->moves ? 2 : 1, steps);
+        }
     }
     return result;
 }

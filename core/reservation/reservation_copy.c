@@ -48,7 +48,6 @@ static void begin_leaving(MaarAllocator allocator, struct maar_leaving_buffer* l
 
 static void end_leaving(MaarAllocator allocator, const struct maar_leaving_buffer* leaving)
 {
-    const struct maar_device* device = &allocator->device;
     if (leaving->buffer == VK_NULL_HANDLE) {
         return;
     }
@@ -56,8 +55,7 @@ static void end_leaving(MaarAllocator allocator, const struct maar_leaving_buffe
         (void)maar_destroy_buffer(allocator, "a reservation", leaving->buffer, leaving->allocation);
         return;
     }
-    maar_lock_rank_expect_none();
-    device->vkDestroyBuffer(device->handle, leaving->buffer, device->callbacks);
+    maar_discard_object(allocator, (struct maar_object){.buffer = leaving->buffer});
     maar_release_pending(allocator, leaving->slot);
 }
 

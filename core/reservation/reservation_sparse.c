@@ -6,14 +6,16 @@
 #include "core/memory/allocation_check.h"
 #include "core/memory/pool.h"
 #include "core/objects/buffer.h"
+#include "core/objects/captured_object.h"
 #include "core/objects/object.h"
 #include "core/paging/address_space.h"
 #include "core/paging/page_table.h"
 #include "core/paging/paging_timeline.h"
 #include "core/time/retire_collect.h"
 
+/* Creates the buffer, and asks what it requires. */
 static VkResult create_sparse_buffer(MaarAllocator allocator, const MaarReservationCreateInfo* info,
-                                     VkBuffer* buffer)
+                                     VkBuffer* buffer, MaarMemoryRequest* request)
 {
     const struct maar_device* device = &allocator->device;
     VkBufferCreateInfo buffer_info = *info->pBufferInfo;
@@ -28,26 +30,27 @@ static VkResult create_sparse_buffer(MaarAllocator allocator, const MaarReservat
         device->vkCreateBuffer(device->handle, &buffer_info, device->callbacks, buffer);
     if (result != VK_SUCCESS) {
         *buffer = VK_NULL_HANDLE;
+        return result;
     }
-    return result;
+    maar_buffer_request(allocator, *buffer, request);
+    maar_capture_buffer(allocator, *buffer, &buffer_info, request);
+    return VK_SUCCESS;
 }
 
 VkResult maar_reservation_create_sparse(struct maar_reservation* reservation, const char* call,
                                         const MaarReservationCreateInfo* info)
 {
     const MaarAllocator allocator = reservation->allocator;
-    const struct maar_device* device = &allocator->device;
     VkResult result = maar_paging_take_space(allocator, call, reservation->size, NULL);
     if (result != VK_SUCCESS) {
         return result;
     }
     reservation->space = reservation->size;
-    result = create_sparse_buffer(allocator, info, &reservation->buffer);
+    MaarMemoryRequest request;
+    result = create_sparse_buffer(allocator, info, &reservation->buffer, &request);
     if (result != VK_SUCCESS) {
         goto return_space;
     }
-    MaarMemoryRequest request;
-    maar_buffer_request(allocator, reservation->buffer, &request);
     reservation->page_size = request.requirements.alignment;
     if (request.requirements.size > reservation->space) {
         /* The driver has rounded the size up, so more address space is taken. */
@@ -78,7 +81,7 @@ VkResult maar_reservation_create_sparse(struct maar_reservation* reservation, co
     return VK_SUCCESS;
 
 destroy_buffer:
-    device->vkDestroyBuffer(device->handle, reservation->buffer, device->callbacks);
+    maar_discard_object(allocator, (struct maar_object){.buffer = reservation->buffer});
 return_space:
     maar_paging_return_space(allocator, reservation->space);
     return result;
@@ -88,10 +91,8 @@ return_space:
  * may others use the pages. */
 static void finish_sparse(MaarAllocator allocator, const struct maar_retire_item* item)
 {
-    const struct maar_device* device = &allocator->device;
     struct maar_reservation* reservation = (struct maar_reservation*)(uintptr_t)item->object;
-    maar_lock_rank_expect_none();
-    device->vkDestroyBuffer(device->handle, reservation->buffer, device->callbacks);
+    maar_discard_object(allocator, (struct maar_object){.buffer = reservation->buffer});
     maar_page_table_destroy(reservation->table);
     maar_paging_return_space(allocator, reservation->space);
     maar_reservation_free(reservation);

@@ -9,6 +9,7 @@
 #include "core/memory/allocation_check.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
+#include "core/objects/captured_object.h"
 #include "core/objects/object.h"
 #include "core/paging/address_space.h"
 #include "core/paging/paging_open.h"
@@ -278,11 +279,7 @@ static void free_arrays(MaarAllocator allocator, struct maar_sparse_aspect* aspe
  * destroyed first, so that no page is free while the image is bound to it. */
 static void dispose(MaarAllocator allocator, struct maar_sparse_image* image)
 {
-    const struct maar_device* device = &allocator->device;
-    maar_lock_rank_expect_none();
-    if (image->image != VK_NULL_HANDLE) {
-        device->vkDestroyImage(device->handle, image->image, device->callbacks);
-    }
+    maar_discard_object(allocator, (struct maar_object){.image = image->image});
     struct maar_sparse_walk walk = {0, 0};
     for (struct maar_page_table* table = NULL;
          (table = maar_sparse_next_table(image, &walk)) != NULL;) {
@@ -352,6 +349,9 @@ static VkResult make_parts(MaarAllocator allocator, const char* call, const VkIm
     }
     if (result == VK_SUCCESS) {
         result = read_requirements(allocator, call, image);
+        const MaarMemoryRequest needs = {
+            .requirements = {image->size, image->page_size, image->type_bits}};
+        maar_capture_image(allocator, image->image, &sparse, &needs);
     }
     if (result == VK_SUCCESS) {
         result = take_space(allocator, call, image, image->size);

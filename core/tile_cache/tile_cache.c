@@ -12,6 +12,7 @@
 #include "core/host_stack.h"
 #include "core/memory/range_free.h"
 #include "core/objects/buffer.h"
+#include "core/objects/object.h"
 
 /* The default number of uploads that an update starts: 4 MiB of tiles of 64 KiB. A bus of 16 GB/s
  * transfers this in a sixtieth of a frame. */
@@ -280,8 +281,7 @@ static VkResult make_cache(struct maar_tile_cache* cache, const char* call,
     if (result == VK_SUCCESS) {
         result = commit_pinned(cache, call);
         if (result != VK_SUCCESS) {
-            const struct maar_device* device = &cache->allocator->device;
-            device->vkDestroyBuffer(device->handle, cache->staging, device->callbacks);
+            maar_discard_object(cache->allocator, (struct maar_object){.buffer = cache->staging});
             maar_undo_allocation(cache->allocator, cache->staging_memory);
         }
     }
@@ -336,9 +336,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
 
 static void end_staging(MaarAllocator allocator, const struct maar_retire_item* item)
 {
-    const struct maar_device* device = &allocator->device;
-    device->vkDestroyBuffer(device->handle, MAAR_FROM_BITS(VkBuffer, item->object),
-                            device->callbacks);
+    maar_discard_object(allocator,
+                        (struct maar_object){.buffer = MAAR_FROM_BITS(VkBuffer, item->object)});
 }
 
 /* Destroys the staging buffer once the uploads that read it have been executed. Cannot fail. */

@@ -9,6 +9,7 @@
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/slot_home.h"
+#include "core/objects/captured_object.h"
 #include "core/transient/transient_objects.h"
 #include "core/transient/transient_plan.h"
 
@@ -116,9 +117,13 @@ static VkResult allocate_class(const struct making* m, uint32_t class_index, uin
             request.dedicatedBuffer = MAAR_FROM_BITS(VkBuffer, object);
         }
     }
-    const VkResult result = maar_allocate(m->allocator, m->call, &request, &how, allocation);
+    const VkResult result =
+        maar_allocate_for_object(m->allocator, m->call, &request, &how, allocation);
     if (result == VK_SUCCESS) {
         maar_allocation_own(m->allocator, *allocation);
+        if (maar_may_capture(m->allocator)) {
+            maar_capture_parted(m->allocator, *allocation);
+        }
     }
     return result;
 }
@@ -143,13 +148,33 @@ static VkResult make_memory(const struct making* m)
 
 /* ---- objects ---- */
 
-void maar_transient_destroy_resource(const struct maar_device* device, bool image, uint64_t handle)
+/* Returns the object of a handle. */
+static struct maar_object object_of(bool image, uint64_t handle)
 {
-    if (image) {
-        device->vkDestroyImage(device->handle, MAAR_FROM_BITS(VkImage, handle), device->callbacks);
+    return (struct maar_object){
+        .buffer = image ? VK_NULL_HANDLE : MAAR_FROM_BITS(VkBuffer, handle),
+        .image = image ? MAAR_FROM_BITS(VkImage, handle) : VK_NULL_HANDLE,
+    };
+}
+
+void maar_transient_destroy_resource(MaarAllocator allocator, bool image, uint64_t handle)
+{
+    maar_discard_object(allocator, object_of(image, handle));
+}
+
+/* Records a resource that was just created, with its name. */
+static void capture_resource(MaarAllocator allocator, const MaarTransientResource* info,
+                             uint64_t handle)
+{
+    MaarMemoryRequest needs;
+    if (info->pImageInfo != NULL) {
+        const VkImage image = MAAR_FROM_BITS(VkImage, handle);
+        maar_image_request(allocator, image, MAAR_RESOURCE_KIND_UNKNOWN, 0, &needs);
+        maar_capture_image(allocator, image, info->pImageInfo, &needs);
     } else {
-        device->vkDestroyBuffer(device->handle, MAAR_FROM_BITS(VkBuffer, handle),
-                                device->callbacks);
+        const VkBuffer buffer = MAAR_FROM_BITS(VkBuffer, handle);
+        maar_buffer_request(allocator, buffer, &needs);
+        maar_capture_buffer(allocator, buffer, info->pBufferInfo, &needs);
     }
 }
 
@@ -168,6 +193,9 @@ static VkResult create_resource(const struct making* m, uint32_t index, uint64_t
         result =
             device->vkCreateBuffer(device->handle, info->pBufferInfo, device->callbacks, &buffer);
         *handle = result == VK_SUCCESS ? MAAR_TO_BITS(buffer) : 0;
+    }
+    if (result == VK_SUCCESS && maar_may_capture(m->allocator)) {
+        capture_resource(m->allocator, info, *handle);
     }
     return result;
 }
@@ -205,16 +233,15 @@ static VkResult create_object(const struct making* m, uint32_t copy, uint32_t in
         return result;
     }
     ++m->state->created_count;
-    const uint64_t handle = object->handle;
-    const struct maar_object bound = {
-        .buffer = resource->is_image ? VK_NULL_HANDLE : MAAR_FROM_BITS(VkBuffer, handle),
-        .image = resource->is_image ? MAAR_FROM_BITS(VkImage, handle) : VK_NULL_HANDLE,
-    };
+    const struct maar_object bound = object_of(resource->is_image, object->handle);
     /* The program may have freed memory that an update is to keep. */
     const struct maar_slot* slot =
         maar_bind_target(m->allocator, m->call, memory->allocation, resource->offset);
     result = slot == NULL ? VK_ERROR_VALIDATION_FAILED_EXT
                           : maar_bind_object(m->allocator, slot, resource->offset, bound, NULL);
+    if (result == VK_SUCCESS) {
+        maar_capture_sharing(m->allocator, bound, slot, resource->offset);
+    }
     return result == VK_SUCCESS ? create_views(m, index, object) : result;
 }
 
@@ -363,7 +390,7 @@ void maar_transient_undo_objects(MaarAllocator allocator, struct maar_transient_
                 maar_transient_destroy_views(device, resource, object);
             }
             if (object->kept_from == MAAR_TRANSIENT_NONE && object->handle != 0) {
-                maar_transient_destroy_resource(device, resource->is_image, object->handle);
+                maar_transient_destroy_resource(allocator, resource->is_image, object->handle);
             }
         }
     }

@@ -19,7 +19,7 @@ void maar_transient_destroy_views(const struct maar_device* device,
                                   const struct maar_transient_resource* resource,
                                   const struct maar_transient_object* object);
 /* Destroys a buffer or an image, but not its memory. */
-void maar_transient_destroy_resource(const struct maar_device* device, bool image, uint64_t handle);
+void maar_transient_destroy_resource(MaarAllocator allocator, bool image, uint64_t handle);
 /* Destroys what maar_transient_make_objects has created. What it has kept is not destroyed. */
 void maar_transient_undo_objects(MaarAllocator allocator, struct maar_transient_state* state);
 

@@ -33,8 +33,9 @@ struct ending {
     MaarAllocation* allocations; /* of each item, or VK_NULL_HANDLE */
 };
 
-static void destroy_garbage(const struct maar_device* device, const struct garbage* garbage)
+static void destroy_garbage(MaarAllocator allocator, const struct garbage* garbage)
 {
+    const struct maar_device* device = &allocator->device;
     maar_lock_rank_expect_none();
     for (uint32_t i = 0; i < garbage->count; ++i) {
         const uint64_t handle = garbage->entries[i].handle;
@@ -44,12 +45,10 @@ static void destroy_garbage(const struct maar_device* device, const struct garba
                                        device->callbacks);
             break;
         case GARBAGE_IMAGE:
-            device->vkDestroyImage(device->handle, MAAR_FROM_BITS(VkImage, handle),
-                                   device->callbacks);
+            maar_transient_destroy_resource(allocator, true, handle);
             break;
         case GARBAGE_BUFFER:
-            device->vkDestroyBuffer(device->handle, MAAR_FROM_BITS(VkBuffer, handle),
-                                    device->callbacks);
+            maar_transient_destroy_resource(allocator, false, handle);
             break;
         }
     }
@@ -58,7 +57,7 @@ static void destroy_garbage(const struct maar_device* device, const struct garba
 static void end_garbage(MaarAllocator allocator, const struct maar_retire_item* item)
 {
     struct garbage* garbage = (struct garbage*)(uintptr_t)item->object;
-    destroy_garbage(&allocator->device, garbage);
+    destroy_garbage(allocator, garbage);
     maar_host_free(allocator->callbacks, garbage);
 }
 
@@ -229,7 +228,7 @@ static void end_now(const struct ending* e)
                 maar_transient_destroy_views(device, resource, object);
             }
             if (!object->passed_on && object->handle != 0) {
-                maar_transient_destroy_resource(device, resource->is_image, object->handle);
+                maar_transient_destroy_resource(e->allocator, resource->is_image, object->handle);
             }
         }
         for (uint32_t i = 0; i < e->state->class_count; ++i) {

@@ -188,6 +188,10 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_SIMULATED_SHARING_INFO = 0x4D410084,
     /** MaarMessage */
     MAAR_STRUCTURE_TYPE_MESSAGE = 0x4D410090,
+    /** MaarCaptureBeginInfo */
+    MAAR_STRUCTURE_TYPE_CAPTURE_BEGIN_INFO = 0x4D4100A0,
+    /** MaarCaptureSubmitInfo */
+    MAAR_STRUCTURE_TYPE_CAPTURE_SUBMIT_INFO = 0x4D4100A1,
     /** Reserves the enumeration's size. */
     MAAR_STRUCTURE_TYPE_MAX_ENUM = 0x7FFFFFFF
 } MaarStructureType;

@@ -200,6 +200,10 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED = 803,
     /** Something that was made of an object is alive. */
     MAAR_MESSAGE_ID_PEER_IN_USE = 804,
+    /** The file of a capture cannot be created. */
+    MAAR_MESSAGE_ID_CAPTURE_FAILED = 850,
+    /** A capture is begun during another one, or ended where there is none. */
+    MAAR_MESSAGE_ID_CAPTURE_ORDER = 851,
     /** An invariant of Maar is broken. This is a defect of Maar, or the program wrote to its
      * memory. */
     MAAR_MESSAGE_ID_BROKEN_INVARIANT = 900,

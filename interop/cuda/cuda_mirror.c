@@ -239,7 +239,7 @@ static void discard_mirror(struct maar_cuda_mirror* mirror, const char* call)
     const struct maar_device* device = &allocator->device;
     maar_peer_object_close(&mirror->object);
     maar_cuda_range_destroy(mirror->range, call);
-    maar_discard_object(device, (struct maar_object){.buffer = mirror->buffer});
+    maar_discard_object(allocator, (struct maar_object){.buffer = mirror->buffer});
     if (mirror->space != 0) {
         maar_paging_return_space(allocator, mirror->space);
     }

@@ -17,6 +17,7 @@
 #include "core/memory/mapping.h"
 #include "core/memory/object_handle.h"
 #include "core/objects/buffer.h"
+#include "core/objects/captured_object.h"
 #include "core/objects/shared_object.h"
 #include "core/port_page.h"
 #include "maar/share.h"
@@ -135,6 +136,9 @@ static VkResult import_pages(MaarAllocator allocator, const char* call,
     struct maar_slot* slot = maar_slot_of_own(allocator, made->allocation);
     void* mapped = NULL;
     result = maar_bind_object(allocator, slot, 0, object, NULL);
+    if (result == VK_SUCCESS) {
+        maar_capture_held(allocator, object, made->allocation, 0);
+    }
     if (result == VK_SUCCESS && maar_type_is_noncoherent(allocator, type)) {
         result = maar_slot_map_for_life(allocator, call, slot, &mapped);
     }
@@ -182,6 +186,7 @@ static VkResult make_imported(MaarAllocator allocator, const char* call,
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, made->buffer, &request);
+    maar_capture_buffer(allocator, made->buffer, &buffer, &request);
     if (request.requirements.size > pages.size) {
         return refuse(made, VK_ERROR_INVALID_EXTERNAL_HANDLE,
                       "the buffer needs more bytes than the pages have");

@@ -8,6 +8,7 @@
 #include "core/memory/export_types.h"
 #include "core/memory/foreign_memory.h"
 #include "core/memory/slot_home.h"
+#include "core/objects/captured_object.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "interop/share/share_internal.h"
@@ -349,6 +350,7 @@ VkResult maar_import_buffer(MaarAllocator allocator, const char* call,
     }
     MaarMemoryRequest request;
     maar_buffer_request(allocator, made, &request);
+    maar_capture_buffer(allocator, made, shared.use, &request);
     const struct import_object object = {
         .buffer = made,
         .kind = MAAR_RESOURCE_KIND_LINEAR,
@@ -357,10 +359,11 @@ VkResult maar_import_buffer(MaarAllocator allocator, const char* call,
     };
     result = import_and_bind(allocator, call, info, &object, &memory);
     if (result != VK_SUCCESS) {
-        device->vkDestroyBuffer(device->handle, made, device->callbacks);
+        maar_discard_object(allocator, (struct maar_object){.buffer = made});
         maar_undo_allocation(allocator, memory);
         return result;
     }
+    maar_capture_held(allocator, (struct maar_object){.buffer = made}, memory, 0);
     *buffer = made;
     *allocation = memory;
     return VK_SUCCESS;
@@ -419,6 +422,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportImage(MaarAllocator allocator,
     MaarMemoryRequest request;
     const MaarResourceKind kind = maar_tiling_kind(pImageInfo->tiling);
     maar_image_request(allocator, image, kind, 0, &request);
+    maar_capture_image(allocator, image, shared.use, &request);
     const struct import_object object = {
         .image = image,
         .kind = kind,
@@ -427,10 +431,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportImage(MaarAllocator allocator,
     };
     result = import_and_bind(allocator, __func__, pImportInfo, &object, &allocation);
     if (result != VK_SUCCESS) {
-        device->vkDestroyImage(device->handle, image, device->callbacks);
+        maar_discard_object(allocator, (struct maar_object){.image = image});
         maar_undo_allocation(allocator, allocation);
         return result;
     }
+    maar_capture_held(allocator, (struct maar_object){.image = image}, allocation, 0);
     *pImage = image;
     *pAllocation = allocation;
     return VK_SUCCESS;

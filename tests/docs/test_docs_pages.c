@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tests/rig/captured.h"
 #include "tests/unit/reservation/reservation_fixture.h"
 
 /* Stand for the program's mutex. */
@@ -263,6 +264,25 @@ static void docs_messages_and_leaks_have_names(void** state)
                  "0, block 1, user data 0x2a, was never freed [LEAK]\n"));
 }
 
+static void docs_capture_has_frames(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    char path[128];
+    struct support_history history;
+    const MaarPoint done = {.semaphore = rig_create_timeline(rig, 0), .value = 1};
+    (void)remove(captured_path(60, path));
+    assert_int_equal(begin_capture(rig->allocator, path), VK_SUCCESS);
+    capture_frame(rig->allocator, rig->queue, done);
+    assert_int_equal(maarEndCapture(rig->allocator), VK_SUCCESS);
+    captured_load(path, &history);
+    captured_check(&history, false);
+    assert_int_equal(history.devices.items[0].frame_count, 1);
+    assert_int_equal(history.points.items[0].value, 1);
+    support_history_release(&history);
+    vkDestroySemaphore(rig->device, done.semaphore, NULL);
+}
+
 static void docs_violations_are_printed(void** state)
 {
     (void)state;
@@ -357,6 +377,7 @@ int main(void)
         rig_unit_test(docs_observer_makes_room),
         rig_unit_test(docs_budgets_are_printed),
         rig_unit_test(docs_messages_and_leaks_have_names),
+        rig_unit_test(docs_capture_has_frames),
         rig_unit_test(docs_violations_are_printed),
         rig_unit_test(docs_queue_is_locked_around_submissions),
         rig_unit_test(docs_timelines_end_after_their_threads),

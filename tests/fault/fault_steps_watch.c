@@ -2,6 +2,75 @@
  * Steps: life of an allocator, and what can be learnt of it.
  */
 #include "tests/fault/fault_steps.h"
+#include "tests/rig/captured.h"
+
+/* ---- captures ---- */
+
+static char capture_path[128];
+
+static VkResult run_begin_capture(struct fault_context* c)
+{
+    return captured_begin(c->rig.allocator, captured_path(50, capture_path), 0);
+}
+
+static void undo_begin_capture(struct fault_context* c)
+{
+    assert_int_equal(maarEndCapture(c->rig.allocator), VK_SUCCESS);
+    (void)remove(capture_path);
+}
+
+static void prepare_capture(struct fault_context* c)
+{
+    fault_prepare_memory(c);
+    assert_int_equal(run_begin_capture(c), VK_SUCCESS);
+}
+
+static void finish_capture(struct fault_context* c)
+{
+    undo_begin_capture(c);
+    fault_undo_memory(c);
+}
+
+static VkResult run_end_capture(struct fault_context* c)
+{
+    return maarEndCapture(c->rig.allocator);
+}
+
+static void finish_ended_capture(struct fault_context* c)
+{
+    (void)remove(capture_path);
+    fault_undo_memory(c);
+}
+
+static VkResult run_frame(struct fault_context* c)
+{
+    return maarCaptureFrame(c->rig.allocator, c->rig.queue);
+}
+
+static VkResult run_mark(struct fault_context* c)
+{
+    return maarCaptureMark(c->rig.allocator, "a mark");
+}
+
+static VkResult run_submit(struct fault_context* c)
+{
+    const MaarCaptureAccess access = {.allocation = c->memory};
+    const MaarCaptureSubmitInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_CAPTURE_SUBMIT_INFO, .accessCount = 1, .pAccesses = &access};
+    return maarCaptureSubmit(c->rig.allocator, &info);
+}
+
+/* A creation during a capture needs host memory for the capture too. */
+static VkResult run_captured_buffer(struct fault_context* c)
+{
+    const VkBufferCreateInfo info = rig_buffer_info(5000);
+    return maarCreateBuffer(c->rig.allocator, &info, NULL, &c->buffer, &c->many[0]);
+}
+
+static void undo_captured_buffer(struct fault_context* c)
+{
+    maarDestroyBuffer(c->rig.allocator, c->buffer, c->many[0]);
+}
 
 /* ---- before and around an allocator ---- */
 
@@ -249,6 +318,37 @@ static const struct fault_step steps[] = {
      .prepare = fault_prepare_memory,
      .run = run_check,
      .finish = fault_undo_memory},
+    {.function = "maarBeginCapture",
+     .prepare = fault_prepare_memory,
+     .run = run_begin_capture,
+     .undo = undo_begin_capture,
+     .finish = fault_undo_memory},
+    {.function = "maarEndCapture",
+     .never = "frees memory, and cuts a file off",
+     .prepare = prepare_capture,
+     .run = run_end_capture,
+     .finish = finish_ended_capture},
+    {.function = "maarCaptureFrame",
+     .never = "vkGetPhysicalDeviceMemoryProperties2 returns nothing",
+     .prepare = prepare_capture,
+     .run = run_frame,
+     .finish = finish_capture},
+    {.function = "maarCaptureMark",
+     .never = "writes to memory of the file",
+     .prepare = prepare_capture,
+     .run = run_mark,
+     .finish = finish_capture},
+    {.function = "maarCaptureSubmit",
+     .never = "writes to memory of the file",
+     .prepare = prepare_capture,
+     .run = run_submit,
+     .finish = finish_capture},
+    {.function = "maarCreateBuffer",
+     .variant = "captured",
+     .prepare = prepare_capture,
+     .run = run_captured_buffer,
+     .undo = undo_captured_buffer,
+     .finish = finish_capture},
     {.function = "maarWriteDump",
      .prepare = fault_prepare_memory,
      .run = run_dump,

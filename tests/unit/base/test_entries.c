@@ -25,6 +25,11 @@ static void expect(const char* call, VkResult result)
 static void call_memory(MaarAllocator a)
 {
     EXPECT(maarGetAllocatorInfo(a, NULL));
+    EXPECT(maarBeginCapture(a, NULL));
+    EXPECT(maarEndCapture(a));
+    EXPECT(maarCaptureFrame(a, VK_NULL_HANDLE));
+    EXPECT(maarCaptureMark(a, NULL));
+    EXPECT(maarCaptureSubmit(a, NULL));
     EXPECT(maarChooseMemoryType(a, 0, NULL, NULL));
     EXPECT(maarCreatePool(a, NULL, NULL));
     EXPECT(maarTrim(a, VK_NULL_HANDLE, NULL));
