@@ -124,8 +124,8 @@ def write(path, programs, folder):
 ## The driver's own figures
 
 `VK_EXT_memory_budget` over the shim counts the bytes of the process exactly, at the most every 100 ms. The
-difference is what the driver holds for itself: command buffers, shaders, descriptors. lavapipe reports the
-memory of the whole machine, so nothing can be compared there.
+difference is what the driver holds besides the program's memory. lavapipe reports the memory of the whole
+machine, so nothing can be compared there.
 
 """
     text += table(("program", "heap", "readings", "peak", "least above, bytes", "most above, bytes"),
