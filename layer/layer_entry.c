@@ -77,8 +77,8 @@ static PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, const 
     if (own != NULL) {
         return can_pass_on(state, name) ? own : next;
     }
-    if (next != NULL && state->uses != NULL) {
-        own = maar_layer_find_use_hook(name);
+    if (next != NULL) {
+        own = maar_layer_find_use_hook(state, name);
     }
     return own != NULL ? own : next;
 }
@@ -98,7 +98,7 @@ static PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instance, 
     }
     PFN_vkVoidFunction own = next != NULL ? find_hook(name, 0) : NULL;
     if (next != NULL && own == NULL && maar_layer_wants_uses()) {
-        own = maar_layer_find_use_hook(name);
+        own = maar_layer_find_use_hook(NULL, name);
     }
     return own != NULL ? own : next;
 }

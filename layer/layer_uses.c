@@ -38,7 +38,22 @@ bool maar_layer_wants_uses(void)
     return value != NULL && strcmp(value, "1") == 0;
 }
 
-PFN_vkVoidFunction maar_layer_find_use_hook(const char* name)
+/* Whether the next layer had the function while the device was created. */
+static bool has_next(const struct layer_use_functions* next, const char* name)
+{
+#define LAYER_CHECK(function)                                                                      \
+    if (strcmp(name, "vk" #function) == 0) {                                                       \
+        return next->function != NULL;                                                             \
+    }
+#define LAYER_CHECK_NEWER(function, type) LAYER_CHECK(function)
+    LAYER_USE_FUNCTIONS(LAYER_CHECK)
+    LAYER_NEWER_USE_FUNCTIONS(LAYER_CHECK_NEWER)
+#undef LAYER_CHECK
+#undef LAYER_CHECK_NEWER
+    return false;
+}
+
+static PFN_vkVoidFunction find_hook_of_uses(const char* name)
 {
     for (size_t i = 0; i < sizeof use_hooks / sizeof use_hooks[0]; ++i) {
         for (const struct layer_hook* hook = use_hooks[i]; hook->name != NULL; ++hook) {
@@ -48,6 +63,16 @@ PFN_vkVoidFunction maar_layer_find_use_hook(const char* name)
         }
     }
     return NULL;
+}
+
+PFN_vkVoidFunction maar_layer_find_use_hook(const struct layer_device* device, const char* name)
+{
+    const PFN_vkVoidFunction found = find_hook_of_uses(name);
+    const bool is_wanted = device == NULL || device->uses != NULL;
+    if (found == NULL || !is_wanted || (device != NULL && !has_next(&device->uses->next, name))) {
+        return NULL;
+    }
+    return found;
 }
 
 static void record_beginning(const struct layer_device* device, const VkDeviceCreateInfo* info)

@@ -16,8 +16,9 @@ bool maar_layer_wants_uses(void);
 bool maar_layer_begin_uses(struct layer_device* device, const VkDeviceCreateInfo* info);
 void maar_layer_end_uses(struct layer_device* device);
 
-/* Finds the layer's own function among those for uses, or NULL. */
-PFN_vkVoidFunction maar_layer_find_use_hook(const char* name);
+/* Finds the layer's own function among those for uses: of a device, if its uses are recorded, or of
+ * any device (NULL). Returns NULL if there is none. */
+PFN_vkVoidFunction maar_layer_find_use_hook(const struct layer_device* device, const char* name);
 
 /* Objects begin and end. These calls do nothing unless uses are recorded. */
 void maar_layer_use_buffer_begins(const struct layer_device* device, VkBuffer buffer,
