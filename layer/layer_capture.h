@@ -4,8 +4,8 @@
  * begins a file of its own with its next instance or device.
  *
  * Environment: MAAR_CAPTURE_FILE (the beginning of the files' names, or a folder),
- * MAAR_CAPTURE_LIMIT (bytes of a file), MAAR_CAPTURE_DRIVER_MEMORY, MAAR_CAPTURE_LOG (a file for
- * the layer's own messages). docs/captures.md explains them.
+ * MAAR_CAPTURE_LIMIT (bytes of a file), MAAR_CAPTURE_DRIVER_MEMORY, MAAR_CAPTURE_USES,
+ * MAAR_CAPTURE_LOG (a file for the layer's own messages). docs/captures.md explains them.
  */
 #ifndef MAAR_LAYER_CAPTURE_H
 #define MAAR_LAYER_CAPTURE_H

@@ -10,6 +10,7 @@
 #include "layer/layer_budget.h"
 #include "layer/layer_capture.h"
 #include "layer/layer_registry.h"
+#include "layer/layer_uses.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL maar_layer_create_device(VkPhysicalDevice physical,
                                                         const VkDeviceCreateInfo* info,
@@ -169,12 +170,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maar_layer_create_device(VkPhysicalDevice physica
     }
     state->handle = *device;
     fill_device(state, info);
-    if (!maar_layer_add_device(*device, state)) {
+    if (!maar_layer_begin_uses(state, info) || !maar_layer_add_device(*device, state)) {
         /* No host memory; or the layer is in the chain twice, and its lower place does the work. */
         const bool is_twice = maar_layer_device_of(*device) != NULL;
         if (!is_twice) {
             state->next.DestroyDevice(*device, callbacks);
         }
+        maar_layer_end_uses(state);
         maar_host_free(NULL, state);
         return is_twice ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -193,6 +195,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device,
     maar_layer_write_end(state, MAAR_CAPTURE_KIND_DEVICE_END, state->number);
     maar_layer_remove_device(device);
     destroy(device, callbacks);
+    maar_layer_end_uses(state);
     maar_host_free(NULL, state);
 }
 

@@ -11,6 +11,7 @@
 #include <vulkan/vk_layer.h>
 
 #include "layer/layer_state.h"
+#include "layer/layer_uses.h"
 
 static const struct layer_hook* const all_hooks[] = {
     maar_layer_instance_hooks,  maar_layer_device_hooks, maar_layer_memory_hooks,
@@ -72,8 +73,14 @@ static PFN_vkVoidFunction VKAPI_CALL get_device_function(VkDevice device, const 
 {
     const struct layer_device* const state = maar_layer_device_of(device);
     const PFN_vkVoidFunction next = state != NULL ? state->next_get(device, name) : NULL;
-    const PFN_vkVoidFunction own = next != NULL ? find_hook(name, 1) : NULL;
-    return own != NULL && can_pass_on(state, name) ? own : next;
+    PFN_vkVoidFunction own = next != NULL ? find_hook(name, 1) : NULL;
+    if (own != NULL) {
+        return can_pass_on(state, name) ? own : next;
+    }
+    if (next != NULL) {
+        own = maar_layer_find_use_hook(state, name);
+    }
+    return own != NULL ? own : next;
 }
 
 static PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instance, const char* name)
@@ -89,7 +96,10 @@ static PFN_vkVoidFunction VKAPI_CALL get_instance_function(VkInstance instance, 
     if (strcmp(name, "vkCreateInstance") == 0) {
         return find_hook(name, 0);
     }
-    const PFN_vkVoidFunction own = next != NULL ? find_hook(name, 0) : NULL;
+    PFN_vkVoidFunction own = next != NULL ? find_hook(name, 0) : NULL;
+    if (next != NULL && own == NULL && maar_layer_wants_uses()) {
+        own = maar_layer_find_use_hook(NULL, name);
+    }
     return own != NULL ? own : next;
 }
 

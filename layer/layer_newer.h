@@ -50,6 +50,43 @@ struct layer_unmap_info { /* VkMemoryUnmapInfo */
     VkDeviceMemory memory;
 };
 
+struct layer_bind_sets_info { /* VkBindDescriptorSetsInfo */
+    VkStructureType sType;
+    const void* pNext;
+    VkShaderStageFlags stageFlags;
+    VkPipelineLayout layout;
+    uint32_t firstSet;
+    uint32_t descriptorSetCount;
+    const VkDescriptorSet* pDescriptorSets;
+    uint32_t dynamicOffsetCount;
+    const uint32_t* pDynamicOffsets;
+};
+
+struct layer_push_set_info { /* VkPushDescriptorSetInfo */
+    VkStructureType sType;
+    const void* pNext;
+    VkShaderStageFlags stageFlags;
+    VkPipelineLayout layout;
+    uint32_t set;
+    uint32_t descriptorWriteCount;
+    const VkWriteDescriptorSet* pDescriptorWrites;
+};
+
+struct layer_push_template_info { /* VkPushDescriptorSetWithTemplateInfo */
+    VkStructureType sType;
+    const void* pNext;
+    VkDescriptorUpdateTemplate descriptorUpdateTemplate;
+    VkPipelineLayout layout;
+    uint32_t set;
+    const void* pData;
+};
+
+typedef void(VKAPI_PTR* layer_pfn_bind_sets2)(VkCommandBuffer, const struct layer_bind_sets_info*);
+typedef void(VKAPI_PTR* layer_pfn_push_set2)(VkCommandBuffer, const struct layer_push_set_info*);
+typedef void(VKAPI_PTR* layer_pfn_push_template2)(VkCommandBuffer,
+                                                  const struct layer_push_template_info*);
+typedef void(VKAPI_PTR* layer_pfn_bind_index_buffer2)(VkCommandBuffer, VkBuffer, VkDeviceSize,
+                                                      VkDeviceSize, VkIndexType);
 typedef VkResult(VKAPI_PTR* layer_pfn_map_memory2)(VkDevice, const struct layer_map_info*, void**);
 typedef VkResult(VKAPI_PTR* layer_pfn_unmap_memory2)(VkDevice, const struct layer_unmap_info*);
 

@@ -5,6 +5,7 @@
 #include "layer/layer_capture.h"
 #include "layer/layer_modules.h"
 #include "layer/layer_needs.h"
+#include "layer/layer_uses.h"
 
 static uint32_t external_types(const void* chain, VkStructureType type)
 {
@@ -48,6 +49,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBuf
     const VkResult result = state->next.CreateBuffer(device, info, callbacks, buffer);
     if (result == VK_SUCCESS && state->number != 0) {
         record_buffer(state, info, *buffer, LAYER_CALLER());
+        maar_layer_use_buffer_begins(state, *buffer, info->size);
     }
     return result;
 }
@@ -58,6 +60,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_buffer(VkDevice device, VkBuffer buffe
     const struct layer_device* const state = maar_layer_device_of(device);
     if (buffer != VK_NULL_HANDLE) {
         maar_layer_write_end(state, MAAR_CAPTURE_KIND_BUFFER_END, MAAR_TO_BITS(buffer));
+        maar_layer_use_object_ends(state, MAAR_TO_BITS(buffer), false);
     }
     state->next.DestroyBuffer(device, buffer, callbacks);
 }
@@ -122,6 +125,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice device, const VkImag
     const VkResult result = state->next.CreateImage(device, info, callbacks, image);
     if (result == VK_SUCCESS && state->number != 0) {
         record_image(state, info, *image, LAYER_CALLER());
+        maar_layer_use_image_begins(state, *image, info);
     }
     return result;
 }
@@ -132,6 +136,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_image(VkDevice device, VkImage image,
     const struct layer_device* const state = maar_layer_device_of(device);
     if (image != VK_NULL_HANDLE) {
         maar_layer_write_end(state, MAAR_CAPTURE_KIND_IMAGE_END, MAAR_TO_BITS(image));
+        maar_layer_use_object_ends(state, MAAR_TO_BITS(image), true);
     }
     state->next.DestroyImage(device, image, callbacks);
 }

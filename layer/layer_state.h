@@ -133,6 +133,7 @@ struct layer_device {
     maar_atomic64 next_budget_ns;            /* when the budget may be recorded again */
     maar_atomic64 seen[LAYER_SEEN_SLOTS];    /* what the host saw last; see layer_sync.c */
     maar_atomic64 queues[LAYER_QUEUE_SLOTS]; /* the queues that are recorded */
+    struct layer_uses* uses;                 /* or NULL; see layer_uses.h */
 };
 
 /* A function that the layer intercepts. */

@@ -7,6 +7,7 @@
 #include "layer/layer_budget.h"
 #include "layer/layer_capture.h"
 #include "layer/layer_sync.h"
+#include "layer/layer_uses.h"
 
 uint64_t maar_layer_record_batch(const struct layer_device* device, MaarCaptureSubmit* record,
                                  VkQueue queue, VkResult result)
@@ -69,6 +70,9 @@ static void record_submit(struct layer_device* device, VkQueue queue, const VkSu
     maar_layer_record_points(device, MAAR_CAPTURE_KIND_SUBMIT_SIGNAL, number,
                              info->signalSemaphoreCount, info->pSignalSemaphores,
                              values->signalSemaphoreValueCount, values->pSignalSemaphoreValues);
+    if (result == VK_SUCCESS) {
+        maar_layer_record_uses(device, number, info->commandBufferCount, info->pCommandBuffers);
+    }
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL queue_submit(VkQueue queue, uint32_t count,
@@ -109,6 +113,10 @@ static void record_submit2(struct layer_device* device, VkQueue queue, const VkS
         const VkSemaphoreSubmitInfo* const point = &info->pSignalSemaphoreInfos[i];
         record_point(device, MAAR_CAPTURE_KIND_SUBMIT_SIGNAL, number, point->semaphore,
                      point->value);
+    }
+    if (result == VK_SUCCESS) {
+        maar_layer_record_uses2(device, number, info->commandBufferInfoCount,
+                                info->pCommandBufferInfos);
     }
 }
 

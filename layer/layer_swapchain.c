@@ -6,6 +6,7 @@
 #include "core/host_memory.h"
 #include "layer/layer_capture.h"
 #include "layer/layer_needs.h"
+#include "layer/layer_uses.h"
 
 /* Returns the bytes of an image that is like those of the swapchain, or 0. */
 static uint64_t size_of_twin(const struct layer_device* device,
@@ -47,9 +48,16 @@ static uint64_t size_of_twin(const struct layer_device* device,
     return needs.size;
 }
 
-static void record_images(const struct layer_device* device, VkSwapchainKHR swapchain,
-                          const VkImage* images, uint32_t count)
+static void record_images(const struct layer_device* device, const VkSwapchainCreateInfoKHR* info,
+                          VkSwapchainKHR swapchain, const VkImage* images, uint32_t count)
 {
+    const VkImageCreateInfo like = {
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = info->imageFormat,
+        .extent = {info->imageExtent.width, info->imageExtent.height, 1},
+        .mipLevels = 1,
+        .arrayLayers = info->imageArrayLayers,
+    };
     for (uint32_t i = 0; i < count; ++i) {
         const MaarCaptureSwapchainImage record = {
             .device = device->number,
@@ -58,6 +66,7 @@ static void record_images(const struct layer_device* device, VkSwapchainKHR swap
             .image = MAAR_TO_BITS(images[i]),
         };
         maar_layer_write(device, MAAR_CAPTURE_KIND_SWAPCHAIN_IMAGE, &record, sizeof record);
+        maar_layer_use_image_begins(device, images[i], &like);
     }
 }
 
@@ -87,7 +96,7 @@ static void record_swapchain(const struct layer_device* device,
     };
     maar_layer_write(device, MAAR_CAPTURE_KIND_SWAPCHAIN, &record, sizeof record);
     if (images != NULL && list(device->handle, swapchain, &count, images) == VK_SUCCESS) {
-        record_images(device, swapchain, images, count);
+        record_images(device, info, swapchain, images, count);
     }
     maar_host_free(NULL, images);
 }

@@ -84,18 +84,29 @@ static void find_aliasing(struct findings_work* work, uint32_t device, uint32_t 
         free(list.items);
         return;
     }
+    const uint64_t least = findings_saving_by_uses(work, device, &list);
     struct support_finding* const finding = findings_add(
         work, SUPPORT_FINDING_ALIASING, SUPPORT_VERDICT_BOUNDED, device, heap, &list, false);
     if (finding != NULL) {
         char bytes[32];
         char most[32];
+        char rest[96] = "the capture does not say which are used together";
+        char enough[32];
         findings_bytes(sum, bytes);
         findings_bytes(largest, most);
+        findings_bytes(sum - least, enough);
         finding->most = sum - largest;
+        finding->least = least;
+        if (least > 0) {
+            (void)snprintf(rest, sizeof rest, "%s are enough by the submissions that use them",
+                           enough);
+        } else if (findings_device(work, device)->has_uses) {
+            (void)snprintf(rest, sizeof rest, "by their submissions, all may be used together");
+        }
         (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
                        "%zu render targets of %s have bytes of their own; at least the largest, of "
-                       "%s, is needed at a time; the capture does not say which are used together",
-                       finding->object_count, bytes, most);
+                       "%s, is needed at a time; %s",
+                       finding->object_count, bytes, most, rest);
     }
 }
 

@@ -35,6 +35,8 @@ struct support_history_device {
     uint64_t begin_ns, end_ns;
     uint32_t begin_event, end_event; /* SUPPORT_HISTORY_NONE while it lives */
     uint32_t frame_count, submit_count;
+    uint32_t uses_flags; /* MaarCaptureUsesFlagBits */
+    bool has_uses;       /* its uses are recorded */
 };
 
 /* Device memory. */

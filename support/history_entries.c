@@ -155,6 +155,7 @@ static const history_handler history_handlers[] = {
     [MAAR_CAPTURE_KIND_MARK] = history_take_mark,
     [MAAR_CAPTURE_KIND_REPORT] = history_take_nothing,
     [MAAR_CAPTURE_KIND_END] = history_take_nothing,
+    [MAAR_CAPTURE_KIND_USES] = history_take_uses,
 };
 
 const char* history_take_entry(struct support_history* history,

@@ -117,6 +117,7 @@ const char* history_take_semaphore(struct history_work* work);
 const char* history_take_semaphore_end(struct history_work* work);
 const char* history_take_reached(struct history_work* work);
 const char* history_take_use(struct history_work* work);
+const char* history_take_uses(struct history_work* work);
 const char* history_take_budget(struct history_work* work);
 
 #endif

@@ -207,6 +207,22 @@ const char* history_take_use(struct history_work* work)
     return NULL;
 }
 
+const char* history_take_uses(struct history_work* work)
+{
+    MaarCaptureUses facts;
+    if (!history_take(work, &facts, sizeof facts)) {
+        return history_too_short;
+    }
+    const uint32_t device = history_find_device(work->history, facts.device);
+    if (device == SUPPORT_HISTORY_NONE) {
+        return history_no_device;
+    }
+    work->history->devices.items[device].has_uses = true;
+    work->history->devices.items[device].uses_flags = facts.flags;
+    work->no_event = true;
+    return NULL;
+}
+
 const char* history_take_budget(struct history_work* work)
 {
     MaarCaptureBudget facts;

@@ -27,14 +27,17 @@ static const char capture_help[] =
     "  --limit SIZE     most bytes of a file (KiB, MiB, GiB). The capture ends there, the program\n"
     "                   goes on\n"
     "  --driver-memory  also record what drivers allocate for themselves, by\n"
-    "                   VK_EXT_device_memory_report; some drivers crash with it\n";
+    "                   VK_EXT_device_memory_report; some drivers crash with it\n"
+    "  --uses           also record which submission uses which buffers and images; costs time\n"
+    "                   for each command that names one\n";
 
-enum capture_option { OPTION_LIMIT = 256, OPTION_DRIVER_MEMORY };
+enum capture_option { OPTION_LIMIT = 256, OPTION_DRIVER_MEMORY, OPTION_USES };
 
 static const struct option capture_options[] = {
     {"output", required_argument, NULL, 'o'},
     {"limit", required_argument, NULL, OPTION_LIMIT},
     {"driver-memory", no_argument, NULL, OPTION_DRIVER_MEMORY},
+    {"uses", no_argument, NULL, OPTION_USES},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -75,6 +78,9 @@ static bool parse_arguments(struct tool_capture* settings, int argc, char** argv
             break;
         case OPTION_DRIVER_MEMORY:
             settings->driver_memory = true;
+            break;
+        case OPTION_USES:
+            settings->uses = true;
             break;
         default:
             tool_complain_option("capture", option, argv, capture_options);

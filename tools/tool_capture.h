@@ -15,6 +15,7 @@ struct tool_capture {
     const char* prefix; /* of the files, as the user gave it */
     uint64_t limit;     /* bytes of a file, or 0 */
     bool driver_memory;
+    bool uses;
     bool help;
     char** program;                    /* its name and its arguments, then NULL */
     char path[TOOL_CAPTURE_PATH_SIZE]; /* the same prefix from the root, of a file */

@@ -97,6 +97,8 @@ bool tool_capture_set_environment(const struct tool_capture* settings)
                                        : setenv("MAAR_CAPTURE_LIMIT", limit, 1)) == 0;
     set = set && (settings->driver_memory ? setenv("MAAR_CAPTURE_DRIVER_MEMORY", "1", 1)
                                           : unsetenv("MAAR_CAPTURE_DRIVER_MEMORY")) == 0;
+    set = set && (settings->uses ? setenv("MAAR_CAPTURE_USES", "1", 1)
+                                 : unsetenv("MAAR_CAPTURE_USES")) == 0;
     set = set && (settings->log[0] == '\0' || setenv("MAAR_CAPTURE_LOG", settings->log, 1) == 0);
     if (!set) {
         tool_complain("the environment cannot be set: %s", strerror(errno));

@@ -194,6 +194,8 @@ typedef enum MaarCaptureKind {
     MAAR_CAPTURE_KIND_REPORT = 44,
     /** No payload: the last entry of a complete capture */
     MAAR_CAPTURE_KIND_END = 45,
+    /** MaarCaptureUses: the uses of a device are recorded, from its beginning on */
+    MAAR_CAPTURE_KIND_USES = 46,
     /** Reserves the enumeration's size. */
     MAAR_CAPTURE_KIND_MAX_ENUM = 0x7FFFFFFF
 } MaarCaptureKind;
@@ -750,13 +752,35 @@ typedef enum MaarCaptureUseFlagBits {
     MAAR_CAPTURE_USE_READ_BIT = 0x1,
     /** It writes. */
     MAAR_CAPTURE_USE_WRITE_BIT = 0x2,
-    /** Earlier contents are not needed. */
+    /** Contents from before the batch are not needed: all of them are replaced before a command
+     * reads them. */
     MAAR_CAPTURE_USE_DISCARD_BIT = 0x4,
     /** Reserves the enumeration's size. */
     MAAR_CAPTURE_USE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarCaptureUseFlagBits;
 
-/** A submission uses an object. */
+/** What the uses of a device may lack. */
+typedef enum MaarCaptureUsesFlagBits {
+    /** Commands may use buffers by their addresses. Those buffers have
+     * VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT in their usage. */
+    MAAR_CAPTURE_USES_WITHOUT_ADDRESSES_BIT = 0x1,
+    /** The program enabled an extension by which commands may use any object without naming it. */
+    MAAR_CAPTURE_USES_INCOMPLETE_BIT = 0x2,
+    /** Reserves the enumeration's size. */
+    MAAR_CAPTURE_USES_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
+} MaarCaptureUsesFlagBits;
+
+/** The uses of a device are recorded. Without this entry, nothing is known of its uses. */
+typedef struct MaarCaptureUses {
+    /** Number of the device. */
+    uint32_t device;
+    /** MaarCaptureUsesFlagBits */
+    uint32_t flags;
+} MaarCaptureUses;
+
+/** A submission uses an object. A batch has one entry for each object; it stands behind the batch
+ * and its waits and signals. An object of a descriptor set that is bound counts as used, whether or
+ * not a shader reads it. */
 typedef struct MaarCaptureUse {
     /** Number of the device. */
     uint32_t device;

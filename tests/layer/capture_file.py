@@ -52,6 +52,7 @@ STRUCTURES = {
     "OTHER": "Other", "FRAME": "Frame", "SUBMIT": "Submit", "SUBMIT_WAIT": "Point",
     "SUBMIT_SIGNAL": "Point", "SEMAPHORE": "Semaphore", "REACHED": "Reached", "BUDGET": "Budget",
     "NAME": "Name", "MODULE": "Module", "REPORT": "Report",
+    "USE": "Use", "USES": "Uses",
 }
 
 

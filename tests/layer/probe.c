@@ -14,6 +14,8 @@
  *   closed           closes all descriptors that it does not know
  *   loaded           prints whether the layer's library is loaded
  *   unasked-names    names a buffer, although the instance has not enabled VK_EXT_debug_utils
+ *   uses             uses resources by commands, and prints how
+ *   command-cost N   prints the nanoseconds of a command that names a buffer, of N
  *   cost N           prints the nanoseconds of N buffers created, bound and destroyed
  */
 #include "probe.h"
@@ -126,7 +128,8 @@ void probe_open_device(struct probe* probe, uint32_t index)
     };
     VkPhysicalDeviceVulkan13Features newer = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
-        .synchronization2 = VK_TRUE};
+        .synchronization2 = VK_TRUE,
+        .dynamicRendering = VK_TRUE};
     VkPhysicalDeviceVulkan12Features features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
         .pNext = &newer,
@@ -472,6 +475,12 @@ static int run_mode(struct probe* probe, const char* mode, const char* argument)
     }
     if (strcmp(mode, "everything") == 0) {
         return probe_everything(probe);
+    }
+    if (strcmp(mode, "uses") == 0) {
+        return probe_uses(probe);
+    }
+    if (strcmp(mode, "command-cost") == 0) {
+        return probe_command_cost(probe, number);
     }
     if (strcmp(mode, "excess") == 0) {
         return probe_excess(probe);

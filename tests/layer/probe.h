@@ -43,6 +43,11 @@ VkDeviceMemory probe_allocate(const struct probe* probe, const VkMemoryRequireme
 /* Calls everything that the layer records and this device has; prints what it did. */
 int probe_everything(struct probe* probe);
 
+/* Submits commands and prints the uses that a capture must have. */
+int probe_uses(const struct probe* probe);
+/* Records a fill N times and prints the nanoseconds of a command. */
+int probe_command_cost(const struct probe* probe, long count);
+
 /* Asks for more memory than any device has. Some drivers only promise it. */
 int probe_excess(const struct probe* probe);
 

@@ -252,6 +252,94 @@ class Recording(Case):
         self.assertRegex(log.read_text(), r"^\d+ writes \S+\.maarcap\n$")
 
 
+class Uses(Case):
+    """What submissions use, on request."""
+
+    def with_uses(self, *arguments, layers=LAYER, **more):
+        return self.run_program(OPTIONS.probe, *arguments,
+                                env=self.layered(layers, MAAR_CAPTURE_USES="1", **more))
+
+    def check_uses(self, capture, output):
+        batches = {}
+        for entry in capture.of("USE"):
+            batch = batches.setdefault(entry["submission"], [])
+            letters = "".join(letter for bit, letter in enumerate("rwd")
+                              if entry["flags"] >> bit & 1)
+            kind = {1: "buffer", 2: "image"}[entry["objectKind"]]
+            batch.append((kind, str(entry["object"]), letters))
+        wanted, count = {}, 0
+        for line in output.splitlines():
+            words = line.split()
+            if words[0] == "use":
+                wanted.setdefault(int(words[1]), []).append(tuple(words[2:]))
+            elif words[0] == "batches":
+                count = int(words[1])
+        self.assertGreater(count, 15)
+        self.assertEqual(len(capture.of("SUBMIT")), count)
+        for batch in range(1, count + 1):
+            self.assertEqual(sorted(batches.get(batch, [])), sorted(wanted.get(batch, [])), batch)
+
+    def test_each_command_counts_as_it_uses(self):
+        done = self.with_uses("uses")
+        capture = self.capture()
+        self.check_uses(capture, done.stdout)
+        self.assertEqual(capture.check_lives(), {})
+        self.assertTrue(is_complete(capture))
+        self.assertEqual([entry["flags"] for entry in capture.of("USES")], [1])
+        self.assertLess(capture.entries.index(capture.of("USES")[0]),
+                        capture.entries.index(capture.of("BUFFER")[0]))
+
+    def test_nothing_without_the_request(self):
+        self.probe("uses")
+        self.assertEqual(self.capture().of("USE", "USES"), [])
+
+    def test_everything_else_stays_the_same(self):
+        plain = self.probe("everything").stdout
+        done = self.with_uses("everything")
+        self.assertEqual(re.sub(r"\d+", "", plain), re.sub(r"\d+", "", done.stdout))
+        for capture in self.captures(2):
+            self.assertEqual(capture.check_lives(), {})
+
+    def test_sample_is_byte_identical(self):
+        sample = pathlib.Path(OPTIONS.samples) / "deferred_frame"
+        if not sample.exists() or OPTIONS.rig != "lavapipe":
+            self.skip("the sample draws on lavapipe")
+        arguments = ["--size", "160x90", "--frames", "3", "--output"]
+        self.run_program(sample, *arguments, self.folder / "a.png", env=environment())
+        self.run_program(sample, *arguments, self.folder / "b.png",
+                         env=self.layered(MAAR_CAPTURE_USES="1"))
+        self.assertEqual((self.folder / "a.png").read_bytes(),
+                         (self.folder / "b.png").read_bytes())
+        capture = self.capture()
+        known = {("BUFFER", entry["buffer"]) for entry in capture.of("BUFFER")}
+        known |= {("IMAGE", entry["image"]) for entry in capture.of("IMAGE")}
+        for entry in capture.of("USE"):
+            self.assertIn(({1: "BUFFER", 2: "IMAGE"}[entry["objectKind"]], entry["object"]), known)
+        self.assertGreater(len(capture.of("USE")), 20)
+
+    def test_validation_below_is_silent(self):
+        found = glob.glob("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json")
+        if not found:
+            self.skip("the validation layer is not installed (Debian: vulkan-validationlayers)")
+        settings = self.folder / "vk_layer_settings.txt"
+        log = self.folder / "validation.txt"
+        settings.write_text("khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n"
+                            "khronos_validation.report_flags = error,warn\n"
+                            f"khronos_validation.log_filename = {log}\n")
+        folders = f"{OPTIONS.layer}:{os.path.dirname(found[0])}"
+        done = self.with_uses("uses", layers=f"{LAYER}:VK_LAYER_KHRONOS_validation",
+                              VK_ADD_LAYER_PATH=folders, VK_LAYER_SETTINGS_PATH=str(settings))
+        self.assertEqual(log.read_text(), "")
+        self.check_uses(self.capture(), done.stdout)
+
+    def test_threads_and_forks(self):
+        self.with_uses("threads", 50)
+        self.with_uses("fork")
+        for capture in self.captures(3):
+            self.assertTrue(is_complete(capture))
+            self.assertEqual(capture.check_lives(), {})
+
+
 class Invisible(Case):
     """Programs see no difference."""
 
@@ -612,7 +700,7 @@ class Command(Case):
         self.assertRegex(done.stderr, r"process \d+ could not write its capture: /nonexistent/x")
 
 
-CASES = (Recording, Invisible, Lives, Ends, Command)
+CASES = (Recording, Uses, Invisible, Lives, Ends, Command)
 
 
 def main():

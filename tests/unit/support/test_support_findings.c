@@ -227,6 +227,123 @@ static void capture_without_events_has_no_finding(void** state)
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, capture_bench_begin, capture_bench_end)
 
+/* ---- targets and their uses ---- */
+
+enum { TARGETS = 5, TARGET_SIZE = 16 };
+
+/* Five targets of 16 MiB with memory of their own. */
+static void put_targets(struct capture_bench* bench, uint32_t uses_flags)
+{
+    const MaarCaptureUses uses = {.device = 1, .flags = uses_flags};
+    capture_put_device(bench);
+    capture_put(bench, MAAR_CAPTURE_KIND_USES, &uses, sizeof uses);
+    for (uint32_t i = 0; i < TARGETS; ++i) {
+        const MaarCaptureImage image = {.device = 1,
+                                        .image = IMAGE + i,
+                                        .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+                                        .format = 37,
+                                        .width = 2048,
+                                        .height = 2048,
+                                        .depth = 1,
+                                        .needsSize = TARGET_SIZE * MIB,
+                                        .needsAlignment = 4096,
+                                        .typeBits = 1,
+                                        .needsFlags = MAAR_CAPTURE_NEEDS_KNOWN_BIT};
+        capture_put_memory(bench, MEMORY + i, TARGET_SIZE * MIB, 0);
+        capture_put(bench, MAAR_CAPTURE_KIND_IMAGE, &image, sizeof image);
+        capture_put_bind(bench, MAAR_CAPTURE_OBJECT_IMAGE, IMAGE + i, MEMORY + i, 0);
+    }
+}
+
+/* Submits a batch that writes a target anew ("w"), and reads another one ("r"), or none. */
+static void put_batch(struct capture_bench* bench, uint64_t queue, uint32_t written, uint32_t read)
+{
+    static uint64_t number;
+    const MaarCaptureSubmit submit = {
+        .device = 1, .submission = ++number, .queue = queue, .commandBufferCount = 1};
+    const MaarCaptureUse write = {.device = 1,
+                                  .objectKind = MAAR_CAPTURE_OBJECT_IMAGE,
+                                  .object = IMAGE + written,
+                                  .submission = number,
+                                  .flags =
+                                      MAAR_CAPTURE_USE_WRITE_BIT | MAAR_CAPTURE_USE_DISCARD_BIT};
+    MaarCaptureUse other = write;
+    other.object = IMAGE + read;
+    other.flags = MAAR_CAPTURE_USE_READ_BIT;
+    capture_put(bench, MAAR_CAPTURE_KIND_SUBMIT, &submit, sizeof submit);
+    capture_put(bench, MAAR_CAPTURE_KIND_USE, &write, sizeof write);
+    if (read != written) {
+        capture_put(bench, MAAR_CAPTURE_KIND_USE, &other, sizeof other);
+    }
+}
+
+/* Three frames of a chain: each batch writes a target from the one before. */
+static void put_chain(struct capture_bench* bench, uint64_t queue)
+{
+    for (uint32_t frame = 0; frame < 3; ++frame) {
+        for (uint32_t i = 0; i < TARGETS; ++i) {
+            put_batch(bench, queue, i, i > 0 ? i - 1 : i);
+        }
+    }
+}
+
+static void expect_saving(void** state, uint64_t least)
+{
+    struct advice advice;
+    advise(*state, &advice);
+    const struct support_finding* const found = find(&advice, SUPPORT_FINDING_ALIASING);
+    assert_non_null(found);
+    assert_int_equal(found->verdict, SUPPORT_VERDICT_BOUNDED);
+    assert_int_equal(found->most, (TARGETS - 1) * TARGET_SIZE * MIB);
+    assert_int_equal(found->least, least);
+    end_advice(&advice);
+}
+
+static void targets_of_a_chain_need_two_places(void** state)
+{
+    put_targets(*state, 0);
+    put_chain(*state, 1);
+    expect_saving(state, (TARGETS - 2) * TARGET_SIZE * MIB);
+}
+
+static void targets_without_uses_may_all_meet(void** state)
+{
+    put_targets(*state, 0);
+    expect_saving(state, 0);
+}
+
+static void targets_of_incomplete_uses_may_all_meet(void** state)
+{
+    put_targets(*state, MAAR_CAPTURE_USES_INCOMPLETE_BIT);
+    put_chain(*state, 1);
+    expect_saving(state, 0);
+}
+
+static void target_read_in_the_next_frame_shares_with_nobody(void** state)
+{
+    put_targets(*state, 0);
+    put_chain(*state, 1);
+    put_batch(*state, 1, 0, 2); /* target 2 of the last frame, beside 0, 3 and 4 */
+    put_batch(*state, 1, 1, 2);
+    expect_saving(state, (TARGETS - 3) * TARGET_SIZE * MIB);
+}
+
+static void target_read_before_it_is_written_keeps_its_bytes(void** state)
+{
+    put_targets(*state, 0);
+    put_batch(*state, 1, 0, 4);
+    put_chain(*state, 1);
+    expect_saving(state, (TARGETS - 3) * TARGET_SIZE * MIB);
+}
+
+static void targets_of_another_queue_keep_their_bytes(void** state)
+{
+    put_targets(*state, 0);
+    put_chain(*state, 1);
+    put_batch(*state, 2, 0, 0);
+    expect_saving(state, (TARGETS - 3) * TARGET_SIZE * MIB);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -237,6 +354,12 @@ int main(void)
         CASE(uploads_are_no_growth),
         CASE(growth_takes_three_steps),
         CASE(hostile_names_stay_text),
+        CASE(targets_of_a_chain_need_two_places),
+        CASE(targets_without_uses_may_all_meet),
+        CASE(targets_of_incomplete_uses_may_all_meet),
+        CASE(target_read_in_the_next_frame_shares_with_nobody),
+        CASE(target_read_before_it_is_written_keeps_its_bytes),
+        CASE(targets_of_another_queue_keep_their_bytes),
         CASE(capture_without_events_has_no_finding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
