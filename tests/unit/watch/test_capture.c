@@ -356,10 +356,10 @@ static void capture_submissions_have_points_and_uses(void** state)
     assert_int_equal(history->points.items[1].value, 4);
     assert_true(history->points.items[1].is_signal);
     assert_int_equal(history->uses.count, 2);
-    assert_int_equal(history->uses.items[0].objectKind, MAAR_CAPTURE_OBJECT_BUFFER);
-    assert_int_equal(history->uses.items[0].flags, MAAR_CAPTURE_USE_READ_BIT);
-    assert_int_equal(history->uses.items[1].objectKind, MAAR_CAPTURE_OBJECT_RANGE);
-    assert_int_equal(history->uses.items[1].flags, MAAR_CAPTURE_USE_WRITE_BIT);
+    assert_int_equal(history->uses.items[0].facts.objectKind, MAAR_CAPTURE_OBJECT_BUFFER);
+    assert_int_equal(history->uses.items[0].facts.flags, MAAR_CAPTURE_USE_READ_BIT);
+    assert_int_equal(history->uses.items[1].facts.objectKind, MAAR_CAPTURE_OBJECT_RANGE);
+    assert_int_equal(history->uses.items[1].facts.flags, MAAR_CAPTURE_USE_WRITE_BIT);
     assert_int_equal(history->devices.items[0].frame_count, 1);
     support_history_release(&inside.history);
     maarDestroyBuffer(rig->allocator, buffer, memories[0]);
