@@ -112,8 +112,12 @@ class Browser:
         self.send("Input.dispatchKeyEvent", type="keyUp", **common)
 
     def click(self, selector):
-        x, y = self.run(f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
-                        "e.scrollIntoView({block: 'center'}); const b = e.getBoundingClientRect();"
+        """Clicks the middle of an element, once nothing moves it any more."""
+        self.settle()
+        x, y = self.run(f"(async () => {{ const e = document.querySelector({json.dumps(selector)});"
+                        "e.scrollIntoView({block: 'center'});"
+                        "for (let i = 0; i < 3; ++i) await new Promise(requestAnimationFrame);"
+                        "const b = e.getBoundingClientRect();"
                         "return [b.x + b.width / 2, b.y + b.height / 2]; })()")
         self.click_at(x, y)
 
