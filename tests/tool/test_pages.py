@@ -83,8 +83,8 @@ class Page(unittest.TestCase):
         self.open(self.plain)
         for part in (0.1, 0.35, 0.8):
             bound, counted = self.value(
-                f"(() => {{ const t = Math.floor(r.meta.length_ns / r.meta.tick_ns * {part});"
-                "const v = r.views[0], s = r.sumsAt(v, t); let bound = 0; for (let c = 0; c < 9; ++c)"
+                f"(() => {{ const v = r.views[0], t = v.times[Math.floor(v.times.length * {part})];"
+                "const s = r.sumsAt(v, t); let bound = 0; for (let c = 0; c < 9; ++c)"
                 " bound += s[c]; let n = 0; for (const i of v.resources) { const b = r.col.r_begin[i];"
                 " if (b + r.col.r_bind[i] <= t && (r.col.r_life[i] === 0xFFFFFFFF ||"
                 " b + r.col.r_life[i] > t)) n += r.col.r_size[i]; } return [bound, n]; })()")
