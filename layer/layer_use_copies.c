@@ -74,8 +74,8 @@ COMMAND_WITH_INFO(copy_buffer2_khr, CmdCopyBuffer2KHR, VkCopyBufferInfo2, note_c
 
 /* ---- images ---- */
 
-/* The extent of a copy counts texels of the source, so only between equal formats it tells what it
- * covers. */
+/* The extent of a copy counts texels of the source. So what it covers of the target is known only
+ * if the formats are equal. */
 static VkExtent3D extent_of_copy(const struct layer_use_image* source,
                                  const struct layer_use_image* target, VkExtent3D extent)
 {

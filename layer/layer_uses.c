@@ -276,7 +276,7 @@ uint64_t maar_layer_use_parts(const struct layer_use_image* image)
     return count > 64 || count == 0 ? 1 : UINT64_MAX >> (64 - count);
 }
 
-/* The parts of a range. `covers` tells whether the mask says exactly what the range is. */
+/* The parts of a range. Sets `covers` if the mask says exactly what the range is. */
 static uint64_t parts_of(const struct layer_use_image* image, const VkImageSubresourceRange* range,
                          bool* covers)
 {

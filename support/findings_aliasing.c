@@ -4,7 +4,7 @@
  * A life of a target begins with a submission that discards its contents, and ends with the last
  * one that uses it before the next such submission. Between lives nobody needs the contents. Two
  * targets may have the same bytes if no life of one meets a life of the other; lives that touch the
- * same submission meet, because a capture does not tell what is in use together within one. The
+ * same submission meet, because a capture does not say what is in use together within one. The
  * answer is a placement by first fit, so it is possible, and not always the least.
  */
 #include "support/findings_internal.h"
