@@ -34,28 +34,42 @@ void maar_captured_block_end(struct maar_arena* arena, struct maar_block* block)
 
 /* Calls a function for each block of an arena. The arena's lock is held. */
 static void for_each_block(struct maar_arena* arena,
-                           void (*visit)(struct maar_arena* arena, struct maar_block* block))
+                           void (*each)(struct maar_arena* arena, struct maar_block* block))
 {
     for (uint32_t at = 0; at < arena->block_end; ++at) {
         if (arena->blocks[at] != NULL) {
-            visit(arena, arena->blocks[at]);
+            each(arena, arena->blocks[at]);
         }
     }
     for (struct maar_block* block = arena->dedicated; block != NULL; block = block->next) {
-        visit(arena, block);
+        each(arena, block);
     }
+}
+
+/* A function that is called for each allocation of a block. */
+struct slot_walk {
+    struct maar_arena* arena;
+    void (*each)(struct maar_arena* arena, uint32_t index);
+};
+
+static bool visit_captured_range(void* context, const MaarRangeInfo* info)
+{
+    const struct slot_walk* walk = context;
+    if (info->state == MAAR_RANGE_STATE_LIVE) {
+        walk->each(walk->arena, (uint32_t)info->userData);
+    }
+    return true;
 }
 
 /* Calls a function for each allocation of a block, but not for pages. The arena's lock is held. */
 static void for_each_slot(struct maar_arena* arena, const struct maar_block* block,
-                          maar_placement_visit visit)
+                          void (*each)(struct maar_arena* arena, uint32_t index))
 {
+    struct slot_walk walk = {arena, each};
     if (block->placement != NULL) {
-        maar_placement_walk(block->placement, visit, arena);
+        maar_placement_walk(block->placement, visit_captured_range, &walk);
     } else if (!maar_block_is_paged(block)) {
-        const MaarRangeInfo whole = {.state = MAAR_RANGE_STATE_LIVE,
-                                     .userData = block->dedicated_slot};
-        (void)visit(arena, &whole);
+        each(arena, block->dedicated_slot);
     }
 }
 
@@ -63,19 +77,14 @@ static void for_each_slot(struct maar_arena* arena, const struct maar_block* blo
 
 /* An allocation that is not live is recorded by the thread that makes it. One that a thread frees
  * at this moment is recorded only if it is pending, now or later. */
-static bool begin_range(void* context, const MaarRangeInfo* info)
+static void begin_range(struct maar_arena* arena, uint32_t index)
 {
-    struct maar_arena* const arena = context;
-    if (info->state == MAAR_RANGE_STATE_LIVE) {
-        const uint32_t index = (uint32_t)info->userData;
-        struct maar_slot* const slot = maar_slot_at(&arena->pool->allocator->slots, index);
-        slot->ranged = false;
-        slot->held = false;
-        if ((maar_atomic32_load_acquire(&slot->key) & 1u) != 0 || slot->pending) {
-            maar_captured_range(arena->capture, slot, index, NULL);
-        }
+    struct maar_slot* const slot = maar_slot_at(&arena->pool->allocator->slots, index);
+    slot->ranged = false;
+    slot->held = false;
+    if ((maar_atomic32_load_acquire(&slot->key) & 1u) != 0 || slot->pending) {
+        maar_captured_range(arena->capture, slot, index, NULL);
     }
-    return true;
 }
 
 static void begin_block(struct maar_arena* arena, struct maar_block* block)
@@ -116,17 +125,12 @@ static void forget_arena(struct maar_arena* arena)
     maar_mutex_unlock(&arena->lock);
 }
 
-static bool end_range(void* context, const MaarRangeInfo* info)
+static void end_range(struct maar_arena* arena, uint32_t index)
 {
-    struct maar_arena* const arena = context;
-    if (info->state == MAAR_RANGE_STATE_LIVE) {
-        const uint32_t index = (uint32_t)info->userData;
-        struct maar_slot* const slot = maar_slot_at(&arena->pool->allocator->slots, index);
-        if (slot->ranged || slot->held) {
-            maar_captured_slot_end(arena, slot, index);
-        }
+    struct maar_slot* const slot = maar_slot_at(&arena->pool->allocator->slots, index);
+    if (slot->ranged || slot->held) {
+        maar_captured_slot_end(arena, slot, index);
     }
-    return true;
 }
 
 static void end_block(struct maar_arena* arena, struct maar_block* block)

@@ -101,7 +101,7 @@ void maar_capture_binds(MaarAllocator allocator, VkQueue queue, uint32_t step_co
         const VkTimelineSemaphoreSubmitInfo* values = step->pNext;
         const uint64_t submission = maar_capture_log_submit(
             log, &(MaarCaptureSubmit){.kind = MAAR_CAPTURE_SUBMIT_BINDS,
-                                      .queue = MAAR_TO_BITS(queue),
+                                      .queue = (uint64_t)(uintptr_t)queue,
                                       .waitCount = step->waitSemaphoreCount,
                                       .signalCount = step->signalSemaphoreCount});
         for (uint32_t w = 0; w < step->waitSemaphoreCount; ++w) {

@@ -68,7 +68,7 @@ static void write_queues(MaarAllocator allocator, struct maar_capture_log* log)
             .index = queue->queueIndex,
             .flags =
                 family < MAAR_MAX_QUEUE_FAMILIES ? allocator->device.facts.queue_flags[family] : 0,
-            .queue = MAAR_TO_BITS(queue->queue),
+            .queue = (uint64_t)(uintptr_t)queue->queue,
         };
         maar_capture_write(&log->writer, MAAR_CAPTURE_KIND_QUEUE, &facts, sizeof facts);
     }
@@ -162,7 +162,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCaptureFrame(MaarAllocator allocator, VkQueue
     if (log != NULL) {
         const MaarCaptureFrame frame = {
             .device = MAAR_CAPTURE_DEVICE,
-            .queue = MAAR_TO_BITS(queue),
+            .queue = (uint64_t)(uintptr_t)queue,
             .frame = maar_atomic64_add(&log->frame_count, 1) - 1,
         };
         maar_capture_write(&log->writer, MAAR_CAPTURE_KIND_FRAME, &frame, sizeof frame);
@@ -253,7 +253,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCaptureSubmit(MaarAllocator allocator,
     if (log != NULL) {
         const MaarCaptureSubmit facts = {
             .kind = MAAR_CAPTURE_SUBMIT_COMMANDS,
-            .queue = MAAR_TO_BITS(pInfo->queue),
+            .queue = (uint64_t)(uintptr_t)pInfo->queue,
             .commandBufferCount = pInfo->commandBufferCount,
             .waitCount = pInfo->waitCount,
             .signalCount = pInfo->signalCount,

@@ -8,6 +8,7 @@
 #define MAAR_CAPTURE_H
 
 #include "maar/allocator.h"
+#include "maar/capture_file.h"
 
 #ifdef __cplusplus
 extern "C" {
