@@ -614,6 +614,22 @@ static void write_sets(const struct scene* scene, const struct set_parts* parts)
                                                   &data);
 }
 
+static void announce_write(const struct probe* probe, VkCommandBuffer commands, VkBuffer buffer)
+{
+    const VkBufferMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .buffer = buffer,
+        .size = VK_WHOLE_SIZE,
+    };
+    probe->call.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                     VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 1, &barrier, 0,
+                                     NULL);
+}
+
 static void use_sets(struct scene* scene, VkCommandBuffer commands)
 {
     const struct probe* const probe = scene->probe;
@@ -622,6 +638,7 @@ static void use_sets(struct scene* scene, VkCommandBuffer commands)
     make_sets(probe, &parts);
     write_sets(scene, &parts);
     begin(probe, commands);
+    announce_write(probe, commands, scene->buffers[2]);
     probe->call.vkCmdBindDescriptorSets(commands, point, parts.pipeline_layout, 0, 1,
                                         &parts.sets[0], 0, NULL);
     /* The set may have read the buffer before. */
@@ -633,11 +650,14 @@ static void use_sets(struct scene* scene, VkCommandBuffer commands)
     expect_buffer(scene, 3, "r");
     submit(scene, 1, &commands);
     begin(probe, commands);
+    announce_write(probe, commands, scene->buffers[0]);
+    announce_write(probe, commands, scene->buffers[5]);
     probe->call.vkCmdFillBuffer(commands, scene->buffers[0], 0, VK_WHOLE_SIZE, 0);
     probe->call.vkCmdBindDescriptorSets(commands, point, parts.pipeline_layout, 0, 1,
                                         &parts.sets[1], 0, NULL);
     check(probe->call.vkEndCommandBuffer(commands), "end");
     expect_buffer(scene, 0, "rwd");
+    expect_buffer(scene, 5, "w"); /* only announced */
     submit(scene, 1, &commands);
     probe->call.vkDestroyDescriptorUpdateTemplate(probe->device, parts.template_, NULL);
     probe->call.vkDestroyDescriptorPool(probe->device, parts.pool, NULL);
