@@ -121,6 +121,10 @@ void probe_open_device(struct probe* probe, uint32_t index)
     if (probe->has_swapchain) {
         names[name_count++] = VK_KHR_SWAPCHAIN_EXTENSION_NAME;
     }
+    probe->has_push = device_has(probe->physical, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
+    if (probe->has_push) {
+        names[name_count++] = VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME;
+    }
     const VkPhysicalDeviceFeatures wanted = {
         .sparseBinding = probe->has_sparse,
         .sparseResidencyBuffer = probe->has_sparse && has.sparseResidencyBuffer,
@@ -133,7 +137,8 @@ void probe_open_device(struct probe* probe, uint32_t index)
     VkPhysicalDeviceVulkan12Features features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
         .pNext = &newer,
-        .timelineSemaphore = VK_TRUE};
+        .timelineSemaphore = VK_TRUE,
+        .imagelessFramebuffer = VK_TRUE};
     const VkDeviceQueueCreateInfo queue = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
         .queueCount = 1,

@@ -22,6 +22,7 @@ struct probe {
     bool has_headless;
     bool has_swapchain;
     bool has_sparse;
+    bool has_push; /* VK_KHR_push_descriptor */
     struct VolkDeviceTable call;
 };
 

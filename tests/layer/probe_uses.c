@@ -10,7 +10,7 @@
 #include <time.h>
 
 #define HANDLE(object) ((uint64_t)(uintptr_t)(object))
-enum { SIZE = 4096, SIDE = 64, THREAD_ROUNDS = 200 };
+enum { SIZE = 4096, SIDE = 64, THREAD_ROUNDS = 200, SUBMITS = 300 };
 
 struct scene {
     const struct probe* probe;
@@ -49,7 +49,8 @@ static VkBuffer make_buffer(struct scene* scene)
         .size = SIZE,
         .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT |
                  VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
-                 VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
+                 VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
+                 VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT,
     };
     VkBuffer buffer = VK_NULL_HANDLE;
     VkMemoryRequirements needs;
@@ -242,6 +243,26 @@ static void use_secondary(struct scene* scene, VkCommandBuffer commands)
     call->vkFreeCommandBuffers(scene->probe->device, scene->pool, 1, &secondary);
 }
 
+/* Many batches of the same command buffers, some of them twice in one. */
+static void use_many_times(struct scene* scene, VkCommandBuffer commands, VkCommandBuffer more)
+{
+    const struct VolkDeviceTable* const call = &scene->probe->call;
+    begin(scene->probe, commands);
+    call->vkCmdFillBuffer(commands, scene->buffers[0], 0, VK_WHOLE_SIZE, 0);
+    check(call->vkEndCommandBuffer(commands), "end");
+    begin(scene->probe, more);
+    call->vkCmdFillBuffer(more, scene->buffers[1], 0, 4, 0);
+    check(call->vkEndCommandBuffer(more), "end");
+    for (int i = 0; i < SUBMITS; ++i) {
+        const VkCommandBuffer list[] = {commands, more, commands};
+        expect_buffer(scene, 0, "wd");
+        if (i % 3 != 0) {
+            expect_buffer(scene, 1, "w");
+        }
+        submit(scene, 1 + (uint32_t)(i % 3), list);
+    }
+}
+
 /* ---- images ---- */
 
 static void change_layout(const struct scene* scene, VkCommandBuffer commands, VkImage image,
@@ -357,29 +378,68 @@ static VkRenderPass make_pass(const struct scene* scene, VkAttachmentLoadOp load
     return pass;
 }
 
-static void use_pass(struct scene* scene, VkCommandBuffer commands, VkImage image, VkImageView view,
-                     VkAttachmentLoadOp load, VkImageLayout before, uint32_t side,
-                     const char* flags)
+struct pass_test {
+    VkImage image;
+    VkImageView view;
+    VkAttachmentLoadOp load;
+    VkImageLayout before;
+    uint32_t side;     /* of the render area */
+    bool is_imageless; /* the view comes with the render pass */
+    const char* flags;
+};
+
+static VkFramebuffer make_framebuffer(const struct probe* probe, const struct pass_test* test,
+                                      VkRenderPass pass)
 {
-    const struct probe* const probe = scene->probe;
-    const VkRenderPass pass = make_pass(scene, load, before);
+    const VkFormat format = VK_FORMAT_R8G8B8A8_UNORM;
+    const VkFramebufferAttachmentImageInfo image = {
+        .sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_ATTACHMENT_IMAGE_INFO,
+        .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
+                 VK_IMAGE_USAGE_TRANSFER_DST_BIT,
+        .width = SIDE,
+        .height = SIDE,
+        .layerCount = 1,
+        .viewFormatCount = 1,
+        .pViewFormats = &format,
+    };
+    const VkFramebufferAttachmentsCreateInfo images = {
+        .sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_ATTACHMENTS_CREATE_INFO,
+        .attachmentImageInfoCount = 1,
+        .pAttachmentImageInfos = &image,
+    };
     const VkFramebufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
+        .pNext = test->is_imageless ? &images : NULL,
+        .flags = test->is_imageless ? VK_FRAMEBUFFER_CREATE_IMAGELESS_BIT : 0,
         .renderPass = pass,
         .attachmentCount = 1,
-        .pAttachments = &view,
+        .pAttachments = test->is_imageless ? NULL : &test->view,
         .width = SIDE,
         .height = SIDE,
         .layers = 1,
     };
-    const VkClearValue black = {{{0}}};
     VkFramebuffer framebuffer = VK_NULL_HANDLE;
     check(probe->call.vkCreateFramebuffer(probe->device, &info, NULL, &framebuffer), "no frame");
+    return framebuffer;
+}
+
+static void use_pass(struct scene* scene, VkCommandBuffer commands, const struct pass_test* test)
+{
+    const struct probe* const probe = scene->probe;
+    const VkRenderPass pass = make_pass(scene, test->load, test->before);
+    const VkFramebuffer framebuffer = make_framebuffer(probe, test, pass);
+    const VkClearValue black = {{{0}}};
+    const VkRenderPassAttachmentBeginInfo views = {
+        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_ATTACHMENT_BEGIN_INFO,
+        .attachmentCount = 1,
+        .pAttachments = &test->view,
+    };
     const VkRenderPassBeginInfo start = {
         .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+        .pNext = test->is_imageless ? &views : NULL,
         .renderPass = pass,
         .framebuffer = framebuffer,
-        .renderArea = {{0, 0}, {side, side}},
+        .renderArea = {{0, 0}, {test->side, test->side}},
         .clearValueCount = 1,
         .pClearValues = &black,
     };
@@ -387,7 +447,7 @@ static void use_pass(struct scene* scene, VkCommandBuffer commands, VkImage imag
     probe->call.vkCmdBeginRenderPass(commands, &start, VK_SUBPASS_CONTENTS_INLINE);
     probe->call.vkCmdEndRenderPass(commands);
     check(probe->call.vkEndCommandBuffer(commands), "end");
-    expect_image(scene, image, flags);
+    expect_image(scene, test->image, test->flags);
     submit(scene, 1, &commands);
     probe->call.vkDestroyFramebuffer(probe->device, framebuffer, NULL);
     probe->call.vkDestroyRenderPass(probe->device, pass, NULL);
@@ -440,12 +500,17 @@ static void use_passes(struct scene* scene, VkCommandBuffer commands)
     const VkImageLayout old = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL;
     const VkImage image = make_image(scene, 1, format, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT);
     const VkImageView view = make_view(scene, image, format, VK_IMAGE_ASPECT_COLOR_BIT);
-    use_pass(scene, commands, image, view, VK_ATTACHMENT_LOAD_OP_CLEAR, VK_IMAGE_LAYOUT_UNDEFINED,
-             8, "wd");
-    use_pass(scene, commands, image, view, VK_ATTACHMENT_LOAD_OP_CLEAR, old, SIDE, "wd");
-    use_pass(scene, commands, image, view, VK_ATTACHMENT_LOAD_OP_CLEAR, old, SIDE / 2, "w");
-    use_pass(scene, commands, image, view, VK_ATTACHMENT_LOAD_OP_DONT_CARE, old, SIDE, "wd");
-    use_pass(scene, commands, image, view, VK_ATTACHMENT_LOAD_OP_LOAD, old, SIDE, "rw");
+    const struct pass_test tests[] = {
+        {image, view, VK_ATTACHMENT_LOAD_OP_CLEAR, VK_IMAGE_LAYOUT_UNDEFINED, 8, false, "wd"},
+        {image, view, VK_ATTACHMENT_LOAD_OP_CLEAR, old, SIDE, false, "wd"},
+        {image, view, VK_ATTACHMENT_LOAD_OP_CLEAR, old, SIDE / 2, false, "w"},
+        {image, view, VK_ATTACHMENT_LOAD_OP_DONT_CARE, old, SIDE, false, "wd"},
+        {image, view, VK_ATTACHMENT_LOAD_OP_LOAD, old, SIDE, false, "rw"},
+        {image, view, VK_ATTACHMENT_LOAD_OP_LOAD, old, SIDE, true, "rw"},
+    };
+    for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) {
+        use_pass(scene, commands, &tests[i]);
+    }
     use_rendering(scene, commands, image, view);
     scene->probe->call.vkDestroyImageView(scene->probe->device, view, NULL);
     scene->probe->call.vkDestroyImage(scene->probe->device, image, NULL);
@@ -549,6 +614,22 @@ static void write_sets(const struct scene* scene, const struct set_parts* parts)
                                                   &data);
 }
 
+static void announce_write(const struct probe* probe, VkCommandBuffer commands, VkBuffer buffer)
+{
+    const VkBufferMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+        .dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .buffer = buffer,
+        .size = VK_WHOLE_SIZE,
+    };
+    probe->call.vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                     VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 1, &barrier, 0,
+                                     NULL);
+}
+
 static void use_sets(struct scene* scene, VkCommandBuffer commands)
 {
     const struct probe* const probe = scene->probe;
@@ -557,6 +638,7 @@ static void use_sets(struct scene* scene, VkCommandBuffer commands)
     make_sets(probe, &parts);
     write_sets(scene, &parts);
     begin(probe, commands);
+    announce_write(probe, commands, scene->buffers[2]);
     probe->call.vkCmdBindDescriptorSets(commands, point, parts.pipeline_layout, 0, 1,
                                         &parts.sets[0], 0, NULL);
     /* The set may have read the buffer before. */
@@ -568,16 +650,77 @@ static void use_sets(struct scene* scene, VkCommandBuffer commands)
     expect_buffer(scene, 3, "r");
     submit(scene, 1, &commands);
     begin(probe, commands);
+    announce_write(probe, commands, scene->buffers[0]);
+    announce_write(probe, commands, scene->buffers[5]);
     probe->call.vkCmdFillBuffer(commands, scene->buffers[0], 0, VK_WHOLE_SIZE, 0);
     probe->call.vkCmdBindDescriptorSets(commands, point, parts.pipeline_layout, 0, 1,
                                         &parts.sets[1], 0, NULL);
     check(probe->call.vkEndCommandBuffer(commands), "end");
     expect_buffer(scene, 0, "rwd");
+    expect_buffer(scene, 5, "w"); /* only announced */
     submit(scene, 1, &commands);
     probe->call.vkDestroyDescriptorUpdateTemplate(probe->device, parts.template_, NULL);
     probe->call.vkDestroyDescriptorPool(probe->device, parts.pool, NULL);
     probe->call.vkDestroyPipelineLayout(probe->device, parts.pipeline_layout, NULL);
     probe->call.vkDestroyDescriptorSetLayout(probe->device, parts.layout, NULL);
+}
+
+/* Pushed descriptors: a buffer that is read, and texels that are. */
+static void use_pushed(struct scene* scene, VkCommandBuffer commands)
+{
+    const struct probe* const probe = scene->probe;
+    const VkDescriptorSetLayoutBinding bindings[] = {
+        {0, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL},
+        {1, VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, NULL},
+    };
+    const VkDescriptorSetLayoutCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+        .flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR,
+        .bindingCount = 2,
+        .pBindings = bindings,
+    };
+    const VkBufferViewCreateInfo view_info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO,
+        .buffer = scene->buffers[1],
+        .format = VK_FORMAT_R8G8B8A8_UNORM,
+        .range = VK_WHOLE_SIZE,
+    };
+    VkDescriptorSetLayout layout = VK_NULL_HANDLE;
+    VkPipelineLayout pipeline_layout = VK_NULL_HANDLE;
+    VkBufferView view = VK_NULL_HANDLE;
+    check(probe->call.vkCreateDescriptorSetLayout(probe->device, &info, NULL, &layout),
+          "no layout");
+    check(probe->call.vkCreateBufferView(probe->device, &view_info, NULL, &view), "no view");
+    const VkPipelineLayoutCreateInfo pipeline = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+        .setLayoutCount = 1,
+        .pSetLayouts = &layout,
+    };
+    check(probe->call.vkCreatePipelineLayout(probe->device, &pipeline, NULL, &pipeline_layout),
+          "no layout");
+    const VkDescriptorBufferInfo buffer = {scene->buffers[0], 0, VK_WHOLE_SIZE};
+    const VkWriteDescriptorSet writes[] = {
+        {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+         .dstBinding = 0,
+         .descriptorCount = 1,
+         .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
+         .pBufferInfo = &buffer},
+        {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
+         .dstBinding = 1,
+         .descriptorCount = 1,
+         .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
+         .pTexelBufferView = &view},
+    };
+    begin(probe, commands);
+    probe->call.vkCmdPushDescriptorSetKHR(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_layout,
+                                          0, 2, writes);
+    check(probe->call.vkEndCommandBuffer(commands), "end");
+    expect_buffer(scene, 0, "r");
+    expect_buffer(scene, 1, "r");
+    submit(scene, 1, &commands);
+    probe->call.vkDestroyBufferView(probe->device, view, NULL);
+    probe->call.vkDestroyPipelineLayout(probe->device, pipeline_layout, NULL);
+    probe->call.vkDestroyDescriptorSetLayout(probe->device, layout, NULL);
 }
 
 /* ---- threads ---- */
@@ -642,9 +785,13 @@ int probe_uses(const struct probe* probe)
     use_buffers(&scene, commands);
     use_again(&scene, commands, more);
     use_secondary(&scene, commands);
+    use_many_times(&scene, commands, more);
     use_images(&scene, commands);
     use_passes(&scene, commands);
     use_sets(&scene, commands);
+    if (probe->has_push) {
+        use_pushed(&scene, commands);
+    }
     use_threads(&scene);
     printf("batches %u\n", scene.batch - 1);
     probe->call.vkDestroyCommandPool(probe->device, scene.pool, NULL);

@@ -78,6 +78,11 @@ class Case(unittest.TestCase):
     def capture(self):
         return self.captures(1)[0]
 
+    def hooks(self, files):
+        """Names of the functions that these files of the layer intercept."""
+        texts = (path.read_text() for path in (pathlib.Path(OPTIONS.source) / "layer").glob(files))
+        return set(re.findall(r"LAYER_HOOK\((\w+),", "".join(texts)))
+
     def functions(self):
         """Names of all functions that the Vulkan headers declare."""
         header = next((path for path in (OPTIONS.vulkan, "/usr/include") if
@@ -255,8 +260,8 @@ class Recording(Case):
 class Uses(Case):
     """What submissions use, on request."""
 
-    def with_uses(self, *arguments, layers=LAYER, **more):
-        return self.run_program(OPTIONS.probe, *arguments,
+    def with_uses(self, *arguments, layers=LAYER, input=None, **more):
+        return self.run_program(OPTIONS.probe, *arguments, input=input,
                                 env=self.layered(layers, MAAR_CAPTURE_USES="1", **more))
 
     def check_uses(self, capture, output):
@@ -292,6 +297,25 @@ class Uses(Case):
     def test_nothing_without_the_request(self):
         self.probe("uses")
         self.assertEqual(self.capture().of("USE", "USES"), [])
+
+    def test_pointers_of_functions_that_name_no_resource(self):
+        names = self.functions()
+        text = "".join(name + "\n" for name in names)
+        without = self.probe("pointers", input=text).stdout.splitlines()
+        with_uses = self.with_uses("pointers", input=text).stdout.splitlines()
+        hooks = self.hooks("layer_use*.c")
+        self.assertGreater(len(hooks), 100)
+        changed = set()
+        for name, before, after in zip(names, without, with_uses, strict=True):
+            if before != after:
+                self.assertIn("VkLayer_maar_capture", after)
+                self.assertNotIn(" none", before)
+                self.assertNotIn("VkLayer_maar_capture", before)
+                changed.add(name[2:])
+        self.assertLessEqual(changed, hooks)
+        self.assertIn("CmdCopyBuffer", changed)
+        self.assertNotIn("CmdDraw", changed)
+        self.assertGreater(len(changed), 50)
 
     def test_everything_else_stays_the_same(self):
         plain = self.probe("everything").stdout
@@ -353,8 +377,7 @@ class Invisible(Case):
         text = "".join(name + "\n" for name in names)
         without = self.plain(OPTIONS.probe, "pointers", input=text).stdout.splitlines()
         with_layer = self.probe("pointers", input=text).stdout.splitlines()
-        hooks = set(re.findall(r"LAYER_HOOK\((\w+),", "".join(
-            path.read_text() for path in (pathlib.Path(OPTIONS.source) / "layer").glob("*.c"))))
+        hooks = self.hooks("layer_[!u]*.c")
         changed = 0
         for name, before, after in zip(names, without, with_layer, strict=True):
             if name[2:] in hooks and "VkLayer_maar_capture" in after:
@@ -688,6 +711,12 @@ class Command(Case):
                                      "$MAAR_CAPTURE$MAAR_CAPTURE_DISABLE", env=env)
         self.assertEqual(done.stdout.split(), [f"VK_LAYER_other:{LAYER}",
                                                f"/somewhere:{OPTIONS.layer}", "1"])
+
+    def test_uses_on_request_alone(self):
+        env = environment(MAAR_CAPTURE_USES="1")
+        script = ("sh", "-c", "echo =$MAAR_CAPTURE_USES")
+        self.assertEqual(self.maar(*script, env=env).stdout, "=\n")
+        self.assertEqual(self.maar("--uses", *script).stdout, "=1\n")
 
     def test_limit_and_killed_programs_are_named(self):
         done = self.maar("--limit", "2MiB", OPTIONS.probe, "cost", "40000")
