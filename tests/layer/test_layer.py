@@ -510,7 +510,8 @@ class Lives(Case):
         self.assertEqual(own, [])
 
     def test_a_thousand_threads(self):
-        count = 100 if OPTIONS.slow else 1000
+        # On lavapipe alone: the threads are the layer's matter, and not the driver's.
+        count = 100 if OPTIONS.slow or OPTIONS.rig != "lavapipe" else 1000
         self.probe("threads", count)
         capture = self.capture()
         self.assertEqual(capture.check_lives(), {})
@@ -564,7 +565,7 @@ class Lives(Case):
         self.assertEqual(len(capture.of("INSTANCE")), 2)
 
     def test_killed_at_random_moments(self):
-        rounds = 20 if OPTIONS.slow else 200
+        rounds = int(os.environ.get("MAAR_LAYER_KILLS", 20 if OPTIONS.slow else 40))
         seed = random.randrange(2**32)
         print(f"seed {seed}", flush=True)
         moments = random.Random(seed)
