@@ -530,7 +530,7 @@ class Lives(Case):
         self.assertEqual({entry["thread"] for entry in child.of("BUFFER")}, {child.process})
 
     def test_exit_with_threads(self):
-        for _ in range(3 if OPTIONS.slow else 10):
+        for _ in range(3 if OPTIONS.rig == "lavapipe" else 1):
             self.probe("exit")
         for capture in self.captures():
             self.assertTrue(is_complete(capture))
