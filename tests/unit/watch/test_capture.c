@@ -4,6 +4,8 @@
  */
 #include "tests/rig/captured.h"
 
+#include <pthread.h>
+
 struct inside {
     struct rig* rig;
     char path[128];
@@ -93,6 +95,41 @@ static void capture_allocations_are_ranges(void** state)
     support_history_release(&inside.history);
     maarFreeMemory(rig->allocator, second);
     maarFreeMemory(rig->allocator, third);
+}
+
+/* A thread gets an arena of its own when it first meets another one. */
+static void* meet_others(void* context)
+{
+    struct rig* const rig = context;
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const MaarMemoryRequest needs = rig_request(1000, 256, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation last = VK_NULL_HANDLE;
+    for (int i = 0; i < 20000; ++i) {
+        maarFreeMemory(rig->allocator, last);
+        last = VK_NULL_HANDLE;
+        (void)maarAllocateMemory(rig->allocator, &needs, &how, &last);
+    }
+    maarFreeMemory(rig->allocator, last);
+    return NULL;
+}
+
+static void capture_has_arenas_of_threads_that_come_later(void** state)
+{
+    enum { THREADS = 4 };
+    (void)state;
+    struct inside inside = inside_begin(NULL);
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; ++i) {
+        assert_int_equal(pthread_create(&threads[i], NULL, meet_others, inside.rig), 0);
+    }
+    for (int i = 0; i < THREADS; ++i) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    inside_end(&inside);
+    captured_check(&inside.history, false);
+    assert_int_equal(captured_count(&inside.history, MAAR_CAPTURE_KIND_RANGE), THREADS * 20000);
+    assert_int_equal(captured_count(&inside.history, MAAR_CAPTURE_KIND_RANGE_END), THREADS * 20000);
+    support_history_release(&inside.history);
 }
 
 static void capture_objects_take_the_place_of_ranges(void** state)
@@ -598,6 +635,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         rig_unit_test(capture_empty_names_device),
         rig_unit_test(capture_allocations_are_ranges),
+        rig_unit_test(capture_has_arenas_of_threads_that_come_later),
         rig_unit_test(capture_objects_take_the_place_of_ranges),
         rig_unit_test(capture_begun_late_lists_what_lives),
         rig_unit_test(capture_pending_ends_when_its_points_pass),
