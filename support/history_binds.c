@@ -49,9 +49,7 @@ static const char* add_bind(struct history_work* work, uint32_t resource_index,
 const char* history_take_bind(struct history_work* work)
 {
     MaarCaptureBind facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
+    history_take(work, &facts, sizeof facts);
     const uint32_t resource = history_find_live(work, facts.device, facts.objectKind, facts.object);
     const bool bindable = facts.objectKind == MAAR_CAPTURE_OBJECT_BUFFER ||
                           facts.objectKind == MAAR_CAPTURE_OBJECT_IMAGE ||
@@ -75,13 +73,8 @@ const char* history_take_bind(struct history_work* work)
 const char* history_take_range(struct history_work* work)
 {
     MaarCaptureRange facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    const uint32_t device = history_find_device(work->history, facts.device);
-    if (device == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    const uint32_t device = work->device;
     if (facts.size > HISTORY_MOST_BYTES) {
         return "the range's size is impossible";
     }
@@ -110,9 +103,7 @@ const char* history_take_sparse_bind(struct history_work* work)
 {
     struct support_history* const history = work->history;
     MaarCaptureSparseBind facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
+    history_take(work, &facts, sizeof facts);
     const uint32_t resource = history_find_live(work, facts.device, facts.objectKind, facts.object);
     const bool bindable = facts.objectKind == MAAR_CAPTURE_OBJECT_BUFFER ||
                           facts.objectKind == MAAR_CAPTURE_OBJECT_IMAGE;
@@ -151,9 +142,7 @@ const char* history_take_sparse_bind(struct history_work* work)
 const char* history_take_structure(struct history_work* work)
 {
     MaarCaptureStructure facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
+    history_take(work, &facts, sizeof facts);
     HISTORY_PUSH(work->history->structures, work->index);
     if (work->index == SUPPORT_HISTORY_NONE) {
         return history_no_memory;

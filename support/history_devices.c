@@ -21,9 +21,7 @@ const char* history_take_device(struct history_work* work)
 {
     struct support_history* const history = work->history;
     MaarCaptureDevice facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
+    history_take(work, &facts, sizeof facts);
     if (facts.heapCount > MAAR_CAPTURE_MOST_HEAPS || facts.typeCount > SUPPORT_HISTORY_MOST_TYPES) {
         return "the device has more heaps or memory types than Vulkan allows";
     }
@@ -57,13 +55,8 @@ const char* history_take_device(struct history_work* work)
 const char* history_take_heap(struct history_work* work)
 {
     MaarCaptureHeap facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    const uint32_t device = history_find_device(work->history, facts.device);
-    if (device == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    const uint32_t device = work->device;
     if (facts.heap >= work->history->devices.items[device].facts.heapCount) {
         return "the heap does not exist";
     }
@@ -75,13 +68,8 @@ const char* history_take_heap(struct history_work* work)
 const char* history_take_type(struct history_work* work)
 {
     MaarCaptureType facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    const uint32_t device = history_find_device(work->history, facts.device);
-    if (device == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    const uint32_t device = work->device;
     const MaarCaptureDevice* const known = &work->history->devices.items[device].facts;
     if (facts.type >= known->typeCount || facts.heap >= known->heapCount) {
         return "the memory type, or its heap, does not exist";
@@ -94,12 +82,7 @@ const char* history_take_type(struct history_work* work)
 const char* history_take_queue(struct history_work* work)
 {
     MaarCaptureQueue facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    if (history_find_device(work->history, facts.device) == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
     HISTORY_PUSH(work->history->queues, work->index);
     if (work->index == SUPPORT_HISTORY_NONE) {
         return history_no_memory;
@@ -114,13 +97,8 @@ const char* history_take_queue(struct history_work* work)
 const char* history_take_device_end(struct history_work* work)
 {
     MaarCaptureEnd facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    work->index = history_find_device(work->history, facts.device);
-    if (work->index == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    work->index = work->device;
     struct support_history_device* const device = &work->history->devices.items[work->index];
     device->end_ns = work->time_ns;
     device->end_event = history_event_number(work->history);

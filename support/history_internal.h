@@ -52,17 +52,17 @@ struct history_work {
     struct support_history* history;
     const struct support_capture_entry* entry;
     uint64_t time_ns;
-    uint32_t index; /* of the event */
+    uint32_t index;  /* of the event */
+    uint32_t device; /* index, for kinds whose device must exist */
     bool no_event;
 };
 
-/* What may be wrong with any entry. */
+/* What any handler may return. */
 extern const char history_no_memory[];
-extern const char history_too_short[];
-extern const char history_no_device[];
 
-/* Reads the structure of an entry. All fields of version 1 must be there. */
-bool history_take(const struct history_work* work, void* facts, size_t size);
+/* Reads the structure of an entry, which has all fields of version 1: its handler is called only
+ * then. */
+void history_take(const struct history_work* work, void* facts, size_t size);
 
 /* Returns the index of the device with a number, or SUPPORT_HISTORY_NONE. */
 uint32_t history_find_device(const struct support_history* history, uint32_t number);

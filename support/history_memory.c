@@ -24,13 +24,8 @@ const char* history_take_memory(struct history_work* work)
 {
     struct support_history* const history = work->history;
     MaarCaptureMemory facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    const uint32_t device = history_find_device(history, facts.device);
-    if (device == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    const uint32_t device = work->device;
     if (work->entry->kind == MAAR_CAPTURE_KIND_MEMORY_FAILED) {
         return take_failure(work, &facts, device);
     }
@@ -73,9 +68,7 @@ const char* history_take_memory(struct history_work* work)
 const char* history_take_memory_end(struct history_work* work)
 {
     MaarCaptureEnd facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
+    history_take(work, &facts, sizeof facts);
     work->index = history_find_live(work, facts.device, MAAR_CAPTURE_OBJECT_MEMORY, facts.handle);
     if (work->index == SUPPORT_HISTORY_NONE) {
         history_stray(work);
@@ -91,9 +84,7 @@ const char* history_take_memory_end(struct history_work* work)
 const char* history_take_map(struct history_work* work)
 {
     MaarCaptureMap facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
+    history_take(work, &facts, sizeof facts);
     work->index = history_find_live(work, facts.device, MAAR_CAPTURE_OBJECT_MEMORY, facts.memory);
     if (work->index == SUPPORT_HISTORY_NONE) {
         history_stray(work);
@@ -106,9 +97,7 @@ const char* history_take_map(struct history_work* work)
 const char* history_take_unmap(struct history_work* work)
 {
     MaarCaptureEnd facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
+    history_take(work, &facts, sizeof facts);
     work->index = history_find_live(work, facts.device, MAAR_CAPTURE_OBJECT_MEMORY, facts.handle);
     if (work->index == SUPPORT_HISTORY_NONE) {
         history_stray(work);
@@ -119,9 +108,7 @@ const char* history_take_unmap(struct history_work* work)
 const char* history_take_priority(struct history_work* work)
 {
     MaarCapturePriority facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
+    history_take(work, &facts, sizeof facts);
     work->index = history_find_live(work, facts.device, MAAR_CAPTURE_OBJECT_MEMORY, facts.memory);
     if (work->index == SUPPORT_HISTORY_NONE) {
         history_stray(work);

@@ -35,13 +35,8 @@ struct support_history_resource* history_add_resource(struct history_work* work,
 const char* history_take_buffer(struct history_work* work)
 {
     MaarCaptureBuffer facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    const uint32_t device = history_find_device(work->history, facts.device);
-    if (device == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    const uint32_t device = work->device;
     if (facts.needsSize > HISTORY_MOST_BYTES) {
         return "the buffer's size is impossible";
     }
@@ -67,13 +62,8 @@ const char* history_take_image(struct history_work* work)
 {
     struct support_history* const history = work->history;
     MaarCaptureImage facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    const uint32_t device = history_find_device(history, facts.device);
-    if (device == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    const uint32_t device = work->device;
     if (facts.needsSize > HISTORY_MOST_BYTES) {
         return "the image's size is impossible";
     }
@@ -105,13 +95,8 @@ const char* history_take_image(struct history_work* work)
 const char* history_take_swapchain(struct history_work* work)
 {
     MaarCaptureSwapchain facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    const uint32_t device = history_find_device(work->history, facts.device);
-    if (device == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    const uint32_t device = work->device;
     if (facts.estimatedSize > HISTORY_MOST_BYTES) {
         return "the swapchain's size is impossible";
     }
@@ -131,9 +116,7 @@ const char* history_take_swapchain(struct history_work* work)
 const char* history_take_swapchain_image(struct history_work* work)
 {
     MaarCaptureSwapchainImage facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
+    history_take(work, &facts, sizeof facts);
     work->index =
         history_find_live(work, facts.device, MAAR_CAPTURE_OBJECT_SWAPCHAIN, facts.swapchain);
     if (work->index == SUPPORT_HISTORY_NONE) {
@@ -150,13 +133,8 @@ const char* history_take_swapchain_image(struct history_work* work)
 const char* history_take_other(struct history_work* work)
 {
     MaarCaptureOther facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    const uint32_t device = history_find_device(work->history, facts.device);
-    if (device == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    const uint32_t device = work->device;
     if (facts.size > HISTORY_MOST_BYTES) {
         return "the object's size is impossible";
     }
@@ -194,9 +172,7 @@ const char* history_take_resource_end(struct history_work* work)
         {MAAR_CAPTURE_KIND_OTHER_END, MAAR_CAPTURE_OBJECT_OTHER},
     };
     MaarCaptureEnd facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
+    history_take(work, &facts, sizeof facts);
     uint32_t object_kind = MAAR_CAPTURE_OBJECT_NONE;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i) {
         object_kind = kinds[i][0] == work->entry->kind ? kinds[i][1] : object_kind;

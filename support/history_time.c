@@ -8,13 +8,8 @@
 const char* history_take_frame(struct history_work* work)
 {
     MaarCaptureFrame facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    work->index = history_find_device(work->history, facts.device);
-    if (work->index == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    work->index = work->device;
     work->history->devices.items[work->index].frame_count += 1;
     return NULL;
 }
@@ -40,13 +35,8 @@ const char* history_take_submit(struct history_work* work)
 {
     struct support_history* const history = work->history;
     MaarCaptureSubmit facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    const uint32_t device = history_find_device(history, facts.device);
-    if (device == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    const uint32_t device = work->device;
     uint32_t fence = SUPPORT_HISTORY_NONE;
     HISTORY_PUSH(history->submits, work->index);
     if (work->index == SUPPORT_HISTORY_NONE ||
@@ -71,9 +61,7 @@ const char* history_take_point(struct history_work* work)
 {
     struct support_history* const history = work->history;
     MaarCapturePoint facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
+    history_take(work, &facts, sizeof facts);
     const uint32_t submit =
         history_find_live(work, facts.device, HISTORY_SUBMISSION, facts.submission);
     if (submit == SUPPORT_HISTORY_NONE) {
@@ -101,13 +89,8 @@ const char* history_take_semaphore(struct history_work* work)
 {
     struct support_history* const history = work->history;
     MaarCaptureSemaphore facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    const uint32_t device = history_find_device(history, facts.device);
-    if (device == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    const uint32_t device = work->device;
     HISTORY_PUSH(history->semaphores, work->index);
     if (work->index == SUPPORT_HISTORY_NONE ||
         !history_map_set(history->live, facts.device, MAAR_CAPTURE_OBJECT_SEMAPHORE,
@@ -128,9 +111,7 @@ const char* history_take_semaphore(struct history_work* work)
 const char* history_take_semaphore_end(struct history_work* work)
 {
     MaarCaptureEnd facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
+    history_take(work, &facts, sizeof facts);
     work->index =
         history_find_live(work, facts.device, MAAR_CAPTURE_OBJECT_SEMAPHORE, facts.handle);
     if (work->index == SUPPORT_HISTORY_NONE) {
@@ -147,13 +128,8 @@ const char* history_take_reached(struct history_work* work)
 {
     struct support_history* const history = work->history;
     MaarCaptureReached facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    const uint32_t device = history_find_device(history, facts.device);
-    if (device == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    const uint32_t device = work->device;
     uint32_t object = SUPPORT_HISTORY_NONE;
     if (facts.objectKind == MAAR_CAPTURE_OBJECT_SEMAPHORE ||
         facts.objectKind == MAAR_CAPTURE_OBJECT_QUEUE) {
@@ -182,9 +158,7 @@ const char* history_take_use(struct history_work* work)
 {
     struct support_history* const history = work->history;
     MaarCaptureUse facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
+    history_take(work, &facts, sizeof facts);
     if (facts.objectKind != MAAR_CAPTURE_OBJECT_BUFFER &&
         facts.objectKind != MAAR_CAPTURE_OBJECT_IMAGE &&
         facts.objectKind != MAAR_CAPTURE_OBJECT_RANGE &&
@@ -210,13 +184,8 @@ const char* history_take_use(struct history_work* work)
 const char* history_take_uses(struct history_work* work)
 {
     MaarCaptureUses facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    const uint32_t device = history_find_device(work->history, facts.device);
-    if (device == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    const uint32_t device = work->device;
     work->history->devices.items[device].has_uses = true;
     work->history->devices.items[device].uses_flags = facts.flags;
     work->no_event = true;
@@ -226,13 +195,8 @@ const char* history_take_uses(struct history_work* work)
 const char* history_take_budget(struct history_work* work)
 {
     MaarCaptureBudget facts;
-    if (!history_take(work, &facts, sizeof facts)) {
-        return history_too_short;
-    }
-    const uint32_t device = history_find_device(work->history, facts.device);
-    if (device == SUPPORT_HISTORY_NONE) {
-        return history_no_device;
-    }
+    history_take(work, &facts, sizeof facts);
+    const uint32_t device = work->device;
     if (facts.heapCount > MAAR_CAPTURE_MOST_HEAPS) {
         return "the budget has more heaps than Vulkan allows";
     }
