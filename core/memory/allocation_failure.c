@@ -107,12 +107,13 @@ static void explain_failure(MaarAllocator allocator, const struct maar_allocatio
                        name.text, pool != NULL ? (unsigned long long)pool->fixed_size : 0);
         break;
     case MAAR_FAILURE_TOO_MANY:
-        (void)snprintf(
-            text, size,
-            "%llu of %u device memory objects (maxMemoryAllocationCount) exist; make fewer "
-            "dedicated allocations, or use larger blocks",
-            (unsigned long long)maar_atomic64_load(&allocator->device_count),
-            facts->max_allocation_count);
+        (void)snprintf(text, size,
+                       "%u device memory objects of this allocator exist (maxMemoryAllocationCount "
+                       "is %u)%s; make fewer dedicated allocations, or use larger blocks",
+                       maar_object_count(allocator), facts->max_allocation_count,
+                       maar_object_count(allocator) != facts->max_allocation_count
+                           ? ", and the driver makes no other one"
+                           : "");
         break;
     case MAAR_FAILURE_ABOVE_LARGEST:
         (void)snprintf(

@@ -14,7 +14,8 @@
 
 #define KNOWN_ALLOCATOR_FLAGS                                                                      \
     ((MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT |                 \
-     (MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT)
+     (MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT |                            \
+     (MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXCEED_ALLOCATION_COUNT_BIT)
 
 /* The serial number of the next table of slots. This is the only global variable of the library
  * that changes. A serial number distinguishes the handles of one table from handles of another
@@ -386,6 +387,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocatorInfo(MaarAllocator allocator,
     pInfo->nonCoherentAtomSize = facts->atom;
     pInfo->maxMemoryAllocationSize = facts->max_allocation_size;
     pInfo->maxMemoryAllocationCount = facts->max_allocation_count;
+    pInfo->allocationCountLimit = maar_object_count_limit(allocator);
     pInfo->avoidedTypeBits = allocator->avoided_types;
     pInfo->memoryBudget = facts->memory_budget ? VK_TRUE : VK_FALSE;
     pInfo->memoryPriority = facts->memory_priority ? VK_TRUE : VK_FALSE;

@@ -20,6 +20,7 @@
 #include "core/memory/block_ids.h"
 #include "core/memory/budget.h"
 #include "core/memory/leaving.h"
+#include "core/memory/object_count.h"
 #include "core/memory/slot_table.h"
 #include "core/memory/type_choice.h"
 #include "core/report.h"
@@ -86,7 +87,7 @@ struct MaarAllocator_T {
     MaarQueue* queues;
 
     struct maar_heap_account heaps[VK_MAX_MEMORY_HEAPS];
-    maar_atomic64 device_count; /* VkDeviceMemory objects; raised before vkAllocateMemory */
+    struct maar_object_count object_count; /* of VkDeviceMemory objects */
     maar_atomic64 next_block_id;
 
     struct maar_slot_table slots;

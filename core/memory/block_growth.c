@@ -364,7 +364,7 @@ VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_req
     if (least < place->size || !maar_pool_fits_fixed_block(pool, place)) {
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
-    if (use->may_exceed && !maar_device_count_is_high(pool->allocator)) {
+    if (use->may_exceed && !maar_object_count_is_high(pool->allocator)) {
         /* Over budget a block is small, but it has room for more requests if they are small too. */
         VkDeviceSize modest = modest_size(pool);
         size = size < modest ? size : (modest > least ? modest : least);

@@ -27,7 +27,7 @@ bool maar_wants_dedicated(const MaarMemoryRequest* request, const MaarAllocation
                            request->requirements.size >= pool->preferred_size / 2));
     return preferred && mode != MAAR_DEDICATED_NEVER &&
            (info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0 &&
-           !maar_device_count_is_high(pool->allocator);
+           !maar_object_count_is_high(pool->allocator);
 }
 
 enum maar_pool_outcome maar_pool_place_dedicated(struct maar_pool* pool,

@@ -10,17 +10,6 @@
 #include "core/memory/captured_driver.h"
 #include "core/port_time.h"
 
-/* When three quarters of maxMemoryAllocationCount objects exist, an allocation is dedicated only if
- * its request requires that. */
-enum { HIGH_COUNT_NUMERATOR = 3, HIGH_COUNT_DENOMINATOR = 4 };
-
-bool maar_device_count_is_high(MaarAllocator allocator)
-{
-    uint64_t limit = allocator->device.facts.max_allocation_count;
-    return maar_atomic64_load(&allocator->device_count) >=
-           limit / HIGH_COUNT_DENOMINATOR * HIGH_COUNT_NUMERATOR;
-}
-
 /* Counts the new bytes and the new object in every account. Counts nothing and returns an error if
  * a limit would be exceeded. The limits of bytes do not apply to imported memory, because its bytes
  * exist already. */
@@ -37,12 +26,12 @@ static VkResult reserve(MaarAllocator allocator, const struct maar_device_memory
         (size > facts->max_allocation_size || size > facts->memory.memoryHeaps[heap].size)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
-    if (!maar_atomic64_add_below(&allocator->device_count, 1, facts->max_allocation_count)) {
+    if (!maar_object_count_add(allocator)) {
         return VK_ERROR_TOO_MANY_OBJECTS;
     }
     VkDeviceSize limit = account->limit != 0 && !imported ? account->limit : UINT64_MAX;
     if (!maar_atomic64_add_below(&account->block_bytes, size, cap < limit ? cap : limit)) {
-        (void)maar_atomic64_sub(&allocator->device_count, 1);
+        maar_object_count_subtract(allocator);
         if (cap < limit) {
             *info->over_cap = true;
         }
@@ -66,7 +55,7 @@ bool maar_device_memory_has_room(MaarAllocator allocator, uint32_t type_index, V
 static void unreserve(MaarAllocator allocator, uint32_t heap, VkDeviceSize size)
 {
     (void)maar_atomic64_sub(&allocator->heaps[heap].block_bytes, size);
-    (void)maar_atomic64_sub(&allocator->device_count, 1);
+    maar_object_count_subtract(allocator);
 }
 
 static VkResult call_driver(MaarAllocator allocator, const struct maar_device_memory_info* info,
@@ -154,9 +143,11 @@ VkResult maar_device_memory_allocate(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         *memory = VK_NULL_HANDLE;
         unreserve(allocator, heap, info->size);
+        maar_object_count_note(allocator, result);
         maar_note_loss(allocator, result);
         return result;
     }
+    maar_object_count_note(allocator, VK_SUCCESS);
     (void)maar_atomic64_add(&allocator->heaps[heap].block_count, 1);
     maar_forget_allocation_failures(&allocator->heaps[heap].failures);
     maar_atomic64_max(&allocator->peak_block_bytes,

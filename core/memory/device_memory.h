@@ -44,7 +44,5 @@ static inline bool maar_driver_had_no_memory(VkResult result)
 {
     return result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_UNKNOWN;
 }
-/* Whether at least three quarters of maxMemoryAllocationCount objects exist. */
-bool maar_device_count_is_high(MaarAllocator allocator);
 
 #endif

@@ -67,8 +67,7 @@ VkResult maar_allocate_foreign(MaarAllocator allocator, const struct maar_foreig
     }
     if (result == VK_SUCCESS) {
         /* Before the driver is asked: a driver that refuses an import may close the handle. */
-        if (maar_atomic64_load(&allocator->device_count) >=
-            allocator->device.facts.max_allocation_count) {
+        if (maar_object_count(allocator) >= maar_object_count_limit(allocator)) {
             struct maar_patience patience = maar_patience_begin();
             (void)maar_make_room(allocator, UINT32_MAX, &patience);
         }

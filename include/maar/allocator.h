@@ -194,6 +194,14 @@ typedef enum MaarAllocatorCreateFlagBits {
     /** Maar walks whole structures after every change and stops at the first broken invariant.
      * Slow. */
     MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT = 0x2,
+    /** Maar may make more VkDeviceMemory objects than maxMemoryAllocationCount, because several
+     * drivers accept more than they report. Vulkan forbids it, and validation layers report it. The
+     * first object too many is announced by a warning, MAAR_MESSAGE_ID_ALLOCATION_COUNT_EXCEEDED.
+     * When the driver refuses an object with VK_ERROR_TOO_MANY_OBJECTS, Maar takes the number of
+     * its objects for the limit and enforces it, until less than three quarters of them are left:
+     * the driver is then asked again. Preferences for dedicated memory end at three quarters of the
+     * limit that is known, as they do without this flag. */
+    MAAR_ALLOCATOR_CREATE_EXCEED_ALLOCATION_COUNT_BIT = 0x4,
     /** Reserves the enumeration's size. */
     MAAR_ALLOCATOR_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarAllocatorCreateFlagBits;
@@ -290,6 +298,10 @@ typedef struct MaarAllocatorInfo {
     VkDeviceSize maxMemoryAllocationSize;
     /** Most VkDeviceMemory objects; 4096 where the driver says 0. */
     uint32_t maxMemoryAllocationCount;
+    /** Most VkDeviceMemory objects that Maar makes now: maxMemoryAllocationCount, or with
+     * MAAR_ALLOCATOR_CREATE_EXCEED_ALLOCATION_COUNT_BIT the number at which the driver refused
+     * another one, and UINT32_MAX while it has not. */
+    uint32_t allocationCountLimit;
     /** Memory types that Maar chooses only when a request names them: AMD's device-coherent ones
      * and protected ones. */
     uint32_t avoidedTypeBits;

@@ -110,6 +110,10 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_POOL_FULL = 258,
     /** A request is larger than the blocks of its pool. */
     MAAR_MESSAGE_ID_TOO_LARGE_FOR_POOL = 259,
+    /** More device memory objects exist than the device allows, as the program has asked. */
+    MAAR_MESSAGE_ID_ALLOCATION_COUNT_EXCEEDED = 260,
+    /** The driver has refused a device memory object, and Maar enforces the number that exist. */
+    MAAR_MESSAGE_ID_ALLOCATION_COUNT_LEARNED = 261,
     /** A point cannot be waited for on this device, or has not passed. */
     MAAR_MESSAGE_ID_POINT_NOT_USABLE = 300,
     /** The host timeline was to go back. */

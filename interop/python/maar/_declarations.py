@@ -299,6 +299,7 @@ struct MaarAllocatorInfo {
     VkDeviceSize nonCoherentAtomSize;
     VkDeviceSize maxMemoryAllocationSize;
     uint32_t maxMemoryAllocationCount;
+    uint32_t allocationCountLimit;
     uint32_t avoidedTypeBits;
     VkBool32 memoryBudget;
     VkBool32 memoryPriority;

@@ -55,7 +55,7 @@ static void create_faulty_info_names_the_field(void** state)
     info.instance = VK_NULL_HANDLE;
     expect_refused(rig, &info, invalid, MAAR_MESSAGE_ID_NULL_HANDLE, "instance");
     info = rig->create_info;
-    info.flags = 0x4;
+    info.flags = 0x8;
     expect_refused(rig, &info, invalid, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, "flags");
     info = rig->create_info;
     info.physicalDevice = VK_NULL_HANDLE;
