@@ -153,6 +153,9 @@ static void set_up(struct fuzz_world* world)
     rig_open(&world->rig, &setup);
     fuzz_host_init(&world->host);
     draw_create_info(world);
+    if ((way & 0x70) == 0x70) { /* the driver accepts more objects than it reports */
+        world->rig.create_info.flags |= MAAR_ALLOCATOR_CREATE_EXCEED_ALLOCATION_COUNT_BIT;
+    }
     make_allocator(world);
 }
 

@@ -39,7 +39,7 @@ void fuzz_device_plan(struct fuzz_device* device)
         static const VkResult results[] = {VK_ERROR_OUT_OF_DEVICE_MEMORY,
                                            VK_ERROR_OUT_OF_HOST_MEMORY,
                                            VK_SUCCESS,
-                                           VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                                           VK_ERROR_TOO_MANY_OBJECTS,
                                            VK_ERROR_OUT_OF_HOST_MEMORY,
                                            VK_ERROR_OUT_OF_DEVICE_MEMORY,
                                            VK_ERROR_OUT_OF_HOST_MEMORY,
