@@ -5,6 +5,7 @@
  * equally.
  */
 #include "bench/allocator_peer.h"
+#include "bench/allocator_shared.h"
 #include "bench/bench_common.h"
 #include "bench/bench_row.h"
 #include "bench/bench_team.h"
@@ -33,6 +34,7 @@ struct allocator_bench {
     const char* workload;
     const char* peers;
     const char* sync;
+    const char* cases;
     const char* device_name;
     struct bench_heaps heaps;
     uint64_t block_size;
@@ -475,16 +477,35 @@ static void compare(struct allocator_bench* bench, bool buffers)
     free(all);
 }
 
+/* At least two threads take part. */
+static void share(struct allocator_bench* bench)
+{
+    const struct shared_options options = {
+        .device = &bench->device,
+        .peers = bench->peers,
+        .cases = bench->cases,
+        .block_size = bench->block_size,
+        .live = bench->live,
+        .threads = bench->threads > 1 ? bench->threads : 2,
+        .runs = bench->runs != 0 ? bench->runs : 21,
+        .operations = bench->operations != 0 ? bench->operations : OPERATIONS,
+    };
+    bench_shared(&options, &bench->table);
+}
+
 static void parse(struct allocator_bench* bench, int argc, char** argv)
 {
     const struct bench_option options[] = {
         {"--device", "DEVICE", BENCH_OPTION_TEXT, &bench->device_name,
          "auto (default), vulkan:N, or simulated:PROFILE"},
         {"--heap", "N=SIZE", BENCH_OPTION_HEAP, &bench->heaps, "size of a simulated heap"},
-        {"--workload", "LIST", BENCH_OPTION_TEXT, &bench->workload, "memory, buffer, or all"},
+        {"--workload", "LIST", BENCH_OPTION_TEXT, &bench->workload,
+         "memory, buffer, shared, or all (the first two)"},
         {"--peer", "LIST", BENCH_OPTION_TEXT, &bench->peers,
          "maar, vma, driver, driver-bind, driver-create, or all"},
         {"--sync", "LIST", BENCH_OPTION_TEXT, &bench->sync, "internal, external, or all"},
+        {"--case", "LIST", BENCH_OPTION_TEXT, &bench->cases,
+         "of shared: own, disjoint, mixed, handover, or all"},
         {"--live", "N", BENCH_OPTION_COUNT, &bench->live, "allocations alive (10000)"},
         {"--threads", "N", BENCH_OPTION_COUNT, &bench->threads,
          "also with N threads on one allocator"},
@@ -503,12 +524,18 @@ static void parse(struct allocator_bench* bench, int argc, char** argv)
         .option_count = sizeof(options) / sizeof(options[0]),
     };
     static const char* const peers[] = {"maar", "vma", "driver", "driver-bind", "driver-create"};
-    static const char* const workloads[] = {"memory", "buffer"};
+    static const char* const workloads[] = {"memory", "buffer", "shared"};
+    static const char* const cases[] = {"own", "disjoint", "mixed", "handover"};
     static const char* const syncs[] = {"internal", "external"};
     bench_parse_options(&command, argc, argv);
     bench_check_list("--peer", bench->peers, peers, 5);
-    bench_check_list("--workload", bench->workload, workloads, 2);
+    bench_check_list("--workload", bench->workload, workloads, 3);
+    bench_check_list("--case", bench->cases, cases, 4);
     bench_check_list("--sync", bench->sync, syncs, 2);
+    if (bench->live < 4 * (bench->threads > 2 ? bench->threads : 2) &&
+        strcmp(bench->workload, "all") != 0 && bench_is_listed(bench->workload, "shared")) {
+        bench_die(BENCH_EXIT_USAGE, "--live: at least 4 for each thread of shared");
+    }
     if (bench->runs > BENCH_MAX_RUNS) {
         bench_die(BENCH_EXIT_USAGE, "--runs: at most %d", BENCH_MAX_RUNS);
     }
@@ -523,6 +550,7 @@ int main(int argc, char** argv)
         .workload = "all",
         .peers = "all",
         .sync = "all",
+        .cases = "all",
         .device_name = "auto",
         .live = 10000,
         .threads = 1,
@@ -537,6 +565,9 @@ int main(int argc, char** argv)
     }
     if (bench_is_listed(bench.workload, "buffer")) {
         compare(&bench, true);
+    }
+    if (strcmp(bench.workload, "all") != 0 && bench_is_listed(bench.workload, "shared")) {
+        share(&bench);
     }
     bench_team_destroy(bench.together);
     bench_team_destroy(bench.alone);

@@ -21,6 +21,8 @@ PLACEMENT = ("bench workload peer sizes live ns min of_vma occupancy host_b fail
 ALLOCATOR = ("bench device workload peer sync threads live cpu_ns cpu_min wall_ns wall_min "
              "parallel quiet quiet_ns of_vma speedup calls_fill calls blocks block_mib used host_b "
              "failures runs operations self_check").split()
+SHARED = ("bench device workload case peer threads live cpu_ns cpu_min of_own of_vma calls blocks "
+          "block_mib failures runs operations self_check").split()
 TRACE = ("bench device trace peer policy live live_mib reserved_mib reserved_per_live "
          "reserved_of_vma calls ns min driver_ns of_vma host_b failures copies steps runs "
          "self_check").split()
@@ -152,6 +154,24 @@ class Allocator(Case):
             "memory": allocators | {("driver", "internal", 1), ("driver", "internal", 2)},
             "buffer": allocators | {(f"driver-{what}", "internal", threads)
                                     for what in ("bind", "create") for threads in (1, 2)}})
+
+    def test_shared_reports_each_case(self):
+        rows, vma = self.rows(SHARED, "allocator", "--device", device(), "--workload", "shared",
+                              *self.tiny)
+        cases = ["own", "disjoint", "mixed", "handover"]
+        self.assertEqual([(row["peer"], row["case"]) for row in rows],
+                         [(name, case) for name in (["maar", "vma"] if vma else ["maar"])
+                          for case in cases])
+        for row in rows:
+            self.assertEqual((row["threads"], row["failures"]), (2, 0), row)
+            self.assertTrue(0 < row["cpu_min"] <= row["cpu_ns"], row)
+            self.assertEqual(row["of_own"] is None, row["case"] == "own")
+            self.assertGreaterEqual(row["calls"], row["blocks"])
+
+    def test_shared_runs_a_chosen_case(self):
+        rows, _ = self.rows(SHARED, "allocator", "--device", device(), "--workload", "shared",
+                            "--peer", "maar", "--case", "mixed", "--threads", 3, *self.tiny)
+        self.assertEqual([(row["case"], row["threads"]) for row in rows], [("mixed", 3)])
 
     def test_peer_chosen_runs_alone(self):
         rows, _ = self.rows(ALLOCATOR, "allocator", "--device", device(), "--peer", "maar",
