@@ -183,6 +183,30 @@ static inline uint32_t maar_atomic32_flip(maar_atomic32* word, uint32_t bits)
     return atomic_fetch_xor_explicit(&word->value, bits, memory_order_acq_rel);
 }
 
+/* These are sequentially consistent: of two threads that each write one word and then read the
+ * other's, at least one sees what the other has written. */
+static inline uint32_t maar_atomic32_load_ordered(const maar_atomic32* word)
+{
+    return atomic_load_explicit(&word->value, memory_order_seq_cst);
+}
+
+static inline void maar_atomic32_store_ordered(maar_atomic32* word, uint32_t value)
+{
+    atomic_store_explicit(&word->value, value, memory_order_seq_cst);
+}
+
+static inline uint32_t maar_atomic32_exchange_ordered(maar_atomic32* word, uint32_t value)
+{
+    return atomic_exchange_explicit(&word->value, value, memory_order_seq_cst);
+}
+
+/* Changes the word from one value to another. Returns false if the word had a third value. */
+static inline bool maar_atomic32_turn_ordered(maar_atomic32* word, uint32_t from, uint32_t to)
+{
+    return atomic_compare_exchange_strong_explicit(&word->value, &from, to, memory_order_seq_cst,
+                                                   memory_order_seq_cst);
+}
+
 /* Stores value with acquire and release order. Returns the old value. */
 static inline uint32_t maar_atomic32_exchange(maar_atomic32* word, uint32_t value)
 {
@@ -207,6 +231,20 @@ static inline void* maar_atomic_pointer_load(const maar_atomic_pointer* pointer)
 static inline void maar_atomic_pointer_store(maar_atomic_pointer* pointer, void* value)
 {
     atomic_store_explicit(&pointer->value, value, memory_order_release);
+}
+
+/* Stores value with acquire and release order. Returns the old value. */
+static inline void* maar_atomic_pointer_exchange(maar_atomic_pointer* pointer, void* value)
+{
+    return atomic_exchange_explicit(&pointer->value, value, memory_order_acq_rel);
+}
+
+/* Does what maar_atomic64_replace does, with acquire and release order. */
+static inline bool maar_atomic_pointer_replace(maar_atomic_pointer* pointer, void** old,
+                                               void* value)
+{
+    return atomic_compare_exchange_weak_explicit(&pointer->value, old, value, memory_order_acq_rel,
+                                                 memory_order_acquire);
 }
 
 #endif

@@ -91,6 +91,15 @@ void maar_broken(MaarAllocator allocator, const char* sentence);
         }                                                                                          \
     } while (0)
 
+/* Does the same where no report is possible, because a lock is held. */
+static inline void maar_poison(MaarAllocator allocator)
+{
+    maar_atomic32_store(&maar_reporter_of(allocator)->poisoned, 1);
+#if defined(MAAR_HEAVY_CHECKS)
+    maar_trap();
+#endif
+}
+
 /* Returns VK_SUCCESS, or the error that a call on this allocator must return at once. */
 static inline VkResult maar_enter(MaarAllocator allocator)
 {

@@ -76,7 +76,14 @@ static bool is_shortage(VkResult result)
 static VkResult place_now(struct maar_pool* pool, const struct maar_place_request* place,
                           bool patient, struct maar_made* made)
 {
-    return maar_pool_result(maar_pool_place(pool, place, patient, made), made);
+    if (!patient) {
+        return maar_pool_result(maar_pool_place(pool, place, false, made), made);
+    }
+    /* Meanwhile no block moves from an arena to one where the search has been before. */
+    maar_pool_begin_walk(pool);
+    const VkResult result = maar_pool_result(maar_pool_place(pool, place, true, made), made);
+    maar_pool_end_walk(pool);
+    return result;
 }
 
 /* Called after a shortage. Looks for room in the arenas of all threads, and again each time a block
@@ -89,16 +96,16 @@ static VkResult wait_for_others(struct job* job, struct maar_pool* pool, VkResul
     uint32_t turn = maar_pool_turn(pool, &creating);
     const uint32_t last = turn + creating;
     bool in_time = true;
-    if (creating == 0 && !maar_arena_set_is_divided(&pool->arenas)) {
+    if (creating == 0 && !maar_pool_is_shared(pool)) {
         return shortage;
     }
     for (;;) {
         /* Decided before the search for room, so the last search sees every block that was listed
          * in time. */
         const bool is_last = creating == 0 || (int32_t)(turn - last) >= 0;
-        const enum maar_pool_outcome outcome = maar_pool_place(pool, &job->place, true, made);
-        if (outcome != MAAR_POOL_NO_ROOM) {
-            return maar_pool_result(outcome, made);
+        const VkResult result = place_now(pool, &job->place, true, made);
+        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
+            return result;
         }
         if (is_last || !in_time) {
             return shortage;
@@ -124,7 +131,7 @@ static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct ma
     if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
         return result;
     }
-    if (maar_retire_reclaim(retire, heap, seen) || maar_arena_set_is_divided(&pool->arenas)) {
+    if (maar_retire_reclaim(retire, heap, seen) || maar_pool_is_shared(pool)) {
         result = place_now(pool, place, true, made);
     }
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
@@ -133,7 +140,7 @@ static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct ma
     }
     if (is_shortage(result) && may_grow && maar_pool_fits_fixed_block(pool, place)) {
         result = wait_for_others(job, pool, result, made);
-    } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_arena_set_is_divided(&pool->arenas)) {
+    } else if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_pool_is_shared(pool)) {
         result = place_now(pool, place, true, made);
     }
     return result;

@@ -118,6 +118,7 @@ struct MaarAllocator_T {
     maar_atomic64 block_count;
     maar_atomic64 peak_block_bytes;
     maar_atomic64 peak_block_count;
+    maar_atomic32 stray_count; /* lists of far frees found at an arena of the past; wraps */
     maar_atomic64 peak_live_bytes;
     maar_atomic64 live_floors;    /* of all arenas; see peak.h */
     maar_atomic64 paged_bytes;    /* bytes of pages in use */

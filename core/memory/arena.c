@@ -48,6 +48,9 @@ static struct maar_arena* make_arena(struct maar_pool* pool, uint32_t number)
 struct maar_arena* maar_arena_enter_own(struct maar_pool* pool)
 {
     uint32_t number = 0;
+    if (maar_atomic32_load(&pool->met) == 0) {
+        maar_atomic32_store(&pool->met, 1);
+    }
     struct maar_arena* arena =
         maar_arena_set_enter_own(&pool->arenas, &pool->allocator->threads, &number);
     if (arena == NULL) {

@@ -14,7 +14,12 @@
 struct maar_capture_log;
 
 struct maar_arena {
-    struct maar_mutex lock;        /* guards the members below and the insides of the blocks */
+    struct maar_mutex lock; /* guards the members below and the insides of the blocks */
+    /* These stay valid from one use of the arena to the next; see recycled.h. Any thread writes
+     * them. */
+    maar_atomic_pointer far_first; /* blocks with far frees; see far_list.h */
+    maar_atomic32 far_due;         /* whether some list of far frees has become long */
+    maar_atomic_pointer far_block; /* the block of another arena that this arena would adopt */
     struct maar_arena* next_spare; /* see recycled.h; under the allocator's list lock */
     struct maar_pool* pool;
     uint32_t number;
@@ -24,6 +29,7 @@ struct maar_arena {
     uint32_t block_end; /* entries of the list, with those that are NULL */
     uint32_t block_capacity;
     uint32_t creating_count; /* blocks that are being made */
+    bool has_moved;          /* whether a block has moved to the arena, or from it */
     uint32_t dedicated_count;
     uint32_t pending_count;
     struct maar_block* dedicated;
@@ -34,6 +40,8 @@ struct maar_arena {
     VkDeviceSize block_bytes;            /* without dedicated ones */
     VkDeviceSize dedicated_bytes;
     uint64_t made_count;      /* allocations ever made in the arena */
+    uint64_t seen_made_count; /* when another arena last wanted to adopt a block of this one */
+    uint32_t seen_idle_count; /* how often it has not changed since then */
     maar_atomic64 live_bytes; /* written under the lock, read without the lock */
     /* the most live bytes that were compared with the peak; see peak.h */
     VkDeviceSize live_high;
@@ -51,9 +59,9 @@ struct maar_arena* maar_arena_enter_own(struct maar_pool* pool);
 
 /* The functions that follow are called under the arena's lock. */
 
-/* Ensures that the list has room for one more block. It may leave the lock and take it again.
- * Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
-VkResult maar_arena_reserve_list(struct maar_arena* arena);
+/* Ensures that the list has room for the blocks that are being made, and for some more. It may
+ * leave the lock and take it again. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
+VkResult maar_arena_reserve_list(struct maar_arena* arena, uint32_t more);
 /* Adds an empty block to the list, in the order of ids, even when another thread added a later id
  * first. */
 void maar_arena_list(struct maar_arena* arena, struct maar_block* block);
@@ -61,6 +69,10 @@ void maar_arena_list(struct maar_arena* arena, struct maar_block* block);
  * minimum. Returns whether it did. counted: the caller has already reduced the pool's empty_count
  * for this block. */
 bool maar_arena_try_unlist(struct maar_arena* arena, struct maar_block* block, bool counted);
+/* Moves a block, which is neither empty nor pinned, to the list of another arena of its pool, which
+ * has room. Both locks are held. */
+void maar_arena_move_block(struct maar_arena* from, struct maar_arena* to,
+                           struct maar_block* block);
 /* Updates block_index after the largest free range of the block may have changed. */
 void maar_arena_note_room(struct maar_arena* arena, struct maar_block* block);
 /* Counts a block that has become empty, or that is no longer empty. */

@@ -11,6 +11,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/captured_arena.h"
+#include "core/memory/peak.h"
 #include "core/memory/pool.h"
 
 /* The number of blocks for which the first list of an arena has room. A list is compacted only when
@@ -167,12 +168,12 @@ static void replace_list(struct maar_arena* arena, struct replacement* memory)
     }
 }
 
-VkResult maar_arena_reserve_list(struct maar_arena* arena)
+VkResult maar_arena_reserve_list(struct maar_arena* arena, uint32_t more)
 {
     MaarAllocator allocator = arena->pool->allocator;
     const VkAllocationCallbacks* callbacks = allocator->callbacks;
-    while (arena->block_end + arena->creating_count > arena->block_capacity) {
-        if (arena->block_count + arena->creating_count <= arena->block_capacity / 2) {
+    while (arena->block_end + arena->creating_count + more > arena->block_capacity) {
+        if (arena->block_count + arena->creating_count + more <= arena->block_capacity / 2) {
             compact(arena);
             break;
         }
@@ -247,22 +248,13 @@ bool maar_arena_grow_shapes(struct maar_arena* arena)
     return has_memory;
 }
 
-/* counted: the caller has already reduced the pool's empty_count. It must not be reduced again, not
- * even for a moment: other threads compare it with what they see. */
-static void unlist(struct maar_arena* arena, struct maar_block* block, bool counted)
+/* Takes a block out of the list and the indexes. */
+static void drop_from_list(struct maar_arena* arena, struct maar_block* block)
 {
-    struct maar_pool* pool = arena->pool;
     const uint32_t at = block->at;
     arena->block_bytes -= block->size;
     --arena->block_count;
-    if (counted) {
-        change_empty_bytes(pool, 0 - block->size);
-        maar_idle_blocks_remove(&arena->idle, block);
-    } else {
-        maar_arena_count_empty(arena, block, false);
-    }
     arena->blocks[at] = NULL;
-    maar_block_ids_remove(&pool->allocator->block_ids, block);
     maar_block_index_renumber(&arena->block_index, arena->blocks, at, at + 1);
     if (arena->shapes != NULL) {
         maar_shape_index_clear(arena->shapes, at);
@@ -273,6 +265,35 @@ static void unlist(struct maar_arena* arena, struct maar_block* block, bool coun
     if (arena->block_end > FIRST_BLOCK_CAPACITY && arena->block_count < arena->block_end / 2) {
         compact(arena);
     }
+}
+
+/* Called when a block is unlisted under its arena's lock: no arena adopts it any more. */
+static void forget_far_block(const struct maar_pool* pool, struct maar_block* block)
+{
+    for (struct maar_arena* other = maar_arena_set_next(&pool->arenas, 0); other != NULL;
+         other = maar_arena_set_next(&pool->arenas, other->number + 1)) {
+        void* known = block;
+        while (known == block && !maar_atomic_pointer_replace(&other->far_block, &known, NULL)) {
+        }
+    }
+}
+
+/* counted: the caller has already reduced the pool's empty_count. It must not be reduced again, not
+ * even for a moment: other threads compare it with what they see. */
+static void unlist(struct maar_arena* arena, struct maar_block* block, bool counted)
+{
+    struct maar_pool* pool = arena->pool;
+    if (counted) {
+        change_empty_bytes(pool, 0 - block->size);
+        maar_idle_blocks_remove(&arena->idle, block);
+    } else {
+        maar_arena_count_empty(arena, block, false);
+    }
+    maar_block_ids_remove(&pool->allocator->block_ids, block);
+    if (maar_atomic32_load(&pool->met) != 0) {
+        forget_far_block(pool, block);
+    }
+    drop_from_list(arena, block);
 }
 
 bool maar_arena_try_unlist(struct maar_arena* arena, struct maar_block* block, bool counted)
@@ -305,22 +326,51 @@ static uint32_t make_place(struct maar_arena* arena, uint64_t id)
     return at;
 }
 
-void maar_arena_list(struct maar_arena* arena, struct maar_block* block)
+/* Puts a block into the list and the indexes. */
+static void put_in(struct maar_arena* arena, struct maar_block* block)
 {
     const uint32_t at = make_place(arena, block->id);
     arena->blocks[at] = block;
-    maar_block_ids_add(&arena->pool->allocator->block_ids, block);
     ++arena->block_count;
     arena->block_bytes += block->size;
-    if (arena->capture != NULL) {
-        maar_captured_block(arena, block);
-    }
     maar_block_index_renumber(&arena->block_index, arena->blocks, at, arena->block_end);
-    maar_arena_count_empty(arena, block, true);
     if (at + 1 < arena->block_end) {
         refill_shapes(arena);
     } else {
         maar_arena_raise_bounds(arena, block, maar_placement_largest_free_bound(block->placement));
+    }
+}
+
+void maar_arena_list(struct maar_arena* arena, struct maar_block* block)
+{
+    put_in(arena, block);
+    maar_block_ids_add(&arena->pool->allocator->block_ids, block);
+    if (arena->capture != NULL) {
+        maar_captured_block(arena, block);
+    }
+    maar_arena_count_empty(arena, block, true);
+}
+
+void maar_arena_move_block(struct maar_arena* from, struct maar_arena* to, struct maar_block* block)
+{
+    const VkDeviceSize live = maar_block_live_bytes(block);
+    MAAR_DEBUG_ASSERT(block->range_count > 0);
+    maar_assert_held(&from->lock);
+    maar_assert_held(&to->lock);
+    drop_from_list(from, block);
+    from->pending_count -= block->pending_count;
+    maar_arena_drop_live(from, live);
+    /* What the arena has now was compared with the peak before. */
+    const VkDeviceSize left = maar_atomic64_load(&from->live_bytes);
+    from->live_high = from->live_high < left ? from->live_high : left;
+    put_in(to, block);
+    to->has_moved = true;
+    from->has_moved = true;
+    to->pending_count += block->pending_count;
+    maar_arena_gain_live(to, live);
+    maar_atomic_pointer_store(&block->arena, to);
+    if (block->listing_floor != 0) {
+        maar_atomic32_store_ordered(&block->listing, to->number + 1);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "core/memory/arena_place.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/arena_adopt.h"
 #include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/slot_home.h"
@@ -268,8 +269,8 @@ enum maar_pool_outcome maar_arena_place(struct maar_arena* arena,
 
 /* Places a request into the arenas of other threads. If patient, waits for locked arenas, else
  * passes over them. */
-MAAR_NOINLINE enum maar_pool_outcome place_elsewhere(struct maar_pool* pool,
-                                                     const struct maar_arena* own, bool patient,
+MAAR_NOINLINE enum maar_pool_outcome place_elsewhere(struct maar_pool* pool, struct maar_arena* own,
+                                                     bool patient,
                                                      const struct maar_place_request* request,
                                                      struct maar_made* made)
 {
@@ -285,10 +286,35 @@ MAAR_NOINLINE enum maar_pool_outcome place_elsewhere(struct maar_pool* pool,
         } else if (!maar_mutex_try_lock(&arena->lock)) {
             continue;
         }
+        maar_arena_take_in_if_any(arena);
         outcome = maar_arena_place(arena, request, made);
+        if (outcome == MAAR_POOL_PLACED) {
+            maar_arena_note_visit(arena);
+        }
         maar_mutex_unlock(&arena->lock);
     }
     return outcome;
+}
+
+/* Places a request that found no room in this thread's arena, where other threads have been. Looks
+ * for room in what they have freed there, then in a block of theirs that this thread uses most, and
+ * then in all others. */
+MAAR_NOINLINE enum maar_pool_outcome place_among_threads(struct maar_pool* pool,
+                                                         struct maar_arena* own, bool patient,
+                                                         const struct maar_place_request* request,
+                                                         struct maar_made* made)
+{
+    enum maar_pool_outcome outcome = MAAR_POOL_NO_ROOM;
+    maar_mutex_lock(&own->lock);
+    if (maar_arena_take_in_if_any(own)) {
+        outcome = maar_arena_place(own, request, made);
+    }
+    if (outcome == MAAR_POOL_NO_ROOM && maar_arena_adopt(own, request->size)) {
+        outcome = maar_arena_place(own, request, made);
+    }
+    maar_mutex_unlock(&own->lock);
+    return outcome == MAAR_POOL_NO_ROOM ? place_elsewhere(pool, own, patient, request, made)
+                                        : outcome;
 }
 
 enum maar_pool_outcome maar_pool_place(struct maar_pool* pool,
@@ -298,8 +324,8 @@ enum maar_pool_outcome maar_pool_place(struct maar_pool* pool,
     struct maar_arena* arena = maar_arena_enter(pool);
     enum maar_pool_outcome outcome = place(arena, request, made);
     maar_mutex_unlock(&arena->lock);
-    if (outcome == MAAR_POOL_NO_ROOM && maar_arena_set_is_divided(&pool->arenas)) {
-        outcome = place_elsewhere(pool, arena, patient, request, made);
+    if (outcome == MAAR_POOL_NO_ROOM && maar_pool_is_shared(pool)) {
+        outcome = place_among_threads(pool, arena, patient, request, made);
     }
     maar_check_if_asked(pool);
     return outcome;

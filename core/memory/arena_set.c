@@ -21,14 +21,44 @@ void maar_arena_set_destroy(struct maar_arena_set* set)
     maar_mutex_destroy(&set->lock);
 }
 
+/* Returns a number that no other thread has at the same time. */
+static uint64_t arena_tag(void)
+{
+    static _Thread_local const char here = 0;
+    return (uint64_t)(uintptr_t)&here;
+}
+
+/* Returns where the search for a thread in the table begins. */
+static uint32_t arena_hash(uint64_t tag)
+{
+    return (uint32_t)((tag * 0x9E3779B97F4A7C15u) >> 40);
+}
+
+uint32_t maar_known_thread_arena(const struct maar_known_threads* threads)
+{
+    const uint64_t tag = arena_tag();
+    const uint32_t hash = arena_hash(tag);
+    for (uint32_t i = 0; i < MAAR_KNOWN_THREADS; ++i) {
+        const struct maar_known_thread* thread = &threads->threads[(hash + i) % MAAR_KNOWN_THREADS];
+        const uint64_t known = maar_atomic64_load(&thread->tag);
+        if (known == 0) {
+            return MAAR_ARENAS;
+        }
+        if (known == tag) {
+            const uint32_t arena = maar_atomic32_load(&thread->arena);
+            return arena != 0 ? arena - 1 : MAAR_ARENAS;
+        }
+    }
+    return hash % MAAR_ARENAS;
+}
+
 /* Threads get numbers in the order of their first calls of this function. Nothing is done when a
  * thread ends: other threads use the memory in its arenas, and several threads may share a
  * number. */
 uint32_t maar_thread_arena(struct maar_known_threads* threads)
 {
-    static _Thread_local const char here = 0;
-    const uint64_t tag = (uint64_t)(uintptr_t)&here;
-    const uint32_t hash = (uint32_t)((tag * 0x9E3779B97F4A7C15u) >> 40);
+    const uint64_t tag = arena_tag();
+    const uint32_t hash = arena_hash(tag);
     for (uint32_t i = 0; i < MAAR_KNOWN_THREADS; ++i) {
         struct maar_known_thread* thread = &threads->threads[(hash + i) % MAAR_KNOWN_THREADS];
         uint64_t known = maar_atomic64_load(&thread->tag);

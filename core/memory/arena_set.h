@@ -92,6 +92,9 @@ void* maar_arena_set_add(struct maar_arena_set* set, uint32_t number, void* aren
  * its number when it first meets another thread. */
 uint32_t maar_thread_arena(struct maar_known_threads* threads);
 
+/* Returns the number of a thread that has one, or MAAR_ARENAS. */
+uint32_t maar_known_thread_arena(const struct maar_known_threads* threads);
+
 /* Allocates host memory for a placement that lacks it. Called under the owner's lock, which is
  * released for a time. The owner keeps the placement alive during that time, and places again
  * afterwards. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */

@@ -2,13 +2,14 @@
  * Blocks. A block is a VkDeviceMemory and its allocations. It is divided by a placement, or
  * dedicated to one allocation, or cut into pages by core/paging.
  *
- * A block belongs to the same arena as long as it exists. The arena's lock guards the counts and
+ * A block belongs to one arena at a time; see arena_adopt.h. The arena's lock guards the counts and
  * the placement. The map lock guards the mapping.
  */
 #ifndef MAAR_CORE_MEMORY_BLOCK_H
 #define MAAR_CORE_MEMORY_BLOCK_H
 
 #include "core/memory/device_memory.h"
+#include "core/memory/far_list.h"
 #include "core/memory/leaving.h"
 #include "core/placement/placement.h"
 #include "core/port_atomic.h"
@@ -32,19 +33,24 @@ struct maar_block_origin {
 /* A block, or the stand-in of a stitched allocation. A stand-in is in an arena's list of stitched
  * allocations. It has a page table, but no VkDeviceMemory and no id. */
 struct maar_block {
-    /* The members that placing and freeing use come first. */
-    maar_atomic_pointer arena;        /* the same arena as long as the block exists */
+    /* Other threads read these, and they seldom change. So they lie apart from what the arena's own
+     * threads write all the time. */
+    maar_atomic_pointer arena;        /* changes under the locks of both arenas */
     struct maar_placement* placement; /* NULL: dedicated, cut into pages, or a stand-in */
-    uint32_t at;                      /* index in the list of its arena */
-    uint32_t range_count;             /* allocations in the block, live or pending */
+    struct maar_pool* pool;
+    maar_atomic32 listing; /* the number of the arena, plus one, while far frees are listed, or 0 */
+    uint32_t at;           /* index in the list of its arena */
+    uint64_t apart[8];     /* padding */
+
+    uint32_t range_count; /* allocations in the block, live or pending */
     uint32_t pending_count;
-    uint32_t pin_count;   /* threads that have unlocked the arena and will return to the block */
-    uint32_t least_bound; /* in the arena's shape index; UINT32_MAX if it has none */
+    uint32_t pin_count;     /* threads that have unlocked the arena and will return to the block */
+    uint32_t listing_floor; /* far frees are listed no more at this range_count; 0: they are not */
+    uint32_t least_bound;   /* in the arena's shape index; UINT32_MAX if it has none */
     /* A free range of at most so many bytes changes neither the block's class in the block index
      * nor a bound in the shape index. */
     VkDeviceSize quiet_room;
     VkDeviceSize pending_bytes;
-    struct maar_pool* pool;
     VkDeviceMemory memory;
     VkDeviceSize size;
     uint64_t id;
@@ -76,6 +82,7 @@ struct maar_block {
     uint32_t map_calls;      /* calls of vkMapMemory */
     void* mapped;
     struct maar_mutex map_lock; /* guards these three members, and map_count of the block's slots */
+    struct maar_far_list far_list;
 };
 
 /* Whether a block is cut into pages. Its live bytes are then the bytes of pages in use. */

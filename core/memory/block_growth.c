@@ -123,6 +123,19 @@ VkDeviceSize maar_pool_least_block(const struct maar_pool* pool, VkDeviceSize re
     return maar_align_up(need, MAAR_BLOCK_ROUNDING);
 }
 
+/* Returns the bytes of the blocks of all arenas. */
+static VkDeviceSize held_by_all(struct maar_pool* pool)
+{
+    VkDeviceSize held = 0;
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        maar_mutex_lock(&arena->lock);
+        held += arena->block_bytes;
+        maar_mutex_unlock(&arena->lock);
+    }
+    return held;
+}
+
 /* Returns the best size of the next block. *least receives the smallest size that holds the
  * request; if the pool has a fixed block size, both are this size. */
 static VkDeviceSize size_for(struct maar_pool* pool, const struct maar_place_request* request,
@@ -134,6 +147,7 @@ static VkDeviceSize size_for(struct maar_pool* pool, const struct maar_place_req
     }
     struct maar_arena* arena = maar_arena_enter(pool);
     VkDeviceSize held = arena->block_bytes;
+    const bool has_moved = arena->has_moved;
     const VkDeviceSize with_pages = held + arena->dedicated_bytes;
     maar_mutex_unlock(&arena->lock);
     if (pool->stitches) {
@@ -142,6 +156,13 @@ static VkDeviceSize size_for(struct maar_pool* pool, const struct maar_place_req
     }
 
     VkDeviceSize size = maar_align_up(next_size(pool, held, *least), MAAR_BLOCK_ROUNDING);
+    if (has_moved) {
+        /* What other threads have allocated is divided now. The pool that holds it grows as it
+         * would for one thread. */
+        const VkDeviceSize step =
+            maar_align_up(next_size(pool, held_by_all(pool), *least), MAAR_BLOCK_ROUNDING);
+        size = step < size ? step : size;
+    }
     if (held >= pool->preferred_size && *least < size &&
         *least >= pool->preferred_size / LARGE_SHARE) {
         size = size / *least * *least;
@@ -209,8 +230,8 @@ static enum maar_pool_outcome announce_block(struct maar_pool* pool,
             announced = true;
             ++arena->creating_count;
             (void)maar_atomic32_add(&pool->creating_count, 1);
-            outcome = maar_arena_reserve_list(arena) == VK_SUCCESS ? MAAR_POOL_CHANGED
-                                                                   : MAAR_POOL_NO_HOST_MEMORY;
+            outcome = maar_arena_reserve_list(arena, 0) == VK_SUCCESS ? MAAR_POOL_CHANGED
+                                                                      : MAAR_POOL_NO_HOST_MEMORY;
         } else if (may_wait) {
             outcome = MAAR_POOL_WAIT;
         }

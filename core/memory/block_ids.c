@@ -118,6 +118,15 @@ const struct maar_block* maar_block_ids_find(struct maar_block_ids* ids, uint64_
     return own ? block : NULL;
 }
 
+struct maar_arena* maar_block_ids_find_arena(struct maar_block_ids* ids, uint64_t id)
+{
+    maar_mutex_lock(&ids->lock);
+    const struct maar_block* block = search_chain(ids, id);
+    struct maar_arena* arena = block != NULL ? maar_atomic_pointer_load(&block->arena) : NULL;
+    maar_mutex_unlock(&ids->lock);
+    return arena;
+}
+
 struct maar_arena* maar_block_ids_hold_arena(MaarAllocator allocator, uint64_t id)
 {
     struct maar_block_ids* ids = &allocator->block_ids;

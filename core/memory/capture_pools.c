@@ -6,13 +6,16 @@
 #include "core/memory/captured_arena.h"
 #include "core/memory/captured_driver.h"
 #include "core/memory/pool_list.h"
+#include "core/memory/pool_walk.h"
 
 void maar_capture_start(MaarAllocator allocator, struct maar_capture_log* log)
 {
     maar_capture_log_open(log);
     for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {
+        maar_pool_begin_walk(pool);
         maar_capture_pool(pool, log);
+        maar_pool_end_walk(pool);
     }
     maar_capture_budgets(allocator);
 }
@@ -22,6 +25,12 @@ bool maar_capture_stop(MaarAllocator allocator, MaarCaptureKind last, MaarCaptur
     struct maar_capture_log* const log = maar_atomic_pointer_load(&allocator->capture);
     if (log == NULL || !maar_capture_log_turn(log, MAAR_CAPTURE_RUNNING, MAAR_CAPTURE_CHANGING)) {
         return false;
+    }
+    /* Threads that began a free before the capture may have listed it since then. */
+    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
+         pool = maar_pool_next(allocator, pool)) {
+        maar_pool_begin_walk(pool);
+        maar_pool_end_walk(pool);
     }
     maar_capture_log_close(log);
     for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;

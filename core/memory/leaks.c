@@ -156,8 +156,10 @@ static void empty_arena(struct maar_arena* arena)
 
 void maar_pool_empty(struct maar_pool* pool)
 {
+    maar_pool_begin_walk(pool);
     for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
          arena = maar_pool_next_arena(pool, arena->number + 1)) {
         empty_arena(arena);
     }
+    maar_pool_end_walk(pool);
 }

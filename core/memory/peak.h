@@ -5,7 +5,8 @@
  * peak is noticed where an arena is about to lose live bytes, because only then can there be one:
  * it is the sum of the floors, with the live bytes of this arena in the place of its floor. The
  * peak is exact where one arena is in use. It falls short by a sixteenth of what lives in each
- * other arena, and by 8 MiB, at most. It is never too high.
+ * other arena, and by 8 MiB, at most. It is never above the bytes of the blocks. It contains far
+ * frees (far_list.h) that are still listed.
  */
 #ifndef MAAR_CORE_MEMORY_PEAK_H
 #define MAAR_CORE_MEMORY_PEAK_H

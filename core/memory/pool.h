@@ -8,6 +8,7 @@
 
 #include "core/memory/arena.h"
 #include "core/memory/arena_set.h"
+#include "core/memory/pool_walk.h"
 #include "core/time/retire.h"
 
 /* A pool of one memory type. */
@@ -24,6 +25,7 @@ struct maar_pool {
     uint32_t number; /* of a default pool: its place among those of its type */
     bool device_local;
     bool heavy_checks; /* the allocator was created with them */
+    maar_atomic32 met; /* whether threads have met in the pool */
     bool plain; /* min_alignment and atom are 1: a request of a known kind is placed unchanged */
     uint32_t type_index;
     uint32_t heap_index;
@@ -55,7 +57,8 @@ struct maar_pool {
     struct maar_condition block_ended; /* of the set's lock: signalled when ended_count has risen */
     maar_atomic32 empty_count;         /* empty blocks, and their bytes */
     maar_atomic64 empty_bytes;
-    float priority; /* under the lock of the set of arenas */
+    maar_atomic32 walk_count; /* threads for which no block may change its arena */
+    float priority;           /* under the lock of the set of arenas */
     struct maar_arena_set arenas;
     struct maar_arena* first_arena;
 };
@@ -72,12 +75,20 @@ static inline struct maar_arena* maar_pool_next_arena(const struct maar_pool* po
     return maar_arena_set_next(&pool->arenas, number);
 }
 
+/* Whether threads have met in the pool. Until then it has one arena, and no far frees are listed.
+ */
+static inline bool maar_pool_is_shared(const struct maar_pool* pool)
+{
+    return maar_atomic32_load(&pool->met) != 0;
+}
+
 /* Locks and returns the arena that this thread allocates from. */
 static inline struct maar_arena* maar_arena_enter(struct maar_pool* pool)
 {
-    return maar_arena_set_try_first(&pool->arenas, &pool->first_arena->lock)
-               ? pool->first_arena
-               : maar_arena_enter_own(pool);
+    struct maar_arena* first = pool->first_arena;
+    return !maar_pool_is_shared(pool) && maar_mutex_try_lock(&first->lock)
+               ? first
+               : maar_arena_enter_shared(pool);
 }
 
 #endif

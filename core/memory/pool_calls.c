@@ -92,10 +92,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, Maar
     if (!device->facts.pageable_memory) {
         return VK_INCOMPLETE;
     }
+    maar_pool_begin_walk(own);
     for (struct maar_arena* arena = maar_pool_next_arena(own, 0); arena != NULL;
          arena = maar_pool_next_arena(own, arena->number + 1)) {
         set_arena_priority(device, arena, priority);
     }
+    maar_pool_end_walk(own);
     return VK_SUCCESS;
 }
 

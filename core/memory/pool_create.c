@@ -203,6 +203,10 @@ void maar_pool_free(struct maar_pool* pool)
     for (uint32_t i = 0; i < MAAR_ARENAS; ++i) {
         struct maar_arena* arena = maar_arena_set_at(&pool->arenas, i);
         if (arena != NULL) {
+            /* Blocks that have left may still stand in its list. They must not do so for ever. */
+            maar_mutex_lock(&arena->lock);
+            maar_arena_take_in(arena);
+            maar_mutex_unlock(&arena->lock);
             maar_arena_keep(arena);
         }
     }

@@ -7,39 +7,13 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/captured_slot.h"
+#include "core/memory/far_list.h"
 #include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
+#include "core/memory/range_end.h"
 #include "core/memory/slot_home.h"
-
-/* Notes in the arena's indexes that a block now has a free range of this many bytes. */
-static inline void note_free_range(struct maar_arena* arena, struct maar_block* block,
-                                   VkDeviceSize room)
-{
-    const uint32_t value = maar_size_class(room);
-    if (arena->block_index.levels[block->at] < value) {
-        maar_block_index_set(&arena->block_index, block, value);
-    }
-    if (block->least_bound < room) {
-        maar_arena_raise_bounds(arena, block, room);
-    }
-    maar_block_set_quiet(block, room);
-}
-
-/* Frees a range of a block. Returns false if there is no such range. */
-static inline bool release_range(struct maar_arena* arena, struct maar_block* block, uint32_t node)
-{
-    VkDeviceSize room = 0;
-    const bool known = maar_placement_free_into(block->placement, node, &room);
-    if (--block->range_count == 0) {
-        maar_arena_count_empty(arena, block, true);
-    }
-    if (room > block->quiet_room) {
-        note_free_range(arena, block, room);
-    }
-    return known;
-}
 
 /* Whether a pool has more bytes in empty blocks than it keeps. */
 static bool has_surplus(const struct maar_pool* pool)
@@ -146,7 +120,7 @@ MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t inde
         maar_arena_unlink_dedicated(arena, block);
         rest.leaving = block;
     } else {
-        rest.unknown = !release_range(arena, block, slot->node);
+        rest.unknown = !maar_release_range(arena, block, slot->node);
         rest.emptied = block->range_count == 0;
         if (rest.emptied) {
             rest.leaving = pick_leaving(arena, block, slot->made_block, end);
@@ -186,6 +160,10 @@ char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot
 
 char* maar_pool_free_live(struct maar_slot* slot, uint32_t index)
 {
+    const struct maar_block* block = maar_slot_block(slot);
+    if (maar_pool_is_shared(block->pool) && maar_far_free(block->pool->allocator, slot, index)) {
+        return NULL;
+    }
     const struct slot_rest rest = take_slot_off(slot, index, MAAR_SLOT_END_LIVE);
     finish_slot(&rest, MAAR_SLOT_END_LIVE);
     return rest.name;

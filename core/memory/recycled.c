@@ -1,8 +1,9 @@
 /*
  * Headers of blocks and arenas: see recycled.h.
  *
- * A thread that reads a header late uses only its lock and, of a block, its arena. These stay valid
- * from one use of the header to the next. All other members are set to zero before each use.
+ * A thread that reads a header late uses only its lock, its list of far frees (far_list.h) and, of
+ * a block, its arena. These stay valid from one use of the header to the next. All other members
+ * are set to zero before each use.
  */
 #include "core/memory/recycled.h"
 
@@ -45,12 +46,11 @@ struct maar_block* maar_block_header_take(struct maar_arena* arena)
 
 void maar_block_header_keep(struct maar_block* block)
 {
-    enum {
-        FIRST = offsetof(struct maar_block, placement),
-        LAST = offsetof(struct maar_block, map_lock)
-    };
+    enum { FIRST = offsetof(struct maar_block, at), LAST = offsetof(struct maar_block, map_lock) };
     MaarAllocator allocator = block->pool->allocator;
+    maar_atomic32_store_ordered(&block->listing, 0);
     memset((char*)block + FIRST, 0, LAST - FIRST);
+    block->placement = NULL;
     maar_mutex_lock(&allocator->list_lock);
     block->next = allocator->spare_blocks;
     allocator->spare_blocks = block;
@@ -81,6 +81,7 @@ struct maar_arena* maar_arena_take(struct maar_pool* pool, uint32_t number)
         arena = new_arena(allocator);
     }
     if (arena != NULL) {
+        maar_atomic_pointer_store(&arena->far_block, NULL);
         arena->next_spare = NULL;
         arena->pool = pool;
         arena->number = number;
@@ -92,7 +93,7 @@ struct maar_arena* maar_arena_take(struct maar_pool* pool, uint32_t number)
 void maar_arena_keep(struct maar_arena* arena)
 {
     MaarAllocator allocator = arena->pool->allocator;
-    const size_t kept = sizeof arena->lock;
+    const size_t kept = offsetof(struct maar_arena, next_spare);
     memset((char*)arena + kept, 0, sizeof *arena - kept);
     maar_mutex_lock(&allocator->list_lock);
     arena->next_spare = allocator->spare_arenas;

@@ -5,10 +5,11 @@
  *
  * The home of a slot changes under the locks of both arenas, and under the map lock of the block
  * that it leaves, while the slot is not mapped. So a thread that holds the lock of a slot's arena,
- * or the map lock of its block, reads a home that does not change. A thread finds the block, locks,
- * and reads the home again, since the slot may have moved before the lock was held. The old block
- * may have been released by then, and its header may serve another arena. Headers are never freed
- * before the allocator ends (recycled.h), so the old lock can still be taken.
+ * or the map lock of its block, reads a home that does not change. A block may move to another
+ * arena too, under the locks of both (arena_adopt.h). A thread finds the block, locks its arena,
+ * and reads both again, since the slot or the block may have moved before the lock was held. The
+ * old block may have been released by then, and its header may serve another arena. Headers are
+ * never freed before the allocator ends (recycled.h), so the old lock can still be taken.
  *
  * Two arenas are locked in the order of their addresses, which never change.
  */

@@ -283,15 +283,17 @@ static void walk_arena_blocks(struct snapshot_walk* walk, const struct maar_aren
     sum->pending.count -= walk->held_runs;
 }
 
-static void walk_pool_blocks(struct snapshot_walk* walk, const struct maar_pool* pool,
+static void walk_pool_blocks(struct snapshot_walk* walk, struct maar_pool* pool,
                              struct maar_dump_totals* sum)
 {
+    maar_pool_begin_walk(pool);
     for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
          arena = maar_pool_next_arena(pool, arena->number + 1)) {
         maar_mutex_lock(&arena->lock);
         walk_arena_blocks(walk, arena, sum);
         maar_mutex_unlock(&arena->lock);
     }
+    maar_pool_end_walk(pool);
 }
 
 /* Returns a record with this room, or NULL when host memory is short. Sets the walk's arrays to the

@@ -94,13 +94,15 @@ void maar_sort_blocks(void* elements, size_t count, size_t size, size_t id_offse
 
 _Static_assert(sizeof(MaarBlockInfo) <= MAAR_SORT_MOST, "maar_sort_blocks can sort this element");
 
-static void list_pool_blocks(const struct maar_pool* pool, struct block_list* list)
+static void list_pool_blocks(struct maar_pool* pool, struct block_list* list)
 {
     const uint32_t first = list->count;
+    maar_pool_begin_walk(pool);
     for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
          arena = maar_pool_next_arena(pool, arena->number + 1)) {
         list_arena_blocks(arena, list);
     }
+    maar_pool_end_walk(pool);
     const uint32_t end = list->count < list->capacity ? list->count : list->capacity;
     if (list->out != NULL && end > first) {
         maar_sort_blocks(&list->out[first], end - first, sizeof list->out[0],
@@ -228,13 +230,24 @@ static bool list_ranges_of(MaarAllocator allocator, uint64_t block_id, struct ra
     if (arena == NULL) {
         return false;
     }
-    maar_mutex_lock(&arena->lock);
-    const struct maar_block* block = maar_block_ids_find(&allocator->block_ids, block_id, arena);
-    if (block != NULL) {
-        list_block_ranges(block, list);
+    struct maar_pool* pool = arena->pool;
+    const struct maar_block* block = NULL;
+    bool moved = true;
+    maar_pool_begin_walk(pool);
+    while (moved) {
+        maar_mutex_lock(&arena->lock);
+        block = maar_block_ids_find(&allocator->block_ids, block_id, arena);
+        if (block != NULL) {
+            list_block_ranges(block, list);
+        }
+        maar_mutex_unlock(&arena->lock);
+        /* The block may have moved before the walk began, and does not move now. */
+        struct maar_arena* now = maar_block_ids_find_arena(&allocator->block_ids, block_id);
+        moved = block == NULL && now != NULL && now != arena;
+        arena = moved ? now : arena;
     }
-    maar_mutex_unlock(&arena->lock);
-    maar_pool_leave(allocator, arena->pool);
+    maar_pool_end_walk(pool);
+    maar_pool_leave(allocator, pool);
     return block != NULL;
 }
 

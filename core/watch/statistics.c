@@ -71,14 +71,16 @@ static VkDeviceSize add_arena(struct maar_arena* arena, MaarStatistics* sum)
 }
 
 /* Adds the totals of one pool. */
-static void add_pool(const struct maar_pool* pool, MaarStatistics* sum)
+static void add_pool(struct maar_pool* pool, MaarStatistics* sum)
 {
     const VkDeviceSize before = sum->allocationBytes;
     VkDeviceSize pending = 0;
+    maar_pool_begin_walk(pool);
     for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
          arena = maar_pool_next_arena(pool, arena->number + 1)) {
         pending += add_arena(arena, sum);
     }
+    maar_pool_end_walk(pool);
     /* The pages of pending stitched allocations were counted as live with the blocks of these
      * pages. Here their bytes become pending. */
     const VkDeviceSize live = sum->allocationBytes - before;
@@ -232,8 +234,9 @@ static bool visit_detail(void* context, const MaarRangeInfo* info)
     return true;
 }
 
-static void walk_pool(const struct maar_pool* pool, struct detail_walk* walk)
+static void walk_pool(struct maar_pool* pool, struct detail_walk* walk)
 {
+    maar_pool_begin_walk(pool);
     for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
          arena = maar_pool_next_arena(pool, arena->number + 1)) {
         maar_mutex_lock(&arena->lock);
@@ -258,6 +261,7 @@ static void walk_pool(const struct maar_pool* pool, struct detail_walk* walk)
         }
         maar_mutex_unlock(&arena->lock);
     }
+    maar_pool_end_walk(pool);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator, MaarPool pool,

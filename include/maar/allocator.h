@@ -1063,8 +1063,9 @@ typedef struct MaarStatistics {
     VkDeviceSize peakBlockBytes;
     /** Most allocationBytes since the last maarResetPeaks. The figure is exact while one thread
      * allocates from one pool. Where several threads or pools are in use, it may fall short by a
-     * sixteenth of what lives in each of the others, at most 8 MiB each. It is never above
-     * peakBlockBytes. Allocator-wide statistics only. */
+     * sixteenth of what lives in each of the others, at most 8 MiB each, or contain a few
+     * allocations of each block that one thread made and another one has just freed. It is never
+     * above peakBlockBytes. Allocator-wide statistics only. */
     VkDeviceSize peakAllocationBytes;
     /** Most blocks since the last maarResetPeaks. Allocator-wide statistics only. */
     uint32_t peakBlockCount;
