@@ -19,14 +19,11 @@ enum {
     /* The number of nodes of a new placement. It suffices for the reset of a buddy forest of any
      * size. */
     PLACEMENT_FIRST_NODES = 56,
-    /* The size of a cache line in bytes. The nodes begin at a multiple of this size, so that no
-     * node lies in two cache lines. */
-    PLACEMENT_CACHE_LINE = 64,
-    /* The maximum number of nodes. It leaves one bit of a link for PLACEMENT_LINK_FREE. */
-    PLACEMENT_MOST_NODES = INT32_MAX,
-    /* Storage grows by an eighth. So growth leaves about a ninth of the nodes unused, and a node is
-     * copied about eight times in a growing placement. */
-    PLACEMENT_GROWTH_DIVISOR = 8,
+    /* A new segment has a sixteenth of the nodes that there are, and at least
+     * PLACEMENT_LEAST_NODES. So growth leaves at most a seventeenth of the nodes unused, and
+     * PLACEMENT_SEGMENTS segments hold 200 million nodes. */
+    PLACEMENT_GROWTH_DIVISOR = 16,
+    PLACEMENT_LEAST_NODES = 16,
 };
 
 static uint32_t placement_bins_for(MaarPlacementStrategy strategy, VkDeviceSize size)
@@ -41,53 +38,65 @@ static uint32_t placement_bins_for(MaarPlacementStrategy strategy, VkDeviceSize 
     }
 }
 
-/* Returns the size of the storage in bytes, or UINT64_MAX if a link cannot name that many nodes. */
-static uint64_t placement_storage_size(uint64_t nodes, uint32_t bins)
+/* Returns the size of the storage of a segment in bytes: a node more for its description, and
+ * another for its alignment. */
+static size_t placement_segment_size(uint32_t nodes)
 {
-    if (nodes > PLACEMENT_MOST_NODES) {
-        return UINT64_MAX;
-    }
-    return PLACEMENT_CACHE_LINE + nodes * sizeof(struct placement_node) + bins * sizeof(uint32_t);
+    return ((size_t)nodes + 2) * sizeof(struct placement_node);
 }
 
-static void placement_adopt(struct maar_placement* placement, void* memory, uint32_t capacity,
-                            uint32_t bins)
+/* Adds a segment whose storage has this size. Nodes begin at a multiple of their size, so no node
+ * lies in two cache lines. */
+static void placement_add_segment(struct maar_placement* placement, void* memory, size_t size)
 {
-    const uintptr_t skipped = (0 - (uintptr_t)memory) & (PLACEMENT_CACHE_LINE - 1);
-    struct placement_node* nodes = (void*)((char*)memory + skipped);
-    uint32_t* heads = (uint32_t*)(void*)(nodes + capacity);
-    if (placement->touched_slots != 0) {
-        memcpy(nodes, placement->nodes, placement->touched_slots * sizeof(*nodes));
+    const uint32_t number = placement->segments;
+    const uintptr_t node_size = sizeof(struct placement_node);
+    const uintptr_t description = ((uintptr_t)memory + node_size - 1) & ~(node_size - 1);
+    struct placement_segment* segment = (void*)description;
+    segment->memory = memory;
+    segment->count = (uint32_t)(size / sizeof(struct placement_node)) - 2;
+    placement->bases[number] =
+        description + node_size - (uintptr_t)placement_segment_begin(number) * 8;
+    placement->segments = number + 1;
+    placement->capacity += segment->count;
+    placement->fresh_left += segment->count;
+    if (number != 0 && placement->fresh_slot == placement->fresh_end) {
+        placement->fresh_slot = placement_segment_begin(number);
+        placement->fresh_end = placement_segment_end(placement, number);
+        placement->touched_end = placement->fresh_slot;
     }
+}
+
+/* Takes longer bins into use. Returns the memory of the old ones, or NULL. */
+static void* placement_adopt_bins(struct maar_placement* placement, void* memory, uint32_t bins)
+{
+    uint32_t* heads = memory;
+    void* old = placement->bins;
     for (uint32_t bin = 0; bin < bins; ++bin) {
         heads[bin] = bin < placement->bin_count ? placement->bins[bin] : PLACEMENT_NONE;
     }
-    placement->slots_left += capacity - placement->capacity;
-    placement->storage = memory;
-    placement->nodes = nodes;
-    maar_atomic_pointer_store(&placement->nodes_now, nodes);
     placement->bins = heads;
-    placement->capacity = capacity;
     placement->bin_count = bins;
+    return old;
 }
 
 static void placement_set_border(struct maar_placement* placement)
 {
-    placement->nodes[PLACEMENT_NONE] =
+    *placement_at(placement, PLACEMENT_NONE) =
         (struct placement_node){.where = placement_meta(PLACEMENT_DEAD, 0, 0)};
-    placement->used_slots = 1;
-    placement->slots_left = placement->capacity - 1;
-    if (placement->touched_slots == 0) {
-        placement->touched_slots = 1;
-    }
+    memset(placement->fast_ends, 0, sizeof(placement->fast_ends));
+    placement->fresh_end = placement_segment_end(placement, 0);
+    placement->fresh_left = placement->capacity - 1;
+    placement_pass_fresh(placement, PLACEMENT_NONE);
 }
 
 /* Counts the nodes that are retired, or that the next reset retires. */
 static uint32_t placement_count_old(const struct maar_placement* placement)
 {
     uint32_t count = 0;
-    for (uint32_t slot = 1; slot < placement->touched_slots; ++slot) {
-        count += (placement->nodes[slot].where & PLACEMENT_ERA_MASK) >= PLACEMENT_OLD_ERA;
+    uint32_t slot = PLACEMENT_SLOT_STEP;
+    for (; slot < placement->touched_end; slot = placement_slot_after(placement, slot)) {
+        count += (placement_at(placement, slot)->where & PLACEMENT_ERA_MASK) >= PLACEMENT_OLD_ERA;
     }
     return count;
 }
@@ -99,16 +108,17 @@ bool maar_placement_can_reset(struct maar_placement* placement)
     }
     const uint32_t old =
         placement->has_old ? placement_count_old(placement) : placement->retired_slots;
-    placement->wanted_slots = PLACEMENT_FIRST_NODES;
-    return placement->capacity - old >= PLACEMENT_FIRST_NODES;
+    placement->wanted_capacity = old + PLACEMENT_FIRST_NODES;
+    return placement->capacity >= placement->wanted_capacity;
 }
 
 /* Retires the nodes that a reset would use again too often. */
 static void placement_retire_old(struct maar_placement* placement)
 {
     placement->retired_slots = 0;
-    for (uint32_t slot = 1; slot < placement->touched_slots; ++slot) {
-        struct placement_node* node = &placement->nodes[slot];
+    uint32_t slot = PLACEMENT_SLOT_STEP;
+    for (; slot < placement->touched_end; slot = placement_slot_after(placement, slot)) {
+        struct placement_node* node = placement_at(placement, slot);
         if ((node->where & PLACEMENT_ERA_MASK) >= PLACEMENT_OLD_ERA) {
             placement_retire(node);
             ++placement->retired_slots;
@@ -124,14 +134,14 @@ void maar_placement_reset(struct maar_placement* placement)
         placement_retire_old(placement);
     }
     placement_set_border(placement);
-    placement->slots_left -= placement->retired_slots;
+    placement->fresh_left -= placement->retired_slots;
     placement->free_slot = PLACEMENT_NONE;
     placement->range_count = 0;
     placement->used_size = 0;
     placement->free_extent = placement->size << PLACEMENT_SIZE_SHIFT;
-    for (uint32_t bin = placement_bin_next(placement, 0); bin != UINT32_MAX;
+    for (size_t bin = placement_bin_next(placement, PLACEMENT_BIN_BASE); bin != PLACEMENT_NO_BIN;
          bin = placement_bin_next(placement, bin + 1)) {
-        placement->bins[bin] = PLACEMENT_NONE;
+        *placement_bin_head(placement, bin) = PLACEMENT_NONE;
     }
     placement->bin_summary = 0;
     memset(placement->bin_words, 0, sizeof(placement->bin_words));
@@ -148,6 +158,38 @@ void maar_placement_reset(struct maar_placement* placement)
     }
 }
 
+VkResult maar_placement_open(struct maar_placement* placement,
+                             const struct maar_placement_info* info,
+                             const VkAllocationCallbacks* callbacks)
+{
+    const uint32_t bins = placement_bins_for(info->strategy, info->size);
+    const size_t size = placement_segment_size(PLACEMENT_FIRST_NODES);
+    uint32_t* heads = maar_host_calloc(callbacks, bins + 1, sizeof(*heads));
+    void* memory = maar_host_alloc(callbacks, size);
+    if (heads == NULL || memory == NULL) {
+        maar_host_free(callbacks, memory);
+        maar_host_free(callbacks, heads);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    placement->strategy = info->strategy;
+    placement->size = info->size;
+    placement->granularity =
+        info->granularity < MAAR_RANGE_MAX_SIZE ? info->granularity : MAAR_RANGE_MAX_SIZE;
+    placement->bins = heads;
+    placement->bin_count = bins;
+    placement_add_segment(placement, memory, size);
+    maar_placement_reset(placement);
+    return VK_SUCCESS;
+}
+
+void maar_placement_close(struct maar_placement* placement, const VkAllocationCallbacks* callbacks)
+{
+    for (uint32_t segment = 0; segment < placement->segments; ++segment) {
+        maar_host_free(callbacks, placement_segment(placement, segment)->memory);
+    }
+    maar_host_free(callbacks, placement->bins);
+}
+
 VkResult maar_placement_create(const struct maar_placement_info* info,
                                const VkAllocationCallbacks* callbacks,
                                struct maar_placement** placement)
@@ -157,19 +199,11 @@ VkResult maar_placement_create(const struct maar_placement_info* info,
     if (created == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    const uint32_t bins = placement_bins_for(info->strategy, info->size);
-    const size_t size = (size_t)placement_storage_size(PLACEMENT_FIRST_NODES, bins);
-    void* memory = maar_host_alloc(callbacks, size);
-    if (memory == NULL) {
+    const VkResult result = maar_placement_open(created, info, callbacks);
+    if (result != VK_SUCCESS) {
         maar_host_free(callbacks, created);
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
+        return result;
     }
-    created->strategy = info->strategy;
-    created->size = info->size;
-    created->granularity =
-        info->granularity < MAAR_RANGE_MAX_SIZE ? info->granularity : MAAR_RANGE_MAX_SIZE;
-    placement_adopt(created, memory, PLACEMENT_FIRST_NODES, bins);
-    maar_placement_reset(created);
     *placement = created;
     return VK_SUCCESS;
 }
@@ -178,15 +212,15 @@ void maar_placement_destroy(struct maar_placement* placement,
                             const VkAllocationCallbacks* callbacks)
 {
     if (placement != NULL) {
-        maar_host_free(callbacks, placement->storage);
+        maar_placement_close(placement, callbacks);
         maar_host_free(callbacks, placement);
     }
 }
 
 static bool placement_is_live(const struct maar_placement* placement, uint32_t node)
 {
-    return node < placement->used_slots &&
-           placement_state(&placement->nodes[node]) == PLACEMENT_LIVE;
+    return placement_is_used(placement, node) &&
+           placement_state(placement_at(placement, node)) == PLACEMENT_LIVE;
 }
 
 enum maar_place_outcome maar_placement_allocate(struct maar_placement* placement,
@@ -194,20 +228,17 @@ enum maar_place_outcome maar_placement_allocate(struct maar_placement* placement
                                                 struct maar_placement_range* range)
 {
     range->node = MAAR_PLACEMENT_NO_NODE;
-    switch (placement->strategy) {
-    case MAAR_PLACEMENT_STRATEGY_BUDDY:
-        return maar_buddy_allocate(placement, request, range);
-    case MAAR_PLACEMENT_STRATEGY_LINEAR:
-        return maar_linear_allocate(placement, request, range);
-    default:
+    if (placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF) {
         return maar_tlsf_allocate(placement, request, range);
     }
+    return placement->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY
+               ? maar_buddy_allocate(placement, request, range)
+               : maar_linear_allocate(placement, request, range);
 }
 
 void maar_placement_prefetch(const struct maar_placement* placement, uint32_t node)
 {
-    const struct placement_node* nodes = maar_atomic_pointer_load(&placement->nodes_now);
-    MAAR_PREFETCH(&nodes[node]);
+    MAAR_PREFETCH(placement_at(placement, node));
 }
 
 bool maar_placement_free(struct maar_placement* placement, uint32_t node)
@@ -216,12 +247,80 @@ bool maar_placement_free(struct maar_placement* placement, uint32_t node)
     return maar_placement_free_into(placement, node, &size);
 }
 
-bool maar_placement_free_into(struct maar_placement* placement, uint32_t node, VkDeviceSize* size)
+/* Frees a node that the fast path does not free, or that is not live. */
+MAAR_NOINLINE bool placement_free_slow(struct maar_placement* placement, uint32_t slot,
+                                       VkDeviceSize* size)
 {
-    if (!placement_is_live(placement, node)) {
+    if (!placement_is_live(placement, slot)) {
         return false;
     }
-    *size = placement_free_live(placement, node) >> PLACEMENT_SIZE_SHIFT;
+    *size = placement_free_live(placement, slot);
+    return true;
+}
+
+/* The last step of the fast path after a free range has grown, where it may stay in its bin or be
+ * the first in it. */
+MAAR_NOINLINE bool placement_end_grown_slow(struct maar_placement* placement,
+                                            struct placement_node* node, uint32_t slot,
+                                            uint64_t old)
+{
+    placement_tlsf_move(placement, node, slot, old);
+    return true;
+}
+
+/* The last step of the fast path after a free range has grown: moves it to its bin. */
+MAAR_NOINLINE bool placement_end_grown(struct maar_placement* placement,
+                                       struct placement_node* node, uint32_t slot, uint64_t old)
+{
+    if (!placement_tlsf_moves_freely(node, old)) {
+        return placement_end_grown_slow(placement, node, slot, old);
+    }
+    placement_tlsf_move_freely(placement, node, slot);
+    return true;
+}
+
+/* Frees a node between two free nodes. */
+MAAR_NOINLINE bool placement_free_between(struct maar_placement* placement,
+                                          struct placement_node* node, uint32_t slot,
+                                          uint64_t extent, VkDeviceSize* size)
+{
+    *size = maar_tlsf_absorb(placement, node, slot, extent) >> PLACEMENT_SIZE_SHIFT;
+    return true;
+}
+
+/* Frees a node beside one or two free nodes. */
+MAAR_NOINLINE bool placement_free_joined(struct maar_placement* placement,
+                                         struct placement_node* node, uint32_t slot,
+                                         uint64_t extent, VkDeviceSize* size)
+{
+    placement_tlsf_clear(node);
+    if ((node->prev & node->next & PLACEMENT_LINK_FREE) != 0) {
+        return placement_free_between(placement, node, slot, extent, size);
+    }
+    const struct placement_tlsf_joined joined =
+        placement_tlsf_join_one(placement, node, slot, extent);
+    *size = placement_size(joined.node);
+    return placement_end_grown(placement, joined.node, joined.slot, joined.old);
+}
+
+bool maar_placement_free_into(struct maar_placement* placement, uint32_t slot, VkDeviceSize* size)
+{
+    if (slot >= placement->fast_ends[slot >> PLACEMENT_SEGMENT_SHIFT] ||
+        slot % PLACEMENT_SLOT_STEP != 0) {
+        return placement_free_slow(placement, slot, size);
+    }
+    struct placement_node* node = placement_at(placement, slot);
+    if (placement_state(node) != PLACEMENT_LIVE || !placement_tlsf_frees_fast(node)) {
+        return placement_free_slow(placement, slot, size);
+    }
+    const uint64_t extent = placement_tlsf_extent(node);
+    placement_tlsf_count_out(placement, node, extent);
+    if (placement_tlsf_has_free_neighbour(node)) {
+        return placement_free_joined(placement, node, slot, extent, size);
+    }
+    const uint64_t generation = (node->extent & PLACEMENT_GENERATION_MASK) + 1;
+    placement_tlsf_free_alone(placement, node, slot, node->where, extent, generation);
+    *size = extent >> PLACEMENT_SIZE_SHIFT;
     return true;
 }
 
@@ -247,7 +346,7 @@ bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
     if (!placement_is_live(placement, node)) {
         return false;
     }
-    const struct placement_node* live = &placement->nodes[node];
+    const struct placement_node* live = placement_at(placement, node);
     range->offset = placement_offset(live);
     range->size = placement_size(live);
     range->node = node;
@@ -257,41 +356,45 @@ bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
     return true;
 }
 
+/* Returns whether the space is to grow beyond the sizes that have bins. */
+static bool placement_wants_bins(const struct maar_placement* placement)
+{
+    return placement->wanted_bins > placement->bin_count;
+}
+
 size_t maar_placement_storage_wanted(const struct maar_placement* placement)
 {
-    const uint64_t capacity = placement->capacity;
-    uint64_t nodes = capacity + capacity / PLACEMENT_GROWTH_DIVISOR + 1;
-    if (nodes < capacity + placement->wanted_slots) {
-        nodes = capacity + placement->wanted_slots;
+    if (placement_wants_bins(placement)) {
+        return placement->wanted_bins * sizeof(uint32_t);
     }
-    if (nodes > PLACEMENT_MOST_NODES && capacity + placement->wanted_slots < PLACEMENT_MOST_NODES) {
-        nodes = PLACEMENT_MOST_NODES;
+    if (placement->segments == PLACEMENT_SEGMENTS) {
+        return SIZE_MAX;
     }
-    const uint32_t bins = placement->bin_count > placement->wanted_bins ? placement->bin_count
-                                                                        : placement->wanted_bins;
-    const uint64_t size = placement_storage_size(nodes, bins);
-    return size < SIZE_MAX ? (size_t)size : SIZE_MAX;
+    uint32_t nodes = placement->capacity / PLACEMENT_GROWTH_DIVISOR;
+    nodes = nodes > PLACEMENT_LEAST_NODES ? nodes : PLACEMENT_LEAST_NODES;
+    if (placement->wanted_capacity > placement->capacity + nodes) {
+        nodes = placement->wanted_capacity - placement->capacity;
+    }
+    return placement_segment_size(nodes < PLACEMENT_SEGMENT_NODES ? nodes
+                                                                  : PLACEMENT_SEGMENT_NODES);
 }
 
 void* maar_placement_storage_give(struct maar_placement* placement, void* memory, size_t size)
 {
-    const uint32_t bin_choices[2] = {placement->wanted_bins, placement->bin_count};
-    for (uint32_t i = 0; i < 2; ++i) {
-        const uint32_t bins = bin_choices[i];
-        const uint64_t other_bytes = PLACEMENT_CACHE_LINE + bins * sizeof(uint32_t);
-        if (bins < placement->bin_count || size < other_bytes) {
-            continue;
-        }
-        const uint64_t nodes = (size - other_bytes) / sizeof(struct placement_node);
-        const bool is_larger = nodes > placement->capacity ||
-                               (nodes == placement->capacity && bins > placement->bin_count);
-        if (is_larger && nodes <= PLACEMENT_MOST_NODES) {
-            void* old = placement->storage;
-            placement_adopt(placement, memory, (uint32_t)nodes, bins);
-            return old;
-        }
+    if (placement_wants_bins(placement)) {
+        const size_t bins = size / sizeof(uint32_t);
+        return bins >= placement->wanted_bins
+                   ? placement_adopt_bins(placement, memory, placement->wanted_bins)
+                   : memory;
     }
-    return memory;
+    if (placement->segments == PLACEMENT_SEGMENTS ||
+        placement->wanted_capacity <= placement->capacity ||
+        size < placement_segment_size(PLACEMENT_LEAST_NODES) ||
+        size > placement_segment_size(PLACEMENT_SEGMENT_NODES)) {
+        return memory;
+    }
+    placement_add_segment(placement, memory, size);
+    return NULL;
 }
 
 void maar_placement_totals(const struct maar_placement* placement,
@@ -324,9 +427,9 @@ void maar_placement_walk(const struct maar_placement* placement, maar_placement_
     if (placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR) {
         maar_linear_walk(placement, &walk);
     } else {
-        for (uint32_t slot = placement_next(&placement->nodes[PLACEMENT_NONE]);
+        for (uint32_t slot = placement_next(placement_at(placement, PLACEMENT_NONE));
              slot != PLACEMENT_NONE && !walk.stopped;) {
-            const struct placement_node* node = &placement->nodes[slot];
+            const struct placement_node* node = placement_at(placement, slot);
             if (placement_state(node) == PLACEMENT_LIVE) {
                 maar_placement_walk_live(placement, &walk, slot);
             } else {

@@ -79,8 +79,7 @@ enum maar_place_outcome {
 enum maar_place_outcome maar_placement_allocate(struct maar_placement* placement,
                                                 const struct maar_placement_request* request,
                                                 struct maar_placement_range* range);
-/* Prefetches the node that a free will touch first. This is the only function here that may be
- * called without the owner's lock. */
+/* Prefetches the node that a free will touch first. */
 void maar_placement_prefetch(const struct maar_placement* placement, uint32_t node);
 /* Frees a live node. A free never needs storage. Returns false, and changes nothing, if `node`
  * names no live range. */
@@ -102,9 +101,9 @@ bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
                         struct maar_placement_range* range, uint64_t* user, uint32_t* kind);
 /* Returns how many bytes of storage a placement wants. */
 size_t maar_placement_storage_wanted(const struct maar_placement* placement);
-/* Gives `size` bytes of memory to the placement. The memory is 16-byte aligned and from the same
- * callbacks. Returns memory that the caller must free: the old storage, or the given memory if the
- * placement no longer needs it. */
+/* Gives `size` bytes of memory to the placement, from the same callbacks. Returns memory that the
+ * caller must free, or NULL: storage that the memory replaces, or the given memory if the placement
+ * no longer needs it. */
 void* maar_placement_storage_give(struct maar_placement* placement, void* memory, size_t size);
 
 /* Writes the sums over the space, in O(1). */

@@ -14,11 +14,26 @@
 #include "core/placement/placement_bins.h"
 #include "core/placement/placement_granules.h"
 #include "core/placement/placement_retired.h"
+#include "core/placement/placement_slots.h"
 
 enum {
     /* The maximum number of nodes tried in each order. Alignment or kinds may make a node unfit. */
     BUDDY_LOOK = 8,
 };
+
+/* Returns the bin of an order. */
+static inline size_t buddy_bin(uint32_t order)
+{
+    return PLACEMENT_BIN_BASE + order;
+}
+
+/* Returns the lowest order, from this one on, that has free nodes. Returns PLACEMENT_ORDERS if
+ * there is none. */
+static uint32_t buddy_next_order(const struct maar_placement* placement, uint32_t order)
+{
+    const size_t bin = placement_bin_next(placement, buddy_bin(order));
+    return bin != PLACEMENT_NO_BIN ? (uint32_t)(bin - PLACEMENT_BIN_BASE) : PLACEMENT_ORDERS;
+}
 
 static VkDeviceSize buddy_size(const struct placement_node* node)
 {
@@ -33,7 +48,7 @@ static VkDeviceSize buddy_begin(const struct placement_node* node)
 static void buddy_set_free(struct maar_placement* placement, uint32_t slot, VkDeviceSize offset,
                            uint32_t order)
 {
-    struct placement_node* node = &placement->nodes[slot];
+    struct placement_node* node = placement_at(placement, slot);
     placement_set(node, placement_meta(PLACEMENT_FREE, 0, order), offset, (VkDeviceSize)1 << order);
 }
 
@@ -41,25 +56,26 @@ static void buddy_set_free(struct maar_placement* placement, uint32_t slot, VkDe
  * into the list of its order. */
 static void buddy_join(struct maar_placement* placement, uint32_t slot)
 {
-    struct placement_node* nodes = placement->nodes;
-    uint32_t order = placement_tag(&nodes[slot]);
-    VkDeviceSize begin = placement_offset(&nodes[slot]);
+    struct placement_node* node = placement_at(placement, slot);
+    uint32_t order = placement_tag(node);
+    VkDeviceSize begin = placement_offset(node);
     while (order < PLACEMENT_OFFSET_BITS) {
         const VkDeviceSize size = (VkDeviceSize)1 << order;
         const bool is_lower = (begin & size) == 0;
-        const uint32_t buddy = is_lower ? nodes[slot].next : nodes[slot].prev;
-        if (buddy == PLACEMENT_NONE || placement_state(&nodes[buddy]) != PLACEMENT_FREE ||
-            placement_tag(&nodes[buddy]) != order) {
+        const uint32_t buddy = is_lower ? node->next : node->prev;
+        const struct placement_node* other = placement_at(placement, buddy);
+        if (buddy == PLACEMENT_NONE || placement_state(other) != PLACEMENT_FREE ||
+            placement_tag(other) != order) {
             break;
         }
-        placement_bin_remove(placement, order, &nodes[buddy]);
-        placement_join(placement, nodes[buddy].prev, nodes[buddy].next);
+        placement_bin_remove(placement, buddy_bin(order), other);
+        placement_join(placement, other->prev, other->next);
         placement_drop_slot(placement, buddy);
         begin &= ~size;
         order += 1;
     }
     buddy_set_free(placement, slot, begin, order);
-    placement_bin_insert(placement, order, &nodes[slot], slot);
+    placement_bin_insert(placement, buddy_bin(order), node, slot);
 }
 
 /* Adds [begin, end) at the end of the space. The caller ensures that enough nodes are left. */
@@ -72,7 +88,8 @@ static void buddy_extend(struct maar_placement* placement, VkDeviceSize begin, V
         }
         const uint32_t slot = placement_take_slot(placement);
         buddy_set_free(placement, slot, begin, order);
-        placement_link(placement, placement->nodes[PLACEMENT_NONE].prev, slot, PLACEMENT_NONE);
+        placement_link(placement, placement_at(placement, PLACEMENT_NONE)->prev, slot,
+                       PLACEMENT_NONE);
         buddy_join(placement, slot);
         begin += (VkDeviceSize)1 << order;
     }
@@ -101,11 +118,11 @@ static uint32_t buddy_find(const struct maar_placement* placement,
                            const struct maar_placement_request* request, VkDeviceSize* offset)
 {
     const uint32_t least = request->size > 1 ? maar_top_bit(request->size - 1) + 1 : 0;
-    for (uint32_t order = placement_bin_next(placement, least); order < PLACEMENT_ORDERS;
-         order = placement_bin_next(placement, order + 1)) {
-        uint32_t slot = placement->bins[order];
+    for (uint32_t order = buddy_next_order(placement, least); order < PLACEMENT_ORDERS;
+         order = buddy_next_order(placement, order + 1)) {
+        uint32_t slot = *placement_bin_head(placement, buddy_bin(order));
         for (uint32_t looks = 0; looks < BUDDY_LOOK && slot != PLACEMENT_NONE; ++looks) {
-            const struct placement_node* node = &placement->nodes[slot];
+            const struct placement_node* node = placement_at(placement, slot);
             const VkDeviceSize begin = placement_offset(node);
             *offset = placement_fit(placement, request, node->prev, node->next, begin,
                                     begin + buddy_size(node));
@@ -130,17 +147,17 @@ enum maar_place_outcome maar_buddy_allocate(struct maar_placement* placement,
     if (slot == PLACEMENT_NONE) {
         return MAAR_PLACE_NO_ROOM;
     }
-    struct placement_node* taken = &placement->nodes[slot];
+    struct placement_node* taken = placement_at(placement, slot);
     VkDeviceSize begin = placement_offset(taken);
     uint32_t order = placement_tag(taken);
     const bool is_retired = placement_is_retired(taken->where);
     if (!placement_has_slots(placement, order + (is_retired ? 1 : 0))) {
         return MAAR_PLACE_WANTS_STORAGE;
     }
-    placement_bin_remove(placement, order, taken);
+    placement_bin_remove(placement, buddy_bin(order), taken);
     if (is_retired) {
         slot = maar_placement_replace(placement, slot);
-        taken = &placement->nodes[slot];
+        taken = placement_at(placement, slot);
     }
     while (order != 0) {
         const VkDeviceSize half = (VkDeviceSize)1 << (order - 1);
@@ -158,7 +175,7 @@ enum maar_place_outcome maar_buddy_allocate(struct maar_placement* placement,
             placement_link(placement, taken->prev, other, slot);
             begin += half;
         }
-        placement_bin_insert(placement, order, &placement->nodes[other], other);
+        placement_bin_insert(placement, buddy_bin(order), placement_at(placement, other), other);
     }
     placement_set(taken, placement_meta(PLACEMENT_LIVE, request->kind, order), offset,
                   request->size);
@@ -169,7 +186,7 @@ enum maar_place_outcome maar_buddy_allocate(struct maar_placement* placement,
 
 VkDeviceSize maar_buddy_free(struct maar_placement* placement, uint32_t slot)
 {
-    struct placement_node* node = &placement->nodes[slot];
+    struct placement_node* node = placement_at(placement, slot);
     const VkDeviceSize begin = buddy_begin(node);
     placement_count_out(placement, placement_size(node), buddy_size(node));
     buddy_set_free(placement, slot, begin, placement_tag(node));
@@ -192,10 +209,10 @@ static const char* buddy_check_lists(const struct maar_placement* placement, uin
         }
         uint32_t prev = PLACEMENT_NONE;
         for (uint32_t slot = placement->bins[order]; slot != PLACEMENT_NONE;) {
-            if (slot >= placement->used_slots || ++seen > free_count) {
+            if (!placement_is_used(placement, slot) || ++seen > free_count) {
                 return "buddy: the list of an order has a bad link";
             }
-            const struct placement_node* node = &placement->nodes[slot];
+            const struct placement_node* node = placement_at(placement, slot);
             if (placement_state(node) != PLACEMENT_FREE || placement_tag(node) != order) {
                 return "buddy: a range is in the wrong list";
             }
@@ -216,8 +233,8 @@ const char* maar_buddy_check(const struct maar_placement* placement)
 {
     uint32_t free_count = 0;
     VkDeviceSize cursor = 0;
-    for (uint32_t slot = placement->nodes[PLACEMENT_NONE].next; slot != PLACEMENT_NONE;) {
-        const struct placement_node* node = &placement->nodes[slot];
+    for (uint32_t slot = placement_at(placement, PLACEMENT_NONE)->next; slot != PLACEMENT_NONE;) {
+        const struct placement_node* node = placement_at(placement, slot);
         const VkDeviceSize begin = buddy_begin(node);
         if (begin != cursor) {
             return "buddy: ranges overlap or leave a gap";
@@ -230,8 +247,8 @@ const char* maar_buddy_check(const struct maar_placement* placement)
             const bool is_lower = (begin & buddy_size(node)) == 0;
             free_count += 1;
             if (is_lower && node->next != PLACEMENT_NONE &&
-                placement_state(&placement->nodes[node->next]) == PLACEMENT_FREE &&
-                placement_tag(&placement->nodes[node->next]) == placement_tag(node)) {
+                placement_state(placement_at(placement, node->next)) == PLACEMENT_FREE &&
+                placement_tag(placement_at(placement, node->next)) == placement_tag(node)) {
                 return "buddy: two free buddies are not joined";
             }
         }

@@ -7,48 +7,88 @@
 #include "core/placement/placement_sums.h"
 #include "core/placement/placement_tlsf.h"
 
-static const char* check_slots(const struct maar_placement* placement)
+/* Checks the segments: where the nodes end that are in use, and those that have a generation. */
+static const char* check_segments(const struct maar_placement* placement)
 {
-    uint32_t counts[PLACEMENT_DEAD + 1] = {0};
-    uint32_t unused = 0;
-    if (placement_state(&placement->nodes[PLACEMENT_NONE]) != PLACEMENT_DEAD) {
-        return "the border has a wrong state";
+    uint32_t capacity = 0;
+    for (uint32_t segment = 0; segment < PLACEMENT_SEGMENTS; ++segment) {
+        const uint32_t begin = placement_segment_begin(segment);
+        const bool exists = segment < placement->segments;
+        const uint32_t end = exists ? placement_segment_end(placement, segment) : begin;
+        uint32_t fast_end = placement->fresh_slot < end ? placement->fresh_slot : end;
+        if (placement->fresh_slot <= begin || placement->strategy != MAAR_PLACEMENT_STRATEGY_TLSF) {
+            fast_end = 0;
+        }
+        if (placement->fast_ends[segment] != fast_end) {
+            return "the ends of the nodes in use are wrong";
+        }
+        capacity += (end - begin) / PLACEMENT_SLOT_STEP;
     }
-    if (placement->used_slots > placement->touched_slots ||
-        placement->touched_slots > placement->capacity) {
+    const uint32_t last = placement->segments - 1;
+    if (capacity != placement->capacity || placement->fresh_slot % PLACEMENT_SLOT_STEP != 0 ||
+        placement->touched_end > placement_segment_end(placement, last) ||
+        placement->fresh_slot > placement->touched_end ||
+        placement->fresh_slot > placement_segment_end(placement, last) ||
+        placement->fresh_end !=
+            placement_segment_end(placement, placement->fresh_slot >> PLACEMENT_SEGMENT_SHIFT)) {
         return "more nodes are in use than the storage holds";
     }
-    uint32_t retired = 0;       /* unused nodes that are retired */
-    uint32_t retired_above = 0; /* of these, behind the nodes in use */
-    for (uint32_t slot = 1; slot < placement->touched_slots; ++slot) {
-        const struct placement_node* node = &placement->nodes[slot];
-        const bool is_used = slot < placement->used_slots;
-        counts[placement_state(node)] += is_used;
-        if (placement_is_retired(node->where)) {
-            if (is_used && placement_state(node) == PLACEMENT_LIVE) {
-                return "a retired node is live";
-            }
-            retired += is_used && placement_state(node) == PLACEMENT_UNUSED;
-            retired_above += !is_used;
-        }
+    return NULL;
+}
+
+/* What check_slots counts. */
+struct slot_counts {
+    uint32_t of_state[PLACEMENT_DEAD + 1]; /* nodes in use */
+    uint32_t fresh;
+    uint32_t retired; /* unused nodes that are retired */
+    bool retired_live;
+};
+
+static struct slot_counts count_slots(const struct maar_placement* placement)
+{
+    struct slot_counts counts = {.fresh = placement->capacity - 1};
+    uint32_t slot = PLACEMENT_SLOT_STEP;
+    for (; slot < placement->touched_end; slot = placement_slot_after(placement, slot)) {
+        const struct placement_node* node = placement_at(placement, slot);
+        const bool is_used = slot < placement->fresh_slot;
+        const bool is_retired = placement_is_retired(node->where);
+        counts.of_state[placement_state(node)] += is_used;
+        counts.fresh -= is_used || is_retired;
+        counts.retired += is_retired && is_used && placement_state(node) == PLACEMENT_UNUSED;
+        counts.retired_live = counts.retired_live ||
+                              (is_retired && is_used && placement_state(node) == PLACEMENT_LIVE);
     }
+    return counts;
+}
+
+static const char* check_slots(const struct maar_placement* placement)
+{
+    if (placement_state(placement_at(placement, PLACEMENT_NONE)) != PLACEMENT_DEAD) {
+        return "the border has a wrong state";
+    }
+    const struct slot_counts counts = count_slots(placement);
+    if (counts.retired_live) {
+        return "a retired node is live";
+    }
+    uint32_t unused = 0;
     for (uint32_t slot = placement->free_slot; slot != PLACEMENT_NONE;) {
-        if (slot >= placement->used_slots || ++unused > placement->used_slots ||
-            placement_state(&placement->nodes[slot]) != PLACEMENT_UNUSED ||
-            (placement->nodes[slot].where & ~(uint64_t)PLACEMENT_ERA_MASK) != 0 ||
-            placement_size(&placement->nodes[slot]) != 0) {
+        if (!placement_is_used(placement, slot) || ++unused > placement->capacity) {
             return "the stack of unused nodes has a bad link";
         }
-        slot = placement->nodes[slot].next;
+        const struct placement_node* node = placement_at(placement, slot);
+        if (placement_state(node) != PLACEMENT_UNUSED ||
+            (node->where & ~(uint64_t)PLACEMENT_ERA_MASK) != 0 || placement_size(node) != 0) {
+            return "the stack of unused nodes has a bad link";
+        }
+        slot = node->next;
     }
-    if (counts[PLACEMENT_UNUSED] != unused + retired) {
+    if (counts.of_state[PLACEMENT_UNUSED] != unused + counts.retired) {
         return "an unused node is not on the stack";
     }
-    if (placement->slots_left !=
-        placement->capacity - placement->used_slots + unused - retired_above) {
+    if (placement->fresh_left != counts.fresh) {
         return "the count of unused nodes is wrong";
     }
-    if (counts[PLACEMENT_LIVE] != placement->range_count) {
+    if (counts.of_state[PLACEMENT_LIVE] != placement->range_count) {
         return "the count of live ranges is wrong";
     }
     return NULL;
@@ -58,7 +98,7 @@ static const char* check_slots(const struct maar_placement* placement)
 static uint32_t check_link(const struct maar_placement* placement, uint32_t slot)
 {
     const bool is_reported = placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF &&
-                             placement_state(&placement->nodes[slot]) == PLACEMENT_FREE;
+                             placement_state(placement_at(placement, slot)) == PLACEMENT_FREE;
     return is_reported ? slot | PLACEMENT_LINK_FREE : slot;
 }
 
@@ -67,12 +107,12 @@ static const char* check_neighbours(const struct maar_placement* placement)
 {
     uint32_t prev = PLACEMENT_NONE;
     uint32_t seen = 0;
-    uint32_t link = placement->nodes[PLACEMENT_NONE].next;
+    uint32_t link = placement_at(placement, PLACEMENT_NONE)->next;
     for (uint32_t slot = link & ~PLACEMENT_LINK_FREE; slot != PLACEMENT_NONE;) {
-        if (slot >= placement->used_slots || ++seen > placement->used_slots) {
+        if (!placement_is_used(placement, slot) || ++seen > placement->capacity) {
             return "the list of neighbours has a bad link";
         }
-        const struct placement_node* node = &placement->nodes[slot];
+        const struct placement_node* node = placement_at(placement, slot);
         if (node->prev != check_link(placement, prev)) {
             return "the list of neighbours has a wrong backward link";
         }
@@ -86,7 +126,7 @@ static const char* check_neighbours(const struct maar_placement* placement)
         link = node->next;
         slot = placement_next(node);
     }
-    return placement->nodes[PLACEMENT_NONE].prev == check_link(placement, prev)
+    return placement_at(placement, PLACEMENT_NONE)->prev == check_link(placement, prev)
                ? NULL
                : "the border does not link to the last neighbour";
 }
@@ -94,7 +134,10 @@ static const char* check_neighbours(const struct maar_placement* placement)
 const char* maar_placement_check(const struct maar_placement* placement)
 {
     const bool is_linear = placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR;
-    const char* broken = check_slots(placement);
+    const char* broken = check_segments(placement);
+    if (broken == NULL) {
+        broken = check_slots(placement);
+    }
     if (broken == NULL && !is_linear) {
         broken = check_neighbours(placement);
     }

@@ -6,22 +6,28 @@
 #define MAAR_CORE_PLACEMENT_PLACEMENT_FREE_H
 
 #include "core/placement/placement_buddy.h"
+#include "core/placement/placement_fast.h"
 #include "core/placement/placement_linear.h"
-#include "core/placement/placement_tlsf.h"
+
+/* Does what maar_placement_create does in a placement that is zero. */
+VkResult maar_placement_open(struct maar_placement* placement,
+                             const struct maar_placement_info* info,
+                             const VkAllocationCallbacks* callbacks);
+/* Frees the storage of a placement. */
+void maar_placement_close(struct maar_placement* placement, const VkAllocationCallbacks* callbacks);
 
 /* Frees a live node. Returns an upper bound of the size of the free range that now contains the
- * node, shifted as in an extent. */
-static inline uint64_t placement_free_live(struct maar_placement* placement, uint32_t slot)
+ * node. */
+static inline VkDeviceSize placement_free_live(struct maar_placement* placement, uint32_t slot)
 {
-    MAAR_DEBUG_ASSERT(placement_state(&placement->nodes[slot]) == PLACEMENT_LIVE);
+    struct placement_node* node = placement_at(placement, slot);
+    MAAR_DEBUG_ASSERT(placement_state(node) == PLACEMENT_LIVE);
     if (placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF) {
-        return placement_tlsf_free(placement, slot);
+        return maar_tlsf_free(placement, node, slot) >> PLACEMENT_SIZE_SHIFT;
     }
-    placement_next_generation(placement, &placement->nodes[slot]);
-    const VkDeviceSize size = placement->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY
-                                  ? maar_buddy_free(placement, slot)
-                                  : maar_linear_free(placement, slot);
-    return size << PLACEMENT_SIZE_SHIFT;
+    placement_next_generation(placement, node);
+    return placement->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY ? maar_buddy_free(placement, slot)
+                                                                : maar_linear_free(placement, slot);
 }
 
 #endif

@@ -18,14 +18,14 @@ static uint32_t granule_lower(const struct maar_placement* placement, uint32_t s
 {
     return placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR
                ? placement_linear_lower(placement, slot)
-               : placement_prev(&placement->nodes[slot]);
+               : placement_prev(placement_at(placement, slot));
 }
 
 static uint32_t granule_higher(const struct maar_placement* placement, uint32_t slot)
 {
     return placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR
                ? placement_linear_higher(placement, slot)
-               : placement_next(&placement->nodes[slot]);
+               : placement_next(placement_at(placement, slot));
 }
 
 VkDeviceSize maar_placement_clear_below(const struct maar_placement* placement, uint32_t below,
@@ -35,7 +35,7 @@ VkDeviceSize maar_placement_clear_below(const struct maar_placement* placement, 
     uint32_t slot = below;
     MAAR_DEBUG_ASSERT(placement_minds_kind(placement, kind));
     for (uint32_t step = 0; slot != PLACEMENT_NONE; ++step) {
-        const struct placement_node* node = &placement->nodes[slot];
+        const struct placement_node* node = placement_at(placement, slot);
         if (placement_offset(node) + placement_size(node) <= granule) {
             return offset;
         }
@@ -61,7 +61,7 @@ bool maar_placement_clear_above(const struct maar_placement* placement, uint32_t
     uint32_t slot = above;
     MAAR_DEBUG_ASSERT(placement_minds_kind(placement, kind));
     for (uint32_t step = 0; slot != PLACEMENT_NONE; ++step) {
-        const struct placement_node* node = &placement->nodes[slot];
+        const struct placement_node* node = placement_at(placement, slot);
         if (placement_offset(node) >= granule_end) {
             return true;
         }

@@ -7,11 +7,20 @@
 #include "core/handle.h"
 #include "maar/range.h"
 
-/* Returns the public handle of a node of a generation. */
+/* Numbers of nodes are multiples of this. */
+#define MAAR_PLACEMENT_NODE_STEP 4u
+
+/* Returns the public handle of a node of a generation. A generation is not 0, so no handle is. */
 static inline MaarRange maar_placement_handle(uint32_t node, uint32_t generation)
 {
-    const uint64_t value = (uint64_t)generation << 32 | ((uint64_t)node + 1);
+    const uint64_t value = (uint64_t)generation << 32 | node / MAAR_PLACEMENT_NODE_STEP;
     return MAAR_FROM_BITS(MaarRange, value);
+}
+
+/* Returns the node of a handle. Every number is the handle of some node, which may not exist. */
+static inline uint32_t maar_placement_handle_node(uint64_t handle)
+{
+    return (uint32_t)handle * MAAR_PLACEMENT_NODE_STEP;
 }
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "core/placement/placement_granules.h"
 #include "core/placement/placement_runs.h"
+#include "core/placement/placement_slots.h"
 
 /* Returns the offset at which an upward run ends, or 0 if the run is empty. */
 static VkDeviceSize linear_head(const struct maar_placement* placement, uint32_t run)
@@ -22,7 +23,7 @@ static VkDeviceSize linear_head(const struct maar_placement* placement, uint32_t
     if (slot == PLACEMENT_NONE) {
         return 0;
     }
-    const struct placement_node* node = &placement->nodes[slot];
+    const struct placement_node* node = placement_at(placement, slot);
     return placement_offset(node) + placement_size(node);
 }
 
@@ -30,7 +31,7 @@ static VkDeviceSize linear_head(const struct maar_placement* placement, uint32_t
 static VkDeviceSize linear_tail(const struct maar_placement* placement)
 {
     const uint32_t slot = placement_linear_oldest(placement, placement_linear_older(placement));
-    return slot != PLACEMENT_NONE ? placement_offset(&placement->nodes[slot]) : 0;
+    return slot != PLACEMENT_NONE ? placement_offset(placement_at(placement, slot)) : 0;
 }
 
 /* Returns the offset at which the upper run begins. Ranges of the other runs must end at or below
@@ -38,7 +39,8 @@ static VkDeviceSize linear_tail(const struct maar_placement* placement)
 static VkDeviceSize linear_ceiling(const struct maar_placement* placement)
 {
     const uint32_t slot = placement_linear_newest(placement, PLACEMENT_RUN_UPPER);
-    return slot != PLACEMENT_NONE ? placement_offset(&placement->nodes[slot]) : placement->size;
+    return slot != PLACEMENT_NONE ? placement_offset(placement_at(placement, slot))
+                                  : placement->size;
 }
 
 void maar_linear_reset(struct maar_placement* placement)
@@ -148,13 +150,12 @@ enum maar_place_outcome maar_linear_allocate(struct maar_placement* placement,
     }
     struct placement_run* run = &placement->runs[tag];
     const uint32_t slot = placement_take_slot(placement);
-    struct placement_node* nodes = placement->nodes;
-    struct placement_node* taken = &nodes[slot];
+    struct placement_node* taken = placement_at(placement, slot);
     const uint32_t newest = run->newest;
     placement_set(taken, placement_meta(PLACEMENT_LIVE, request->kind, tag), offset, request->size);
     taken->prev = newest;
     taken->next = PLACEMENT_NONE;
-    *(newest != PLACEMENT_NONE ? &nodes[newest].next : &run->oldest) = slot;
+    *(newest != PLACEMENT_NONE ? &placement_at(placement, newest)->next : &run->oldest) = slot;
     run->newest = slot;
     placement->range_count += 1;
     placement->used_size += request->size;
@@ -165,15 +166,15 @@ enum maar_place_outcome maar_linear_allocate(struct maar_placement* placement,
 /* Takes a node out of its run. */
 static void linear_remove(struct maar_placement* placement, uint32_t slot)
 {
-    const struct placement_node* node = &placement->nodes[slot];
+    const struct placement_node* node = placement_at(placement, slot);
     struct placement_run* run = &placement->runs[placement_tag(node)];
     if (node->prev != PLACEMENT_NONE) {
-        placement->nodes[node->prev].next = node->next;
+        placement_at(placement, node->prev)->next = node->next;
     } else {
         run->oldest = node->next;
     }
     if (node->next != PLACEMENT_NONE) {
-        placement->nodes[node->next].prev = node->prev;
+        placement_at(placement, node->next)->prev = node->prev;
     } else {
         run->newest = node->prev;
     }
@@ -182,12 +183,13 @@ static void linear_remove(struct maar_placement* placement, uint32_t slot)
 
 static bool linear_is_dead(const struct maar_placement* placement, uint32_t slot)
 {
-    return slot != PLACEMENT_NONE && placement_state(&placement->nodes[slot]) == PLACEMENT_DEAD;
+    return slot != PLACEMENT_NONE &&
+           placement_state(placement_at(placement, slot)) == PLACEMENT_DEAD;
 }
 
 VkDeviceSize maar_linear_free(struct maar_placement* placement, uint32_t slot)
 {
-    struct placement_node* node = &placement->nodes[slot];
+    struct placement_node* node = placement_at(placement, slot);
     const uint32_t tag = placement_tag(node);
     placement->range_count -= 1;
     placement->used_size -= placement_size(node);
@@ -233,8 +235,8 @@ static void linear_walk_up(const struct maar_placement* placement, struct placem
                            uint32_t run)
 {
     for (uint32_t slot = placement_linear_oldest(placement, run);
-         slot != PLACEMENT_NONE && !walk->stopped; slot = placement->nodes[slot].next) {
-        if (placement_state(&placement->nodes[slot]) == PLACEMENT_LIVE) {
+         slot != PLACEMENT_NONE && !walk->stopped; slot = placement_at(placement, slot)->next) {
+        if (placement_state(placement_at(placement, slot)) == PLACEMENT_LIVE) {
             maar_placement_walk_live(placement, walk, slot);
         }
     }
@@ -253,8 +255,8 @@ void maar_linear_walk(const struct maar_placement* placement, struct placement_w
         maar_placement_walk_free(walk, linear_head(placement, older), linear_ceiling(placement));
     }
     for (uint32_t slot = placement_linear_newest(placement, PLACEMENT_RUN_UPPER);
-         slot != PLACEMENT_NONE && !walk->stopped; slot = placement->nodes[slot].prev) {
-        if (placement_state(&placement->nodes[slot]) == PLACEMENT_LIVE) {
+         slot != PLACEMENT_NONE && !walk->stopped; slot = placement_at(placement, slot)->prev) {
+        if (placement_state(placement_at(placement, slot)) == PLACEMENT_LIVE) {
             maar_placement_walk_live(placement, walk, slot);
         }
     }
@@ -268,10 +270,10 @@ static const char* linear_check_run(const struct maar_placement* placement, uint
     bool was_dead = true;
     VkDeviceSize border = is_upper ? placement->size : 0;
     for (uint32_t slot = placement_linear_oldest(placement, run); slot != PLACEMENT_NONE;) {
-        if (slot >= placement->used_slots || ++seen > placement->used_slots) {
+        if (!placement_is_used(placement, slot) || ++seen > placement->capacity) {
             return "linear: a run has a bad link";
         }
-        const struct placement_node* node = &placement->nodes[slot];
+        const struct placement_node* node = placement_at(placement, slot);
         const VkDeviceSize offset = placement_offset(node);
         const bool is_dead = placement_state(node) == PLACEMENT_DEAD;
         if (placement_tag(node) != run || node->prev != prev) {

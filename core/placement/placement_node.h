@@ -1,7 +1,7 @@
 /*
  * One node of a placement: 32 bytes that describe a live range, a free range or, in linear
- * placements, a dead range, which cannot be reused yet. All nodes are in one array, and a node is
- * named by its index.
+ * placements, a dead range, which cannot be reused yet. Nodes are in segments, and a node is named
+ * by its slot: the number of its segment, and its index there. placement_space.h finds a node.
  *
  * A node that is not in use keeps its generation. So the name of a range that was freed differs
  * from later names of the same node. The last era is for nodes that are retired: such a node never
@@ -42,17 +42,25 @@ enum {
     PLACEMENT_OFFSET_BITS = 48,
     PLACEMENT_SIZE_SHIFT = 15,
     PLACEMENT_GENERATION_MASK = (1 << PLACEMENT_SIZE_SHIFT) - 1,
-    /* The generation that the owner receives has the tag, kind and era of `where` above the
-     * generation bits of `extent`. */
-    PLACEMENT_NAME_SHIFT = PLACEMENT_SIZE_SHIFT,
-    PLACEMENT_NAME_MASK = (1 << PLACEMENT_STATE_SHIFT) - 1,
+    /* The generation that the owner receives: the lowest bits of `where`, and below them the lowest
+     * bits of `extent`. */
+    PLACEMENT_NAME_BITS = 16,
+    /* A slot is a multiple of PLACEMENT_SLOT_STEP. So 8 times a slot is the distance of two nodes
+     * in bytes, which a processor adds to an address in the instruction that reads the node. */
+    PLACEMENT_SLOT_STEP = (int)MAAR_PLACEMENT_NODE_STEP,
+    /* The highest byte of a slot is the number of the segment. */
+    PLACEMENT_SEGMENT_SHIFT = 24,
+    PLACEMENT_SEGMENTS = 256,
+    /* The maximum number of nodes of a segment. A link still names the end of the segment. */
+    PLACEMENT_SEGMENT_NODES = (1 << PLACEMENT_SEGMENT_SHIFT) / PLACEMENT_SLOT_STEP - 16,
 };
 
-/* The index of the border, which is no range. Where a node is expected, this index stands for no
+/* The slot of the border, which is no range. Where a node is expected, this slot stands for no
  * node. */
 #define PLACEMENT_NONE 0u
-/* A flag of a link in a TLSF placement: the neighbour is free. */
-#define PLACEMENT_LINK_FREE 0x80000000u
+/* A flag of a link in a TLSF placement: the neighbour is free. Without its flag, a link is a
+ * slot. */
+#define PLACEMENT_LINK_FREE 1u
 
 struct placement_node {
     uint64_t where;
@@ -124,19 +132,20 @@ static inline void placement_set(struct placement_node* node, uint64_t meta, VkD
 }
 
 /* Returns the number that distinguishes a live range from earlier ranges of the same node. The
- * number contains kind and tag as well, which do not change while the range lives. */
+ * number also contains kind, tag, state and the lowest bit of the size, which do not change while
+ * the range lives. */
 static inline uint32_t placement_node_generation(const struct placement_node* node)
 {
-    const uint32_t meta = (uint32_t)node->where & PLACEMENT_NAME_MASK;
-    return meta << PLACEMENT_NAME_SHIFT | ((uint32_t)node->extent & PLACEMENT_GENERATION_MASK);
+    return (uint32_t)node->where << PLACEMENT_NAME_BITS | (uint16_t)node->extent;
 }
 
-/* Returns whether a node is live and of this generation. */
-static inline bool placement_is_named(const struct placement_node* node, uint64_t generation)
+/* Returns whether a node is live and has this generation. As a signed number, the lowest 16 bits of
+ * `where` are at least this only for live nodes. */
+static inline bool placement_is_named(const struct placement_node* node, uint32_t generation)
 {
-    const uint64_t meta = node->where & PLACEMENT_META_MASK;
-    return (generation >> PLACEMENT_NAME_SHIFT) + placement_meta(PLACEMENT_LIVE, 0, 0) == meta &&
-           ((generation ^ node->extent) & PLACEMENT_GENERATION_MASK) == 0;
+    return (uint16_t)node->extent == (uint16_t)generation &&
+           (uint16_t)node->where == (uint16_t)(generation >> PLACEMENT_NAME_BITS) &&
+           (int16_t)(uint16_t)node->where >= PLACEMENT_LIVE << PLACEMENT_STATE_SHIFT;
 }
 
 /* Returns `where` with the next era. It is not the last one: no retired node is used. */

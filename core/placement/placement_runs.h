@@ -31,7 +31,7 @@ static inline uint32_t placement_linear_newest(const struct maar_placement* plac
 /* Returns the node at the next lower offset, across the runs. */
 static inline uint32_t placement_linear_lower(const struct maar_placement* placement, uint32_t slot)
 {
-    const struct placement_node* node = &placement->nodes[slot];
+    const struct placement_node* node = placement_at(placement, slot);
     const uint32_t run = placement_tag(node);
     const uint32_t older = placement_linear_older(placement);
     if (run == PLACEMENT_RUN_UPPER) {
@@ -48,7 +48,7 @@ static inline uint32_t placement_linear_lower(const struct maar_placement* place
 static inline uint32_t placement_linear_higher(const struct maar_placement* placement,
                                                uint32_t slot)
 {
-    const struct placement_node* node = &placement->nodes[slot];
+    const struct placement_node* node = placement_at(placement, slot);
     const uint32_t run = placement_tag(node);
     const uint32_t older = placement_linear_older(placement);
     if (run == PLACEMENT_RUN_UPPER) {

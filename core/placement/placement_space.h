@@ -1,24 +1,26 @@
 /*
- * The space of a placement: its nodes, the stack of unused nodes, and the links between neighbours.
+ * The space of a placement: its segments of nodes, and the links between neighbours.
+ *
+ * Nodes are in segments, which are added and never move. Segments are filled one after another, so
+ * slots in the order of first use are ascending numbers.
  *
  * Node 0 is the border. It stands before the first range, behind the last range, and at the end of
  * every list. So code can write to a neighbour without first testing that there is a neighbour. The
  * border is never live and never free.
  *
- * An unused node is on the stack of unused nodes, or its index is used_slots or higher. Internal to
- * core/placement.
+ * placement_slots.h takes and drops nodes. Internal to core/placement.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_SPACE_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_SPACE_H
 
 #include "core/placement/placement_node.h"
-#include "core/port_atomic.h"
 
 enum {
     /* The second level of TLSF has 2^6 bins an octave; docs/design/placement.md gives the
      * reason. */
     PLACEMENT_BIN_BITS = 6,
-    PLACEMENT_BIN_WORDS = 48,
+    /* One word an octave. Sizes are 1 .. 2^48. */
+    PLACEMENT_BIN_WORDS = 49,
     PLACEMENT_ORDERS = PLACEMENT_OFFSET_BITS + 1,
     /* Tags of linear nodes. The two runs that grow upward have the tags 0 and 1; they take turns as
      * the older run. */
@@ -32,9 +34,19 @@ struct placement_run {
     uint32_t newest;
 };
 
+/* What stands before the nodes of a segment, in the place of a node. */
+struct placement_segment {
+    void* memory; /* as the owner gave it */
+    uint32_t count;
+};
+
 struct maar_placement {
-    maar_atomic_pointer nodes_now; /* nodes, for readers without the lock */
-    struct placement_node* nodes;  /* two nodes in a cache line */
+    /* The address of the segment's node 0, less 8 times its slot: see placement_at. */
+    uintptr_t bases[PLACEMENT_SEGMENTS];
+    /* TLSF: the end of the slots that were used since the last reset; else 0. So one comparison
+     * finds out whether a number is the slot of a node that may be live and that the fast path
+     * frees. */
+    uint32_t fast_ends[PLACEMENT_SEGMENTS];
     /* the first node of each bin; a bit of bin_words is set where that is not PLACEMENT_NONE */
     uint32_t* bins;
     uint64_t bin_summary;
@@ -44,28 +56,29 @@ struct maar_placement {
     VkDeviceSize fast_size;
     /* TLSF: ranges begin and end at multiples of unit, a power of two. */
     VkDeviceSize unit;
-    uint64_t unit_extent; /* unit, shifted as in an extent */
-    uint64_t fast_meta;   /* added to the `where` of a free node, gives that of a live node */
-    uint32_t fast_kind;   /* the highest kind for which neighbours need no check */
+    VkDeviceSize unit_mask; /* 0 - unit */
+    uint64_t fast_meta;     /* added to the `where` of a free node, gives that of a live node */
+    uint64_t fast_kind;     /* the highest kind for which neighbours need no check */
     VkDeviceSize used_size;
     uint32_t range_count;
     uint32_t free_slot; /* top of the stack of unused nodes */
     /* free bytes, shifted as in an extent; linear placements compute them instead */
     uint64_t free_extent;
-    uint32_t slots_left; /* the number of unused nodes */
-    uint32_t used_slots; /* nodes from this index on were not used since the last reset */
-    uint32_t capacity;
-    uint32_t touched_slots; /* the number of nodes that have a generation */
-    uint32_t retired_slots; /* nodes that were retired at the last reset; slots_left lacks them */
+    uint32_t fresh_slot;    /* nodes from this slot on were not used since the last reset */
+    uint32_t fresh_end;     /* the end of the segment of fresh_slot */
+    uint32_t fresh_left;    /* the number of fresh nodes that are not retired */
+    uint32_t touched_end;   /* nodes below this slot have a generation */
+    uint32_t capacity;      /* the number of nodes */
+    uint32_t segments;      /* the number of segments */
+    uint32_t retired_slots; /* nodes that were retired at the last reset; fresh_left lacks them */
     bool has_old;           /* since the last reset, a node has begun an era */
     MaarPlacementStrategy strategy;
     uint32_t bin_count;
     VkDeviceSize granularity;
-    uint32_t wanted_slots;
+    uint32_t wanted_capacity;
     uint32_t wanted_bins;
     uint32_t older_run; /* linear: 0 or 1, the older of the two upward runs */
     struct placement_run runs[PLACEMENT_RUNS];
-    void* storage; /* nodes, then bins, behind at most a cache line of padding */
     uint64_t bin_words[PLACEMENT_BIN_WORDS];
 };
 
@@ -90,110 +103,100 @@ static inline bool placement_fits(VkDeviceSize offset, VkDeviceSize size, VkDevi
 
 /* ---- nodes ---- */
 
-/* Returns whether `count` nodes can be taken. If not, keeps `count` for
- * maar_placement_storage_wanted. */
-static inline bool placement_has_slots(struct maar_placement* placement, uint32_t count)
+/* Returns the node of a slot. */
+static inline struct placement_node* placement_at(const struct maar_placement* placement,
+                                                  uint32_t slot)
 {
-    if (placement->slots_left >= count) {
-        return true;
-    }
-    placement->wanted_slots = count;
-    return false;
+    const uintptr_t base = placement->bases[slot >> PLACEMENT_SEGMENT_SHIFT];
+    MAAR_DEBUG_ASSERT((slot & PLACEMENT_LINK_FREE) == 0);
+    return (struct placement_node*)(base + (uintptr_t)slot * 8);
 }
 
-/* Begins the next era of a node, whose generation is 0 again. */
-static inline uint64_t placement_age(struct maar_placement* placement, uint64_t where)
+/* Returns the number of the segment of a link in memory. A processor reads it as a byte, without a
+ * shift. */
+static inline uint32_t placement_link_segment(const uint32_t* link)
 {
-    placement->has_old = true;
-    return placement_next_era(where);
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return ((const uint8_t*)link)[sizeof(*link) - 1];
+#else
+    return *link >> PLACEMENT_SEGMENT_SHIFT;
+#endif
 }
 
-/* Changes the generation of a node, so that its earlier names are stale. */
-static inline void placement_next_generation(struct maar_placement* placement,
-                                             struct placement_node* node)
+/* Returns the node of a link in memory that has no flag. */
+static inline struct placement_node* placement_follow(const struct maar_placement* placement,
+                                                      const uint32_t* link)
 {
-    if ((++node->extent & PLACEMENT_GENERATION_MASK) == 0) {
-        node->extent -= (uint64_t)1 << PLACEMENT_SIZE_SHIFT;
-        node->where = placement_age(placement, node->where);
-    }
+    const uintptr_t base = placement->bases[placement_link_segment(link)];
+    MAAR_DEBUG_ASSERT((*link & PLACEMENT_LINK_FREE) == 0);
+    return (struct placement_node*)(base + (uintptr_t)*link * 8);
 }
 
-/* Makes a retired node one that is neither in use nor on the stack of unused nodes. */
-static inline void placement_retire(struct placement_node* node)
+/* Returns the node of a link that has the flag PLACEMENT_LINK_FREE. */
+static inline struct placement_node* placement_at_free(const struct maar_placement* placement,
+                                                       uint32_t link)
 {
-    node->where = PLACEMENT_ERA_MASK;
-    node->extent = 0;
+    const uintptr_t base = placement->bases[link >> PLACEMENT_SEGMENT_SHIFT];
+    MAAR_DEBUG_ASSERT((link & PLACEMENT_LINK_FREE) != 0);
+    return (struct placement_node*)(base + ((uintptr_t)link - PLACEMENT_LINK_FREE) * 8);
 }
 
-/* Takes a node that was not used since the last reset. */
-static inline uint32_t placement_take_fresh_slot(struct maar_placement* placement)
+/* Returns the first slot of a segment. */
+static inline uint32_t placement_segment_begin(uint32_t segment)
 {
-    while (placement->used_slots < placement->touched_slots &&
-           placement_is_retired(placement->nodes[placement->used_slots].where)) {
-        ++placement->used_slots; /* not counted in slots_left */
-    }
-    const uint32_t slot = placement->used_slots++;
-    struct placement_node* node = &placement->nodes[slot];
-    MAAR_DEBUG_ASSERT(slot < placement->capacity);
-    if (slot >= placement->touched_slots) {
-        placement->touched_slots = slot + 1;
-        node->where = 0;
-        node->extent = 1; /* the first generation */
-    } else {
-        placement_next_generation(placement, node);
-        node->where &= PLACEMENT_ERA_MASK;
-        node->extent &= PLACEMENT_GENERATION_MASK;
-    }
-    return slot;
+    return segment << PLACEMENT_SEGMENT_SHIFT;
 }
 
-/* Takes a node after placement_has_slots returned true. The node has only a generation; its
- * neighbours are undefined. */
-static inline uint32_t placement_take_slot(struct maar_placement* placement)
+/* Returns what stands before the nodes of a segment. */
+static inline struct placement_segment* placement_segment(const struct maar_placement* placement,
+                                                          uint32_t segment)
 {
-    const uint32_t slot = placement->free_slot;
-    MAAR_DEBUG_ASSERT(placement->slots_left != 0);
-    placement->slots_left -= 1;
-    if (slot == PLACEMENT_NONE) {
-        return placement_take_fresh_slot(placement);
-    }
-    MAAR_DEBUG_ASSERT(placement_state(&placement->nodes[slot]) == PLACEMENT_UNUSED);
-    placement->free_slot = placement->nodes[slot].next;
-    return slot;
+    MAAR_DEBUG_ASSERT(segment < placement->segments);
+    return (void*)(placement_at(placement, placement_segment_begin(segment)) - 1);
 }
 
-static inline void placement_drop_slot(struct maar_placement* placement, uint32_t slot)
+/* Returns the end of the slots of a segment. */
+static inline uint32_t placement_segment_end(const struct maar_placement* placement,
+                                             uint32_t segment)
 {
-    struct placement_node* node = &placement->nodes[slot];
-    MAAR_DEBUG_ASSERT(slot != PLACEMENT_NONE && slot < placement->used_slots);
-    const uint64_t era = node->where & PLACEMENT_ERA_MASK;
-    if (era == PLACEMENT_ERA_MASK) {
-        placement_retire(node);
-        return;
-    }
-    node->where = era;
-    node->extent &= PLACEMENT_GENERATION_MASK;
-    node->next = placement->free_slot;
-    placement->free_slot = slot;
-    placement->slots_left += 1;
+    return placement_segment_begin(segment) +
+           placement_segment(placement, segment)->count * PLACEMENT_SLOT_STEP;
 }
 
-/* Inserts a node into the space between two neighbours. */
+/* Returns the slot after a slot of an existing segment, across segments. */
+static inline uint32_t placement_slot_after(const struct maar_placement* placement, uint32_t slot)
+{
+    const uint32_t segment = slot >> PLACEMENT_SEGMENT_SHIFT;
+    const uint32_t next = slot + PLACEMENT_SLOT_STEP;
+    return next == placement_segment_end(placement, segment) && segment + 1 < placement->segments
+               ? placement_segment_begin(segment + 1)
+               : next;
+}
+
+/* Returns whether any number is the slot of a node that was used since the last reset. */
+static inline bool placement_is_used(const struct maar_placement* placement, uint32_t number)
+{
+    const uint32_t segment = number >> PLACEMENT_SEGMENT_SHIFT;
+    return number % PLACEMENT_SLOT_STEP == 0 && number < placement->fresh_slot &&
+           number < placement_segment_end(placement, segment);
+}
+
+/* Inserts a node into the space between two neighbours, which are given as slots. */
 static inline void placement_link(struct maar_placement* placement, uint32_t prev, uint32_t slot,
                                   uint32_t next)
 {
-    struct placement_node* nodes = placement->nodes;
-    nodes[slot].prev = prev;
-    nodes[slot].next = next;
-    nodes[prev].next = slot;
-    nodes[next].prev = slot;
+    struct placement_node* node = placement_at(placement, slot);
+    node->prev = prev;
+    node->next = next;
+    placement_at(placement, prev)->next = slot;
+    placement_at(placement, next)->prev = slot;
 }
 
 /* Makes two nodes neighbours and takes the nodes between them out of the list. */
 static inline void placement_join(struct maar_placement* placement, uint32_t prev, uint32_t next)
 {
-    placement->nodes[prev].next = next;
-    placement->nodes[next].prev = prev;
+    placement_at(placement, prev)->next = next;
+    placement_at(placement, next)->prev = prev;
 }
 
 /* ---- results and totals ---- */
@@ -203,7 +206,7 @@ static inline void placement_report_range(struct maar_placement* placement, uint
                                           const struct maar_placement_request* request,
                                           struct maar_placement_range* range)
 {
-    struct placement_node* node = &placement->nodes[slot];
+    struct placement_node* node = placement_at(placement, slot);
     node->u.user = request->user;
     range->offset = placement_offset(node);
     range->size = request->size;

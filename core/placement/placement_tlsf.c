@@ -10,6 +10,7 @@
  */
 #include "core/placement/placement_tlsf.h"
 
+#include "core/placement/placement_fast.h"
 #include "core/placement/placement_granules.h"
 #include "core/placement/placement_retired.h"
 
@@ -47,14 +48,10 @@ struct tlsf_place {
     uint32_t slot;
 };
 
-static inline uint32_t tlsf_bin(VkDeviceSize size)
-{
-    return placement_tlsf_bin(size << PLACEMENT_SIZE_SHIFT);
-}
-
 uint32_t maar_tlsf_bin_count(VkDeviceSize size)
 {
-    return tlsf_bin((size + TLSF_UNIT_MAX - 1) & ~(VkDeviceSize)(TLSF_UNIT_MAX - 1)) + 1;
+    const VkDeviceSize units = (size + TLSF_UNIT_MAX - 1) & ~(VkDeviceSize)(TLSF_UNIT_MAX - 1);
+    return (uint32_t)(placement_tlsf_bin(units) - PLACEMENT_BIN_BASE) + 1;
 }
 
 /* Returns the meta of a live range whose extent is a multiple of this power of two. */
@@ -66,22 +63,18 @@ static uint64_t tlsf_live_meta(VkDeviceSize unit, uint32_t kind)
 static void tlsf_set_unit(struct maar_placement* placement, VkDeviceSize unit)
 {
     placement->unit = unit;
-    placement->unit_extent = unit << PLACEMENT_SIZE_SHIFT;
+    placement->unit_mask = 0 - unit;
     placement->fast_meta = tlsf_live_meta(unit, 0) - placement_meta(PLACEMENT_FREE, 0, 0);
     placement->fast_kind = placement->granularity <= unit ? MAAR_RANGE_MAX_KIND : 0;
 }
 
-/* Gives a free node another extent and moves it to the bin of that extent. Large nodes mostly stay
- * in their bin. */
+/* Gives a free node another extent, and moves it to the bin of that extent. */
 static void tlsf_set_extent(struct maar_placement* placement, uint32_t slot, uint64_t extent)
 {
-    struct placement_node* node = &placement->nodes[slot];
+    struct placement_node* node = placement_at(placement, slot);
     const uint64_t old = node->extent;
     node->extent = extent;
-    if ((old ^ extent) >> placement_tlsf_shift(extent) != 0) {
-        placement_bin_remove(placement, placement_tlsf_bin(old), node);
-        placement_tlsf_insert(placement, node, slot);
-    }
+    placement_tlsf_move(placement, node, slot, old);
 }
 
 /* Adds a free range between two neighbours that are not free. */
@@ -89,11 +82,11 @@ static void tlsf_add(struct maar_placement* placement, uint32_t prev, uint32_t n
                      VkDeviceSize begin, VkDeviceSize end)
 {
     const uint32_t slot = placement_take_slot(placement);
-    struct placement_node* node = &placement->nodes[slot];
+    struct placement_node* node = placement_at(placement, slot);
     placement_set(node, placement_meta(PLACEMENT_FREE, 0, 0), begin, end - begin);
     node->prev = prev;
     node->next = next;
-    placement_tlsf_link(placement->nodes, prev, slot | PLACEMENT_LINK_FREE, next);
+    placement_tlsf_link(placement, prev, slot | PLACEMENT_LINK_FREE, next);
     placement_tlsf_insert(placement, node, slot);
 }
 
@@ -108,7 +101,7 @@ void maar_tlsf_reset(struct maar_placement* placement)
 static inline VkDeviceSize tlsf_fit(const struct maar_placement* placement,
                                     const struct tlsf_query* query, uint32_t slot)
 {
-    const struct placement_node* node = &placement->nodes[slot];
+    const struct placement_node* node = placement_at(placement, slot);
     const VkDeviceSize begin = placement_offset(node);
     const VkDeviceSize end = begin + placement_size(node);
     if (query->alignment_mask != UINT64_MAX) {
@@ -131,7 +124,7 @@ static uint32_t tlsf_look_by_size(const struct maar_placement* placement, VkDevi
                                   uint32_t slot, uint32_t looks)
 {
     for (; slot != PLACEMENT_NONE && looks != 0; --looks) {
-        const struct placement_node* node = &placement->nodes[slot];
+        const struct placement_node* node = placement_at(placement, slot);
         if (placement_size(node) >= rounded) {
             return slot;
         }
@@ -142,17 +135,18 @@ static uint32_t tlsf_look_by_size(const struct maar_placement* placement, VkDevi
 
 /* Returns the first node that fits among the first nodes of each of the bins in [bin, end). */
 static inline struct tlsf_place tlsf_look(const struct maar_placement* placement,
-                                          const struct tlsf_query* query, uint32_t bin,
-                                          uint32_t end, uint32_t looks, uint32_t looks_in_bin)
+                                          const struct tlsf_query* query, size_t bin, size_t end,
+                                          uint32_t looks, uint32_t looks_in_bin)
 {
     struct tlsf_place place = {.slot = PLACEMENT_NONE};
-    if (bin >= placement->bin_count) {
+    if (bin >= PLACEMENT_BIN_BASE + placement->bin_count) {
         return place;
     }
     for (bin = placement_bin_next(placement, bin); bin < end;
          bin = placement_bin_next(placement, bin + 1)) {
         uint32_t left = looks_in_bin;
-        for (uint32_t slot = placement->bins[bin]; slot != PLACEMENT_NONE && left != 0; --left) {
+        for (uint32_t slot = *placement_bin_head(placement, bin);
+             slot != PLACEMENT_NONE && left != 0; --left) {
             place.offset = tlsf_fit(placement, query, slot);
             if (place.offset != UINT64_MAX) {
                 place.slot = slot;
@@ -161,7 +155,7 @@ static inline struct tlsf_place tlsf_look(const struct maar_placement* placement
             if (--looks == 0) {
                 return place;
             }
-            slot = placement->nodes[slot].u.bin.next;
+            slot = placement_at(placement, slot)->u.bin.next;
         }
     }
     return place;
@@ -172,16 +166,16 @@ static inline struct tlsf_place tlsf_look(const struct maar_placement* placement
 static struct tlsf_place tlsf_find_by_place(const struct maar_placement* placement,
                                             const struct tlsf_query* query)
 {
-    const uint32_t bin = tlsf_bin(query->rounded);
-    const uint32_t sure =
-        query->sure <= placement->size ? tlsf_bin(query->sure - 1) + 1 : UINT32_MAX;
+    const size_t bin = placement_tlsf_bin(query->rounded);
+    const size_t sure =
+        query->sure <= placement->size ? placement_tlsf_bin(query->sure - 1) + 1 : PLACEMENT_NO_BIN;
     struct tlsf_place place =
         tlsf_look(placement, query, bin, bin + 1, TLSF_LOOK_OWN, TLSF_LOOK_OWN);
     if (place.slot == PLACEMENT_NONE) {
         place = tlsf_look(placement, query, bin + 1, sure, TLSF_LOOK_ABOVE, 1);
     }
     if (place.slot == PLACEMENT_NONE) {
-        place = tlsf_look(placement, query, sure, UINT32_MAX, 1, 1);
+        place = tlsf_look(placement, query, sure, PLACEMENT_NO_BIN, 1, 1);
     }
     if (place.slot == PLACEMENT_NONE) {
         place = tlsf_look(placement, query, bin, sure, TLSF_LOOK_LAST, TLSF_LOOK_LAST);
@@ -196,10 +190,10 @@ static struct tlsf_place tlsf_find_at_ends(const struct maar_placement* placemen
                                            const struct tlsf_query* query)
 {
     struct tlsf_place place = {.slot = PLACEMENT_NONE};
-    const struct placement_node* border = &placement->nodes[PLACEMENT_NONE];
+    const struct placement_node* border = placement_at(placement, PLACEMENT_NONE);
     const uint32_t ends[2] = {placement_prev(border), placement_next(border)};
     for (uint32_t i = 0; i < 2; ++i) {
-        if (placement_state(&placement->nodes[ends[i]]) == PLACEMENT_FREE) {
+        if (placement_state(placement_at(placement, ends[i])) == PLACEMENT_FREE) {
             place.offset = tlsf_fit(placement, query, ends[i]);
             if (place.offset != UINT64_MAX) {
                 place.slot = ends[i];
@@ -213,13 +207,14 @@ static struct tlsf_place tlsf_find_at_ends(const struct maar_placement* placemen
 /* Returns a free node of at least this size, or PLACEMENT_NONE. */
 static uint32_t tlsf_find_by_size(const struct maar_placement* placement, VkDeviceSize rounded)
 {
-    const uint32_t bin = tlsf_bin(rounded);
-    uint32_t slot = tlsf_look_by_size(placement, rounded, placement->bins[bin], 1);
+    const size_t bin = placement_tlsf_bin(rounded);
+    uint32_t slot = tlsf_look_by_size(placement, rounded, *placement_bin_head(placement, bin), 1);
     if (slot == PLACEMENT_NONE) {
-        const uint32_t next = placement_bin_next(placement, bin + 1);
-        slot = next != UINT32_MAX
-                   ? placement->bins[next]
-                   : tlsf_look_by_size(placement, rounded, placement->bins[bin], TLSF_LOOK_LAST);
+        const size_t next = placement_bin_next(placement, bin + 1);
+        slot = next != PLACEMENT_NO_BIN
+                   ? *placement_bin_head(placement, next)
+                   : tlsf_look_by_size(placement, rounded, *placement_bin_head(placement, bin),
+                                       TLSF_LOOK_LAST);
     }
     return slot;
 }
@@ -231,7 +226,7 @@ static struct tlsf_place tlsf_find(const struct maar_placement* placement, struc
     const VkDeviceSize alignment = query->request->alignment;
     if (by_size) {
         place.slot = tlsf_find_by_size(placement, query->rounded);
-        place.offset = placement_offset(&placement->nodes[place.slot]);
+        place.offset = placement_offset(placement_at(placement, place.slot));
     } else {
         const bool is_large = alignment > MAAR_RANGE_MAX_SIZE;
         const bool is_power = !is_large && maar_is_power_of_two_or_zero(alignment);
@@ -253,26 +248,25 @@ static struct tlsf_place tlsf_find(const struct maar_placement* placement, struc
 static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDeviceSize offset,
                          VkDeviceSize cut)
 {
-    struct placement_node* nodes = placement->nodes;
-    struct placement_node* node = &nodes[slot];
+    struct placement_node* node = placement_at(placement, slot);
     const VkDeviceSize begin = placement_offset(node);
     const VkDeviceSize end = begin + placement_size(node);
     if (offset == begin && cut >= end) {
-        placement_bin_remove(placement, placement_tlsf_bin(node->extent), node);
-        placement_tlsf_link(nodes, node->prev, slot, node->next);
+        placement_bin_remove(placement, placement_tlsf_bin_of(node), node);
+        placement_tlsf_link(placement, node->prev, slot, node->next);
         return placement_is_retired(node->where) ? maar_placement_replace(placement, slot) : slot;
     }
     const uint32_t part = placement_take_slot(placement);
     if (offset == begin) {
         placement_link(placement, node->prev, part, slot);
-        nodes[part].next = slot | PLACEMENT_LINK_FREE;
+        placement_at(placement, part)->next = slot | PLACEMENT_LINK_FREE;
         node->where += (cut - begin) << PLACEMENT_OFFSET_SHIFT;
         tlsf_set_extent(placement, slot, node->extent - ((cut - begin) << PLACEMENT_SIZE_SHIFT));
         return part;
     }
     const uint32_t next = node->next;
     placement_link(placement, slot, part, next);
-    nodes[part].prev = slot | PLACEMENT_LINK_FREE;
+    placement_at(placement, part)->prev = slot | PLACEMENT_LINK_FREE;
     tlsf_set_extent(placement, slot, node->extent - ((end - offset) << PLACEMENT_SIZE_SHIFT));
     if (cut < end) {
         tlsf_add(placement, part, next, cut, end);
@@ -281,9 +275,9 @@ static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDevi
 }
 
 /* The slow path, for any alignment and any kind. */
-static enum maar_place_outcome tlsf_allocate_slow(struct maar_placement* placement,
-                                                  const struct maar_placement_request* request,
-                                                  struct maar_placement_range* range)
+MAAR_NOINLINE enum maar_place_outcome
+tlsf_allocate_slow(struct maar_placement* placement, const struct maar_placement_request* request,
+                   struct maar_placement_range* range)
 {
     const VkDeviceSize divisor = request->alignment & (~request->alignment + 1);
     const VkDeviceSize unit = divisor < placement->unit ? divisor : placement->unit;
@@ -304,7 +298,7 @@ static enum maar_place_outcome tlsf_allocate_slow(struct maar_placement* placeme
     const VkDeviceSize cut = place.offset + query.rounded;
     const VkDeviceSize end = cut < placement->size ? cut : placement->size;
     const uint32_t slot = tlsf_cut(placement, place.slot, place.offset, cut);
-    placement_set(&placement->nodes[slot], tlsf_live_meta(unit, request->kind), place.offset,
+    placement_set(placement_at(placement, slot), tlsf_live_meta(unit, request->kind), place.offset,
                   request->size);
     placement_count_in(placement, request->size, end - place.offset);
     placement_report_range(placement, slot, request, range);
@@ -314,6 +308,63 @@ static enum maar_place_outcome tlsf_allocate_slow(struct maar_placement* placeme
     return MAAR_PLACED;
 }
 
+/* The last step of the fast path, where a bin has become empty. */
+MAAR_NOINLINE enum maar_place_outcome tlsf_end_bin(struct maar_placement* placement,
+                                                   const uint32_t* head)
+{
+    placement_bin_mark_empty(placement, placement_bin_of_head(placement, head));
+    return MAAR_PLACED;
+}
+
+/* The last step of the fast path after a request that took the front of a free node: moves the rest
+ * to its bin. */
+MAAR_NOINLINE enum maar_place_outcome tlsf_end_front(struct maar_placement* placement,
+                                                     struct placement_node* node, uint32_t slot,
+                                                     uint32_t* head)
+{
+    return placement_tlsf_move_first(placement, node, slot, head) ? tlsf_end_bin(placement, head)
+                                                                  : MAAR_PLACED;
+}
+
+/* Places a request in the front of a free node when no node is on the stack. */
+MAAR_NOINLINE enum maar_place_outcome
+tlsf_allocate_fresh(struct maar_placement* placement, const struct maar_placement_request* request,
+                    struct maar_placement_range* range, uint32_t slot, uint32_t* head)
+{
+    const struct placement_tlsf_need need = {&request->size, &request->kind, &request->user};
+    if (placement->fresh_left == 0) {
+        return tlsf_allocate_slow(placement, request, range);
+    }
+    range->node = placement_take_fresh_slot(placement);
+    struct placement_node* rest = placement_at(placement, slot);
+    struct placement_node* part = placement_at(placement, range->node);
+    placement_tlsf_take_front(placement, rest, slot, part, range->node, need, &range->offset);
+    range->size = request->size;
+    range->generation = placement_node_generation(part);
+    return tlsf_end_front(placement, rest, slot, head);
+}
+
+/* Places a request in the front of a free node. */
+MAAR_NOINLINE enum maar_place_outcome
+tlsf_allocate_front(struct maar_placement* placement, const struct maar_placement_request* request,
+                    struct maar_placement_range* range, uint32_t slot, uint32_t* head)
+{
+    const struct placement_tlsf_need need = {&request->size, &request->kind, &request->user};
+    const uint32_t part_slot = placement->free_slot;
+    if (part_slot == PLACEMENT_NONE) {
+        return tlsf_allocate_fresh(placement, request, range, slot, head);
+    }
+    range->node = part_slot;
+    range->size = request->size;
+    struct placement_node* part = placement_follow(placement, &placement->free_slot);
+    placement->free_slot = part->next;
+    struct placement_node* rest = placement_at(placement, slot);
+    placement_tlsf_take_front(placement, rest, slot, part, part_slot, need, &range->offset);
+    range->generation = placement_node_generation(part);
+    return tlsf_end_front(placement, rest, slot, head);
+}
+
+/* Like maarAllocateRange, this is in several functions, each of which calls the next one last. */
 enum maar_place_outcome maar_tlsf_allocate(struct maar_placement* placement,
                                            const struct maar_placement_request* request,
                                            struct maar_placement_range* range)
@@ -321,69 +372,39 @@ enum maar_place_outcome maar_tlsf_allocate(struct maar_placement* placement,
     if (request->size > placement->size) {
         return MAAR_PLACE_NO_ROOM;
     }
-    if (placement_tlsf_is_fast(placement, request->alignment, request->kind)) {
-        const struct placement_tlsf_need need = {&request->size, &request->kind, &request->user};
-        if (placement_tlsf_allocate_fast(placement, need, &range->node, &range->generation,
-                                         &range->offset)) {
-            range->size = request->size;
-            return MAAR_PLACED;
-        }
+    const VkDeviceSize rounded = placement_tlsf_round(placement, request->size);
+    struct placement_tlsf_found found;
+    if (!placement_tlsf_is_fast(placement, request->alignment, request->kind) ||
+        !placement_tlsf_find_fast(placement, rounded, &found)) {
+        return tlsf_allocate_slow(placement, request, range);
     }
-    return tlsf_allocate_slow(placement, request, range);
+    if (!placement_tlsf_is_exact(found.node, rounded)) {
+        return tlsf_allocate_front(placement, request, range, found.slot, found.head);
+    }
+    const struct placement_tlsf_need need = {&request->size, &request->kind, &request->user};
+    const bool is_last =
+        placement_tlsf_take_whole(placement, &found, rounded, need, &range->offset);
+    range->node = found.slot;
+    range->size = request->size;
+    range->generation = placement_node_generation(found.node);
+    return is_last ? tlsf_end_bin(placement, found.head) : MAAR_PLACED;
 }
 
-uint64_t maar_tlsf_absorb(struct maar_placement* placement, uint32_t slot, uint64_t extent)
+uint64_t maar_tlsf_absorb(struct maar_placement* placement, struct placement_node* node,
+                          uint32_t slot, uint64_t extent)
 {
-    struct placement_node* nodes = placement->nodes;
-    const uint32_t prev = nodes[slot].prev;
-    uint32_t next = nodes[slot].next;
-    nodes[slot].next = placement->free_slot;
-    placement->free_slot = slot;
-    placement->slots_left += 1;
-    if ((prev & PLACEMENT_LINK_FREE) == 0) {
-        struct placement_node* higher = &nodes[next & ~PLACEMENT_LINK_FREE];
-        higher->where -= extent << (PLACEMENT_OFFSET_SHIFT - PLACEMENT_SIZE_SHIFT);
-        higher->prev = prev;
-        nodes[prev].next = next;
-        tlsf_set_extent(placement, next & ~PLACEMENT_LINK_FREE, higher->extent + extent);
-        return higher->extent;
+    if ((node->prev & node->next & PLACEMENT_LINK_FREE) != 0) {
+        const uint32_t next = node->next;
+        struct placement_node* higher = placement_at_free(placement, next);
+        extent += higher->extent & ~(uint64_t)PLACEMENT_GENERATION_MASK;
+        node->next = higher->next;
+        placement_bin_remove(placement, placement_tlsf_bin_of(higher), higher);
+        placement_drop_slot(placement, next - PLACEMENT_LINK_FREE);
     }
-    struct placement_node* lower = &nodes[prev & ~PLACEMENT_LINK_FREE];
-    if ((next & PLACEMENT_LINK_FREE) != 0) {
-        const uint32_t higher = next & ~PLACEMENT_LINK_FREE;
-        extent += nodes[higher].extent & ~(uint64_t)PLACEMENT_GENERATION_MASK;
-        next = nodes[higher].next;
-        placement_bin_remove(placement, placement_tlsf_bin(nodes[higher].extent), &nodes[higher]);
-        placement_drop_slot(placement, higher);
-    }
-    lower->next = next;
-    nodes[next].prev = prev;
-    tlsf_set_extent(placement, prev & ~PLACEMENT_LINK_FREE, lower->extent + extent);
-    return lower->extent;
-}
-
-uint64_t maar_tlsf_free_retired(struct maar_placement* placement, uint32_t slot, uint64_t extent)
-{
-    struct placement_node* nodes = placement->nodes;
-    struct placement_node* node = &nodes[slot];
-    if (((node->prev | node->next) & PLACEMENT_LINK_FREE) == 0) {
-        node->where = (node->where & ~(uint64_t)PLACEMENT_META_MASK) | PLACEMENT_ERA_MASK |
-                      placement_meta(PLACEMENT_FREE, 0, 0);
-        node->extent = extent;
-        placement_tlsf_link(nodes, node->prev, slot | PLACEMENT_LINK_FREE, node->next);
-        placement_tlsf_insert(placement, node, slot);
-        return extent;
-    }
-    const uint64_t joined = maar_tlsf_absorb(placement, slot, extent);
-    /* The node is on the stack now, at its top or below the node that was joined last. */
-    uint32_t* link = &placement->free_slot;
-    while (*link != slot) {
-        link = &nodes[*link].next;
-    }
-    *link = node->next;
-    placement->slots_left -= 1;
-    placement_retire(node);
-    return joined;
+    const struct placement_tlsf_joined joined =
+        placement_tlsf_join_one(placement, node, slot, extent);
+    placement_tlsf_move(placement, joined.node, joined.slot, joined.old);
+    return joined.node->extent;
 }
 
 /* Returns the extent of a live range, which may be the last range. The space may end between two
@@ -397,10 +418,48 @@ static uint64_t tlsf_last_extent(const struct maar_placement* placement,
     return ((end < placement->size ? end : placement->size) - begin) << PLACEMENT_SIZE_SHIFT;
 }
 
-uint64_t maar_tlsf_free_last(struct maar_placement* placement, uint32_t slot)
+/* Frees a live node that is retired now. Its totals are subtracted already. Returns the extent of
+ * the free node that now contains the range. */
+static uint64_t tlsf_free_retired(struct maar_placement* placement, struct placement_node* node,
+                                  uint32_t slot, uint64_t extent)
 {
-    const uint64_t extent = tlsf_last_extent(placement, &placement->nodes[slot]);
-    return placement_tlsf_free_extent(placement, slot, extent);
+    if (((node->prev | node->next) & PLACEMENT_LINK_FREE) == 0) {
+        node->where = (node->where & ~(uint64_t)PLACEMENT_META_MASK) | PLACEMENT_ERA_MASK |
+                      placement_meta(PLACEMENT_FREE, 0, 0);
+        node->extent = extent;
+        placement_tlsf_link(placement, node->prev, slot | PLACEMENT_LINK_FREE, node->next);
+        placement_tlsf_insert(placement, node, slot);
+        return extent;
+    }
+    const uint64_t joined = maar_tlsf_absorb(placement, node, slot, extent);
+    /* The node is on the top of the stack now. */
+    MAAR_DEBUG_ASSERT(placement->free_slot == slot);
+    placement->free_slot = node->next;
+    placement_retire(node);
+    return joined;
+}
+
+uint64_t maar_tlsf_free(struct maar_placement* placement, struct placement_node* node,
+                        uint32_t slot)
+{
+    const uint64_t extent = node->next == PLACEMENT_NONE ? tlsf_last_extent(placement, node)
+                                                         : placement_tlsf_extent(node);
+    placement_tlsf_count_out(placement, node, extent);
+    uint64_t where = node->where;
+    const uint64_t generation = (node->extent + 1) & PLACEMENT_GENERATION_MASK;
+    if (generation == 0) {
+        where = placement_age(placement, where);
+        if (placement_is_retired(where)) {
+            return tlsf_free_retired(placement, node, slot, extent);
+        }
+    }
+    if (placement_tlsf_has_free_neighbour(node)) {
+        node->where = where & PLACEMENT_ERA_MASK;
+        node->extent = generation;
+        return maar_tlsf_absorb(placement, node, slot, extent);
+    }
+    placement_tlsf_free_alone(placement, node, slot, where, extent, generation);
+    return extent;
 }
 
 bool maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
@@ -413,8 +472,8 @@ bool maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
     if (!placement_has_slots(placement, 1)) {
         return false;
     }
-    const uint32_t last = placement_prev(&placement->nodes[PLACEMENT_NONE]);
-    const struct placement_node* node = &placement->nodes[last];
+    const uint32_t last = placement_prev(placement_at(placement, PLACEMENT_NONE));
+    const struct placement_node* node = placement_at(placement, last);
     const uint64_t growth = (size - placement->size) << PLACEMENT_SIZE_SHIFT;
     if (placement_state(node) == PLACEMENT_FREE) {
         placement->free_extent += growth;
@@ -441,53 +500,64 @@ VkDeviceSize maar_tlsf_largest_free_bound(const struct maar_placement* placement
         return 0;
     }
     const uint32_t word = maar_top_bit(placement->bin_summary);
-    const uint32_t bin = (word << 6) + maar_top_bit(placement->bin_words[word]);
-    const struct placement_node* head = &placement->nodes[placement->bins[bin]];
+    const uint32_t step = maar_top_bit(placement->bin_words[word]);
+    const size_t bin = PLACEMENT_BIN_BASE + ((size_t)word << PLACEMENT_BIN_BITS) + step;
+    const uint32_t slot = *placement_bin_head(placement, bin);
+    const struct placement_node* head = placement_at(placement, slot);
     if (head->u.bin.next == PLACEMENT_NONE) {
         return placement_size(head);
     }
-    const uint32_t octave = bin >> PLACEMENT_BIN_BITS;
-    const uint32_t step = bin & ((1u << PLACEMENT_BIN_BITS) - 1);
-    VkDeviceSize bound = bin;
-    if (octave != 0) {
-        bound = (((VkDeviceSize)step + (1u << PLACEMENT_BIN_BITS) + 1) << (octave - 1)) - 1;
-    }
+    /* The highest size below the next bin. */
+    const VkDeviceSize next = (VkDeviceSize)(step + (1u << PLACEMENT_BIN_BITS) + 1) << word;
+    const VkDeviceSize bound = (next - 1) >> PLACEMENT_BIN_BITS;
     return bound < placement->size ? bound : placement->size;
+}
+
+/* Checks the list of a bin. Adds its nodes to *seen. */
+static const char* tlsf_check_bin(const struct maar_placement* placement, size_t bin,
+                                  uint32_t free_count, uint32_t* seen)
+{
+    uint32_t prev = PLACEMENT_NONE;
+    if (bin - PLACEMENT_BIN_BASE >= placement->bin_count) {
+        return "TLSF: a bin beyond the last one is marked as filled";
+    }
+    for (uint32_t slot = *placement_bin_head(placement, bin); slot != PLACEMENT_NONE;) {
+        if (!placement_is_used(placement, slot) || ++*seen > free_count) {
+            return "TLSF: the list of a bin has a bad link";
+        }
+        const struct placement_node* node = placement_at(placement, slot);
+        if (placement_state(node) != PLACEMENT_FREE) {
+            return "TLSF: a bin holds a node that is not free";
+        }
+        if (placement_size(node) == 0 || placement_tlsf_bin_of(node) != bin) {
+            return "TLSF: a free range is in the wrong bin";
+        }
+        if (node->u.bin.prev != prev) {
+            return "TLSF: the list of a bin has a wrong backward link";
+        }
+        prev = slot;
+        slot = node->u.bin.next;
+    }
+    return prev != PLACEMENT_NONE ? NULL : "TLSF: an empty bin is marked as filled";
 }
 
 static const char* tlsf_check_bins(const struct maar_placement* placement, uint32_t free_count)
 {
     uint32_t seen = 0;
-    for (uint32_t bin = 0; bin < PLACEMENT_BIN_WORDS * 64u; ++bin) {
-        if ((placement->bin_words[bin >> 6] >> (bin & 63) & 1) == 0) {
-            continue;
-        }
-        if (bin >= placement->bin_count) {
-            return "TLSF: a bin beyond the last one is marked as filled";
-        }
-        uint32_t prev = PLACEMENT_NONE;
-        for (uint32_t slot = placement->bins[bin]; slot != PLACEMENT_NONE;) {
-            if (slot >= placement->used_slots || ++seen > free_count) {
-                return "TLSF: the list of a bin has a bad link";
+    const char* broken = NULL;
+    for (uint32_t word = 0; word < PLACEMENT_BIN_WORDS && broken == NULL; ++word) {
+        const uint64_t bits = placement->bin_words[word];
+        for (uint32_t bit = 0; bit < 64 && bits >> bit != 0 && broken == NULL; ++bit) {
+            if ((bits >> bit & 1) != 0) {
+                const size_t bin = PLACEMENT_BIN_BASE + ((size_t)word << 6) + bit;
+                broken = tlsf_check_bin(placement, bin, free_count, &seen);
             }
-            const struct placement_node* node = &placement->nodes[slot];
-            if (placement_state(node) != PLACEMENT_FREE) {
-                return "TLSF: a bin holds a node that is not free";
-            }
-            if (tlsf_bin(placement_size(node)) != bin) {
-                return "TLSF: a free range is in the wrong bin";
-            }
-            if (node->u.bin.prev != prev) {
-                return "TLSF: the list of a bin has a wrong backward link";
-            }
-            prev = slot;
-            slot = node->u.bin.next;
-        }
-        if (prev == PLACEMENT_NONE) {
-            return "TLSF: an empty bin is marked as filled";
         }
     }
-    return seen == free_count ? NULL : "TLSF: a free range is in no bin";
+    if (broken == NULL && seen != free_count) {
+        broken = "TLSF: a free range is in no bin";
+    }
+    return broken;
 }
 
 const char* maar_tlsf_check(const struct maar_placement* placement)
@@ -495,17 +565,18 @@ const char* maar_tlsf_check(const struct maar_placement* placement)
     uint32_t free_count = 0;
     VkDeviceSize cursor = 0;
     bool was_free = false;
-    const uint32_t first = placement_next(&placement->nodes[PLACEMENT_NONE]);
-    if (first == PLACEMENT_NONE || placement_offset(&placement->nodes[first]) != 0) {
+    const uint32_t first = placement_next(placement_at(placement, PLACEMENT_NONE));
+    if (first == PLACEMENT_NONE || placement_offset(placement_at(placement, first)) != 0) {
         return "TLSF: the first range does not begin at 0";
     }
     for (uint32_t slot = first; slot != PLACEMENT_NONE;) {
-        const struct placement_node* node = &placement->nodes[slot];
+        const struct placement_node* node = placement_at(placement, slot);
         const VkDeviceSize offset = placement_offset(node);
         const bool is_free = placement_state(node) == PLACEMENT_FREE;
         const uint32_t next = placement_next(node);
-        const VkDeviceSize end =
-            next != PLACEMENT_NONE ? placement_offset(&placement->nodes[next]) : placement->size;
+        const VkDeviceSize end = next != PLACEMENT_NONE
+                                     ? placement_offset(placement_at(placement, next))
+                                     : placement->size;
         if (offset < cursor || !placement_fits(offset, placement_size(node), end)) {
             return "TLSF: ranges overlap or leave the space";
         }

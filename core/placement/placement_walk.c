@@ -24,7 +24,7 @@ static void walk_report(struct placement_walk* walk, const MaarRangeInfo* info)
 void maar_placement_walk_live(const struct maar_placement* placement, struct placement_walk* walk,
                               uint32_t slot)
 {
-    const struct placement_node* node = &placement->nodes[slot];
+    const struct placement_node* node = placement_at(placement, slot);
     const MaarRangeInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_RANGE_INFO,
         .state = MAAR_RANGE_STATE_LIVE,

@@ -6,6 +6,9 @@
  */
 #include "maar/range.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "core/check.h"
 #include "core/host_memory.h"
 #include "core/message_delivery.h"
@@ -13,7 +16,8 @@
 #include "core/placement/range_visitor.h"
 
 struct MaarRangeAllocator_T {
-    struct maar_placement* placement;
+    /* First: both have one address. */
+    struct maar_placement placement;
     VkDeviceSize size;
     VkAllocationCallbacks callbacks;
     bool has_callbacks;
@@ -36,7 +40,7 @@ static VkResult range_misuse(MaarRangeAllocator allocator, MaarMessageId id, con
 static void range_check_heavily(MaarRangeAllocator allocator)
 {
 #if defined(MAAR_HEAVY_CHECKS)
-    const char* broken = maar_placement_check(allocator->placement);
+    const char* broken = maar_placement_check(&allocator->placement);
     if (broken != NULL) {
         maar_message_deliver(&allocator->reporter, MAAR_MESSAGE_SEVERITY_FATAL,
                              MAAR_MESSAGE_ID_BROKEN_INVARIANT, NULL, broken);
@@ -50,13 +54,13 @@ static void range_check_heavily(MaarRangeAllocator allocator)
 /* Allocates the storage that the placement wants. */
 static VkResult range_bring_storage(MaarRangeAllocator allocator)
 {
-    const size_t size = maar_placement_storage_wanted(allocator->placement);
+    const size_t size = maar_placement_storage_wanted(&allocator->placement);
     void* memory = maar_host_alloc(range_callbacks(allocator), size);
     if (memory == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     maar_host_free(range_callbacks(allocator),
-                   maar_placement_storage_give(allocator->placement, memory, size));
+                   maar_placement_storage_give(&allocator->placement, memory, size));
     return VK_SUCCESS;
 }
 
@@ -65,9 +69,10 @@ static inline uint32_t range_node(MaarRangeAllocator allocator, MaarRange range)
 {
     /* A non-dispatchable handle is a pointer on some platforms and a 64-bit number on others. */
     const uint64_t handle = (uint64_t)range;
-    const uint32_t slot = (uint32_t)handle - 1;
-    const struct maar_placement* placement = allocator->placement;
-    if (slot < placement->used_slots && placement_is_named(&placement->nodes[slot], handle >> 32)) {
+    const uint32_t slot = maar_placement_handle_node(handle);
+    const struct maar_placement* placement = &allocator->placement;
+    if (placement_is_used(placement, slot) &&
+        placement_is_named(placement_at(placement, slot), (uint32_t)(handle >> 32))) {
         return slot;
     }
     return MAAR_PLACEMENT_NO_NODE;
@@ -132,7 +137,7 @@ VkResult VKAPI_CALL maarCreateRangeAllocator(const MaarRangeAllocatorCreateInfo*
         .size = pCreateInfo->size,
         .granularity = pCreateInfo->granularity,
     };
-    const VkResult result = maar_placement_create(&info, callbacks, &allocator->placement);
+    const VkResult result = maar_placement_open(&allocator->placement, &info, callbacks);
     if (result != VK_SUCCESS) {
         maar_host_free(callbacks, allocator);
         return result;
@@ -155,7 +160,7 @@ void VKAPI_CALL maarDestroyRangeAllocator(MaarRangeAllocator allocator)
     }
     const VkAllocationCallbacks callbacks = allocator->callbacks;
     const VkAllocationCallbacks* used = allocator->has_callbacks ? &callbacks : NULL;
-    maar_placement_destroy(allocator->placement, used);
+    maar_placement_close(&allocator->placement, used);
     maar_host_free(used, allocator);
 }
 
@@ -206,22 +211,23 @@ static VkResult range_place(MaarRangeAllocator allocator,
                             const struct maar_placement_request* request,
                             struct maar_placement_range* range)
 {
-    enum maar_place_outcome outcome = maar_placement_allocate(allocator->placement, request, range);
+    enum maar_place_outcome outcome =
+        maar_placement_allocate(&allocator->placement, request, range);
     while (outcome == MAAR_PLACE_WANTS_STORAGE) {
         const VkResult result = range_bring_storage(allocator);
         if (result != VK_SUCCESS) {
             return result;
         }
-        outcome = maar_placement_allocate(allocator->placement, request, range);
+        outcome = maar_placement_allocate(&allocator->placement, request, range);
     }
     return outcome == MAAR_PLACED ? VK_SUCCESS : VK_ERROR_OUT_OF_POOL_MEMORY;
 }
 
 /* The slow path of maarAllocateRange: misuse, flags, and requests that TLSF cannot place at
  * once. */
-static VkResult range_allocate_slow(MaarRangeAllocator allocator,
-                                    const MaarRangeAllocateInfo* pInfo, MaarRange* pRange,
-                                    VkDeviceSize* pOffset)
+MAAR_NOINLINE VkResult range_allocate_slow(MaarRangeAllocator allocator,
+                                           const MaarRangeAllocateInfo* pInfo, MaarRange* pRange,
+                                           VkDeviceSize* pOffset)
 {
     if (allocator == VK_NULL_HANDLE) {
         return range_allocate_fail(pRange, pOffset, VK_ERROR_VALIDATION_FAILED_EXT);
@@ -252,64 +258,199 @@ static VkResult range_allocate_slow(MaarRangeAllocator allocator,
     return VK_SUCCESS;
 }
 
-/* Places a request by TLSF. A function of its own, so that the calls that it does not serve save no
- * registers for it. */
-MAAR_NOINLINE VkResult range_allocate_fast(MaarRangeAllocator allocator,
-                                           const MaarRangeAllocateInfo* pInfo, MaarRange* pRange,
-                                           VkDeviceSize* pOffset, struct maar_placement* placement)
+/* The last step of the fast path, where a bin has become empty. */
+MAAR_NOINLINE VkResult range_end_bin(MaarRangeAllocator allocator, const uint32_t* head)
 {
-    uint32_t slot = PLACEMENT_NONE;
-    uint32_t generation = 0;
-    VkDeviceSize offset = 0;
-    const struct placement_tlsf_need need = {&pInfo->size, &pInfo->kind, &pInfo->userData};
-    if (!placement_tlsf_allocate_fast(placement, need, &slot, &generation, &offset)) {
-        return range_allocate_slow(allocator, pInfo, pRange, pOffset);
-    }
-    *pRange = maar_placement_handle(slot, generation);
-    if (pOffset != NULL) {
-        *pOffset = offset;
+    struct maar_placement* placement = &allocator->placement;
+    placement_bin_mark_empty(placement, placement_bin_of_head(placement, head));
+    range_check_heavily(allocator);
+    return VK_SUCCESS;
+}
+
+/* The last step of the fast path after a request that took the front of a free node: moves the rest
+ * to its bin. */
+MAAR_NOINLINE VkResult range_end_front(MaarRangeAllocator allocator, struct placement_node* node,
+                                       uint32_t slot, uint32_t* head)
+{
+    if (placement_tlsf_move_first(&allocator->placement, node, slot, head)) {
+        return range_end_bin(allocator, head);
     }
     range_check_heavily(allocator);
     return VK_SUCCESS;
 }
 
+/* Places a request in the front of a free node when no node is on the stack. */
+MAAR_NOINLINE VkResult range_allocate_fresh(MaarRangeAllocator allocator,
+                                            const MaarRangeAllocateInfo* pInfo, MaarRange* pRange,
+                                            VkDeviceSize* pOffset, uint32_t slot, uint32_t* head)
+{
+    struct maar_placement* placement = &allocator->placement;
+    const struct placement_tlsf_need need = {&pInfo->size, NULL, &pInfo->userData};
+    if (placement->fresh_left == 0) {
+        return range_allocate_slow(allocator, pInfo, pRange, pOffset);
+    }
+    const uint32_t part_slot = placement_take_fresh_slot(placement);
+    struct placement_node* part = placement_at(placement, part_slot);
+    struct placement_node* rest = placement_at(placement, slot);
+    placement_tlsf_take_front(placement, rest, slot, part, part_slot, need, pOffset);
+    *pRange = maar_placement_handle(part_slot, placement_node_generation(part));
+    return range_end_front(allocator, rest, slot, head);
+}
+
+/* Places a request in the front of a free node. */
+MAAR_NOINLINE VkResult range_allocate_front(MaarRangeAllocator allocator,
+                                            const MaarRangeAllocateInfo* pInfo, MaarRange* pRange,
+                                            VkDeviceSize* pOffset, uint32_t slot, uint32_t* head)
+{
+    struct maar_placement* placement = &allocator->placement;
+    const struct placement_tlsf_need need = {&pInfo->size, NULL, &pInfo->userData};
+    const uint32_t part_slot = placement->free_slot;
+    if (part_slot == PLACEMENT_NONE) {
+        return range_allocate_fresh(allocator, pInfo, pRange, pOffset, slot, head);
+    }
+    struct placement_node* part = placement_follow(placement, &placement->free_slot);
+    placement->free_slot = part->next;
+    struct placement_node* rest = placement_at(placement, slot);
+    placement_tlsf_take_front(placement, rest, slot, part, part_slot, need, pOffset);
+    *pRange = maar_placement_handle(part_slot, placement_node_generation(part));
+    return range_end_front(allocator, rest, slot, head);
+}
+
+/* Returns whether a request has a kind or flags, which are neighbours. */
+static inline bool range_has_kind_or_flags(const MaarRangeAllocateInfo* info)
+{
+    uint64_t both = 0;
+    _Static_assert(offsetof(MaarRangeAllocateInfo, flags) ==
+                       offsetof(MaarRangeAllocateInfo, kind) + sizeof(uint32_t),
+                   "neighbours");
+    memcpy(&both, (const char*)info + offsetof(MaarRangeAllocateInfo, kind), sizeof(both));
+    return both != 0;
+}
+
+/* The fast path is in several functions, each of which calls the next one last. So each needs, and
+ * saves, few registers. */
 VkResult VKAPI_CALL maarAllocateRange(MaarRangeAllocator allocator,
                                       const MaarRangeAllocateInfo* pInfo, MaarRange* pRange,
                                       VkDeviceSize* pOffset)
 {
     if (pInfo == NULL || pInfo->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO ||
-        pRange == NULL || pInfo->flags != 0 || allocator == VK_NULL_HANDLE) {
+        pRange == NULL || allocator == VK_NULL_HANDLE) {
         return range_allocate_slow(allocator, pInfo, pRange, pOffset);
     }
-    /* The next test also sends size 0 and kinds above MAAR_RANGE_MAX_KIND to the slow path. */
-    struct maar_placement* placement = allocator->placement;
-    if (pInfo->size - 1 >= placement->fast_size ||
-        !placement_tlsf_is_fast(placement, pInfo->alignment, pInfo->kind)) {
+    /* The next test also sends size 0 to the slow path. */
+    struct maar_placement* placement = &allocator->placement;
+    if (pInfo->size - 1 >= placement->fast_size || range_has_kind_or_flags(pInfo) ||
+        !placement_tlsf_is_fast(placement, pInfo->alignment, 0)) {
         return range_allocate_slow(allocator, pInfo, pRange, pOffset);
     }
-    return range_allocate_fast(allocator, pInfo, pRange, pOffset, placement);
+    const struct placement_tlsf_need need = {&pInfo->size, NULL, &pInfo->userData};
+    const VkDeviceSize rounded = placement_tlsf_round(placement, pInfo->size);
+    struct placement_tlsf_found found;
+    if (!placement_tlsf_find_fast(placement, rounded, &found)) {
+        return range_allocate_slow(allocator, pInfo, pRange, pOffset);
+    }
+    if (!placement_tlsf_is_exact(found.node, rounded)) {
+        return range_allocate_front(allocator, pInfo, pRange, pOffset, found.slot, found.head);
+    }
+    const bool is_last = placement_tlsf_take_whole(placement, &found, rounded, need, pOffset);
+    *pRange = maar_placement_handle(found.slot, placement_node_generation(found.node));
+    if (is_last) {
+        return range_end_bin(allocator, found.head);
+    }
+    range_check_heavily(allocator);
+    return VK_SUCCESS;
 }
 
-/* Returns the result of a free for a handle that is null or names no live range. */
-static VkResult range_free_none(MaarRangeAllocator allocator, MaarRange range)
+/* Frees a range that the fast path does not free. The handle may be null or name no live range. */
+MAAR_NOINLINE VkResult range_free_slow(MaarRangeAllocator allocator, MaarRange range)
 {
-    return range == VK_NULL_HANDLE
-               ? VK_SUCCESS
-               : range_misuse(allocator, MAAR_MESSAGE_ID_STALE_HANDLE, "maarFreeRange",
-                              "maarFreeRange: range is no live range of allocator; it "
-                              "was freed before or belongs to another allocator");
+    if (allocator == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    if (range == VK_NULL_HANDLE) {
+        return VK_SUCCESS;
+    }
+    const uint32_t node = range_node(allocator, range);
+    if (node == MAAR_PLACEMENT_NO_NODE) {
+        return range_misuse(allocator, MAAR_MESSAGE_ID_STALE_HANDLE, "maarFreeRange",
+                            "maarFreeRange: range is no live range of allocator; it was freed "
+                            "before or belongs to another allocator");
+    }
+    (void)placement_free_live(&allocator->placement, node);
+    range_check_heavily(allocator);
+    return VK_SUCCESS;
+}
+
+/* The last step of the fast path after a free range has grown, where it may stay in its bin or be
+ * the first in it. */
+MAAR_NOINLINE VkResult range_end_grown_slow(MaarRangeAllocator allocator,
+                                            struct placement_node* node, uint32_t slot,
+                                            uint64_t old)
+{
+    placement_tlsf_move(&allocator->placement, node, slot, old);
+    range_check_heavily(allocator);
+    return VK_SUCCESS;
+}
+
+/* The last step of the fast path after a free range has grown: moves it to its bin. */
+MAAR_NOINLINE VkResult range_end_grown(MaarRangeAllocator allocator, struct placement_node* node,
+                                       uint32_t slot, uint64_t old)
+{
+    struct maar_placement* placement = &allocator->placement;
+    if (!placement_tlsf_moves_freely(node, old)) {
+        return range_end_grown_slow(allocator, node, slot, old);
+    }
+    placement_tlsf_move_freely(placement, node, slot);
+    range_check_heavily(allocator);
+    return VK_SUCCESS;
+}
+
+/* Frees a range between two free ranges. */
+MAAR_NOINLINE VkResult range_free_between(MaarRangeAllocator allocator, struct placement_node* node,
+                                          uint32_t slot, uint64_t extent)
+{
+    (void)maar_tlsf_absorb(&allocator->placement, node, slot, extent);
+    range_check_heavily(allocator);
+    return VK_SUCCESS;
+}
+
+/* Frees a range beside one or two free ranges. */
+MAAR_NOINLINE VkResult range_free_joined(MaarRangeAllocator allocator, struct placement_node* node,
+                                         uint32_t slot, uint64_t extent)
+{
+    struct maar_placement* placement = &allocator->placement;
+    placement_tlsf_clear(node);
+    if ((node->prev & node->next & PLACEMENT_LINK_FREE) != 0) {
+        return range_free_between(allocator, node, slot, extent);
+    }
+    const struct placement_tlsf_joined joined =
+        placement_tlsf_join_one(placement, node, slot, extent);
+    return range_end_grown(allocator, joined.node, joined.slot, joined.old);
 }
 
 VkResult VKAPI_CALL maarFreeRange(MaarRangeAllocator allocator, MaarRange range)
 {
     if (allocator == VK_NULL_HANDLE) {
-        return VK_ERROR_VALIDATION_FAILED_EXT;
+        return range_free_slow(allocator, range);
     }
-    const uint32_t node = range_node(allocator, range);
-    if (node == MAAR_PLACEMENT_NO_NODE) {
-        return range_free_none(allocator, range);
+    const uint64_t handle = (uint64_t)range;
+    struct maar_placement* placement = &allocator->placement;
+    const uint32_t slot = maar_placement_handle_node(handle);
+    if (slot >= placement->fast_ends[slot >> PLACEMENT_SEGMENT_SHIFT]) {
+        return range_free_slow(allocator, range);
     }
-    (void)placement_free_live(allocator->placement, node);
+    struct placement_node* node = placement_at(placement, slot);
+    if (!placement_is_named(node, (uint32_t)(handle >> 32)) || !placement_tlsf_frees_fast(node)) {
+        return range_free_slow(allocator, range);
+    }
+    MAAR_DEBUG_ASSERT(placement_state(node) == PLACEMENT_LIVE);
+    const uint64_t extent = placement_tlsf_extent(node);
+    placement_tlsf_count_out(placement, node, extent);
+    if (placement_tlsf_has_free_neighbour(node)) {
+        return range_free_joined(allocator, node, slot, extent);
+    }
+    const uint64_t generation = (node->extent & PLACEMENT_GENERATION_MASK) + 1;
+    placement_tlsf_free_alone(placement, node, slot, node->where, extent, generation);
     range_check_heavily(allocator);
     return VK_SUCCESS;
 }
@@ -319,13 +460,13 @@ VkResult VKAPI_CALL maarResetRangeAllocator(MaarRangeAllocator allocator)
     if (allocator == VK_NULL_HANDLE) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    while (!maar_placement_can_reset(allocator->placement)) {
+    while (!maar_placement_can_reset(&allocator->placement)) {
         const VkResult result = range_bring_storage(allocator);
         if (result != VK_SUCCESS) {
             return result;
         }
     }
-    maar_placement_reset(allocator->placement);
+    maar_placement_reset(&allocator->placement);
     range_check_heavily(allocator);
     return VK_SUCCESS;
 }
@@ -341,7 +482,7 @@ VkResult VKAPI_CALL maarResizeRangeAllocator(MaarRangeAllocator allocator, VkDev
                             "above MAAR_RANGE_MAX_SIZE");
     }
     VkResult result = VK_SUCCESS;
-    while (result == VK_SUCCESS && !maar_placement_resize(allocator->placement, size)) {
+    while (result == VK_SUCCESS && !maar_placement_resize(&allocator->placement, size)) {
         result = range_bring_storage(allocator);
     }
     if (result == VK_SUCCESS) {
@@ -369,7 +510,7 @@ VkResult VKAPI_CALL maarGetRangeInfo(MaarRangeAllocator allocator, MaarRange ran
     MaarRangeInfo info = {.sType = pInfo->sType, .pNext = pInfo->pNext};
     const uint32_t node = range_node(allocator, range);
     const bool is_live =
-        maar_placement_get(allocator->placement, node, &found, &info.userData, &info.kind);
+        maar_placement_get(&allocator->placement, node, &found, &info.userData, &info.kind);
     if (is_live) {
         info.state = MAAR_RANGE_STATE_LIVE;
         info.offset = found.offset;
@@ -399,7 +540,7 @@ VkResult VKAPI_CALL maarGetRangeStatistics(MaarRangeAllocator allocator,
                             "MAAR_STRUCTURE_TYPE_RANGE_STATISTICS");
     }
     struct maar_placement_totals totals;
-    maar_placement_totals(allocator->placement, &totals);
+    maar_placement_totals(&allocator->placement, &totals);
     *pStatistics = (MaarRangeStatistics){
         .sType = pStatistics->sType,
         .pNext = pStatistics->pNext,
@@ -407,7 +548,7 @@ VkResult VKAPI_CALL maarGetRangeStatistics(MaarRangeAllocator allocator,
         .usedSize = totals.used_size,
         .paddingSize = totals.padding_size,
         .freeSize = totals.free_size,
-        .largestFreeBound = maar_placement_largest_free_bound(allocator->placement),
+        .largestFreeBound = maar_placement_largest_free_bound(&allocator->placement),
         .rangeCount = totals.range_count,
     };
     return VK_SUCCESS;
@@ -424,12 +565,12 @@ VkResult VKAPI_CALL maarWalkRanges(MaarRangeAllocator allocator, PFN_maarVisitRa
                             "maarWalkRanges: pfnVisit is NULL");
     }
     struct range_visitor visitor = {.visit = pfnVisit, .user_data = pUserData};
-    maar_placement_walk(allocator->placement, range_visit, &visitor);
+    maar_placement_walk(&allocator->placement, range_visit, &visitor);
     return VK_SUCCESS;
 }
 
 const char* VKAPI_CALL maarCheckRangeAllocator(MaarRangeAllocator allocator)
 {
-    return allocator != VK_NULL_HANDLE ? maar_placement_check(allocator->placement)
+    return allocator != VK_NULL_HANDLE ? maar_placement_check(&allocator->placement)
                                        : "the allocator is NULL";
 }

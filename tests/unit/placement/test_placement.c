@@ -37,10 +37,7 @@ static void storage_is_asked_for_and_nothing_changes_without(void** state)
         const size_t size = maar_placement_storage_wanted(placement);
         void* memory = malloc(size);
         assert_non_null(memory);
-        void* old = maar_placement_storage_give(placement, memory, size);
-        assert_non_null(old);
-        assert_true(old != memory);
-        free(old);
+        assert_null(maar_placement_storage_give(placement, memory, size));
         assert_int_equal(maar_placement_allocate(placement, &request, &range), MAAR_PLACED);
         assert_null(maar_placement_check(placement));
         maar_placement_destroy(placement, NULL);
@@ -52,16 +49,76 @@ static void storage_that_comes_late_is_returned(void** state)
     (void)state;
     for (uint32_t i = 0; i < 3; ++i) {
         struct maar_placement* placement = fixture_create(strategies[i], 1 << 20, 0);
+        const struct maar_placement_request request = {.size = 16, .alignment = 16};
+        struct maar_placement_range range;
+        while (maar_placement_allocate(placement, &request, &range) == MAAR_PLACED) {
+        }
         const size_t size = maar_placement_storage_wanted(placement);
         void* first = malloc(size);
         void* second = malloc(size);
         assert_non_null(first);
         assert_non_null(second);
-        free(maar_placement_storage_give(placement, first, size));
+        assert_null(maar_placement_storage_give(placement, first, size));
         assert_ptr_equal(maar_placement_storage_give(placement, second, size), second);
         assert_ptr_equal(maar_placement_storage_give(placement, second, 0), second);
         free(second);
         assert_null(maar_placement_check(placement));
+        maar_placement_destroy(placement, NULL);
+    }
+}
+
+/* Storage grows by a sixteenth, or by what the smallest segment or one request takes. */
+static void growth_moves_no_node_and_leaves_little_idle(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        struct maar_placement* placement = fixture_create(strategies[i], (VkDeviceSize)1 << 24, 0);
+        const struct maar_placement_request request = {.size = 256, .alignment = 256};
+        const struct placement_node* first = NULL;
+        uint32_t node = 0;
+        for (uint32_t count = 0; count < 20000; ++count) {
+            struct maar_placement_range range;
+            if (maar_placement_allocate(placement, &request, &range) == MAAR_PLACE_WANTS_STORAGE) {
+                assert_true(maar_placement_storage_wanted(placement) <=
+                            (placement->capacity / 16 + 64) * sizeof(struct placement_node));
+                fixture_bring_storage(placement);
+                assert_int_equal(maar_placement_allocate(placement, &request, &range), MAAR_PLACED);
+            }
+            if (count == 0) {
+                node = range.node;
+                first = placement_at(placement, node);
+            }
+        }
+        assert_null(maar_placement_check(placement));
+        assert_ptr_equal(placement_at(placement, node), first);
+        assert_true(placement->segments > 50);
+        maar_placement_destroy(placement, NULL);
+    }
+}
+
+/* A number beside a segment, in it but between two nodes, or in a segment that there is not. */
+static void numbers_that_are_no_slots_are_refused(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        struct maar_placement* placement = fixture_create(strategies[i], 1 << 20, 0);
+        for (uint32_t j = 0; j < 200; ++j) {
+            fixture_allocate(placement, 64, 64, NULL);
+        }
+        assert_true(placement->segments > 2);
+        for (uint32_t segment = 0; segment < placement->segments; ++segment) {
+            const uint32_t end = placement_segment_end(placement, segment);
+            for (uint32_t beside = 0; beside < 100; ++beside) {
+                assert_false(maar_placement_free(placement, end + beside));
+            }
+            assert_false(maar_placement_free(placement, end - 1));
+            assert_false(maar_placement_free(placement, placement_segment_begin(segment) + 2));
+        }
+        for (uint32_t segment = placement->segments; segment < PLACEMENT_SEGMENTS; ++segment) {
+            assert_false(maar_placement_free(placement, placement_segment_begin(segment)));
+        }
+        assert_false(maar_placement_free(placement, PLACEMENT_NONE));
+        assert_int_equal(fixture_totals(placement).range_count, 200);
         maar_placement_destroy(placement, NULL);
     }
 }
@@ -281,7 +338,7 @@ static void check_notices_planted_errors(void** state)
         }
         fixture_free(placement, nodes[1]);
         fixture_free(placement, nodes[3]);
-        struct placement_node* node = &placement->nodes[nodes[2]];
+        struct placement_node* node = placement_at(placement, nodes[2]);
         const struct placement_node good_node = *node;
         const struct maar_placement good = *placement;
 
@@ -291,13 +348,13 @@ static void check_notices_planted_errors(void** state)
         placement->range_count += 1;
         assert_non_null(maar_placement_check(placement));
         *placement = good;
-        placement->touched_slots = 0;
+        placement->touched_end = 0;
         assert_non_null(maar_placement_check(placement));
         *placement = good;
-        placement->nodes[PLACEMENT_NONE].where ^= PLACEMENT_STATE_MASK;
+        placement_at(placement, PLACEMENT_NONE)->where ^= PLACEMENT_STATE_MASK;
         assert_non_null(maar_placement_check(placement));
-        placement->nodes[PLACEMENT_NONE].where ^= PLACEMENT_STATE_MASK;
-        placement->slots_left += 1;
+        placement_at(placement, PLACEMENT_NONE)->where ^= PLACEMENT_STATE_MASK;
+        placement->fresh_left += 1;
         assert_non_null(maar_placement_check(placement));
         *placement = good;
 
@@ -314,7 +371,7 @@ static void check_notices_planted_errors(void** state)
         node->prev = nodes[5];
         assert_non_null(maar_placement_check(placement));
         *node = good_node;
-        node->next = 0x7FFFFFF0;
+        node->next = 0xFFFFFFF0;
         assert_non_null(maar_placement_check(placement));
         *node = good_node;
         node->prev ^= PLACEMENT_LINK_FREE;
@@ -342,12 +399,13 @@ static void check_notices_broken_bins(void** state)
         fixture_allocate(placement, 1024, 256, NULL);
         fixture_free(placement, node);
         const struct maar_placement good = *placement;
-        struct placement_node* free_node = &placement->nodes[node];
+        struct placement_node* free_node = placement_at(placement, node);
         const struct placement_node good_node = *free_node;
-        const uint32_t bin = placement_bin_next(placement, 0);
-        assert_int_equal(placement->bins[bin], node);
+        const size_t bin = placement_bin_next(placement, PLACEMENT_BIN_BASE);
+        const size_t number = bin - PLACEMENT_BIN_BASE;
+        assert_int_equal(*placement_bin_head(placement, bin), node);
 
-        placement->bin_words[bin >> 6] &= ~((uint64_t)1 << (bin & 63));
+        placement->bin_words[number >> 6] &= ~((uint64_t)1 << (number & 63));
         assert_non_null(maar_placement_check(placement));
         *placement = good;
         placement->bin_words[0] |= 1;
@@ -373,6 +431,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(storage_is_asked_for_and_nothing_changes_without),
         cmocka_unit_test(storage_that_comes_late_is_returned),
+        cmocka_unit_test(growth_moves_no_node_and_leaves_little_idle),
+        cmocka_unit_test(numbers_that_are_no_slots_are_refused),
         cmocka_unit_test(warm_placement_asks_for_nothing),
         cmocka_unit_test(unknown_nodes_are_refused),
         cmocka_unit_test(generations_outlive_resets_and_growth),

@@ -65,7 +65,11 @@ static void remember(struct damage* d)
     d->nodes = malloc(d->whole.capacity * sizeof *d->nodes);
     d->bins = malloc((d->whole.bin_count + 1) * sizeof *d->bins);
     assert_true(d->nodes != NULL && d->bins != NULL);
-    memcpy(d->nodes, d->whole.nodes, d->whole.touched_slots * sizeof *d->nodes);
+    size_t count = 0;
+    for (uint32_t slot = 0; slot < d->whole.touched_end;
+         slot = placement_slot_after(&d->whole, slot)) {
+        d->nodes[count++] = *placement_at(&d->whole, slot);
+    }
     if (d->whole.bins != NULL) {
         memcpy(d->bins, d->whole.bins, d->whole.bin_count * sizeof *d->bins);
     }
@@ -85,10 +89,25 @@ static void look(struct damage* d)
         d->said[d->said_count++] = broken;
     }
     *d->placement = d->whole;
-    memcpy(d->whole.nodes, d->nodes, d->whole.touched_slots * sizeof *d->nodes);
+    size_t count = 0;
+    for (uint32_t slot = 0; slot < d->whole.touched_end;
+         slot = placement_slot_after(&d->whole, slot)) {
+        *placement_at(&d->whole, slot) = d->nodes[count++];
+    }
     if (d->whole.bins != NULL) {
         memcpy(d->whole.bins, d->bins, d->whole.bin_count * sizeof *d->bins);
     }
+}
+
+/* Any node. */
+static uint32_t draw_slot(const struct damage* d)
+{
+    uint32_t slot = PLACEMENT_NONE;
+    for (uint32_t left = draw(d->whole.capacity); left != 0; --left) {
+        const uint32_t next = placement_slot_after(&d->whole, slot);
+        slot = next < d->whole.fresh_slot ? next : PLACEMENT_NONE;
+    }
+    return slot;
 }
 
 /* Another node, none, or one that there is not. */
@@ -98,17 +117,19 @@ static uint32_t draw_link(const struct damage* d)
     case 0:
         return PLACEMENT_NONE;
     case 1:
-        return d->whole.used_slots + draw(1000000);
+        return d->whole.fresh_slot + draw(UINT32_MAX - d->whole.fresh_slot);
     case 2:
-        return draw(d->whole.used_slots) | PLACEMENT_LINK_FREE;
+        return draw_slot(d) | PLACEMENT_LINK_FREE;
+    case 3:
+        return draw(d->whole.fresh_slot);
     default:
-        return draw(d->whole.used_slots);
+        return draw_slot(d);
     }
 }
 
 static void damage_node(struct damage* d)
 {
-    struct placement_node* node = &d->whole.nodes[draw(d->whole.used_slots)];
+    struct placement_node* node = placement_at(&d->whole, draw_slot(d));
     switch (draw(11)) {
     case 0:
         node->where ^= (uint64_t)1 << (PLACEMENT_OFFSET_SHIFT + draw(20));
@@ -146,7 +167,7 @@ static void damage_node(struct damage* d)
         break;
     default: {
         /* Two that changed places. */
-        struct placement_node* other = &d->whole.nodes[draw(d->whole.used_slots)];
+        struct placement_node* other = placement_at(&d->whole, draw_slot(d));
         const struct placement_node kept = *node;
         *node = *other;
         *other = kept;
@@ -163,13 +184,13 @@ static void damage_totals(struct damage* d)
         p->free_slot = draw_link(d);
         break;
     case 1:
-        p->used_slots += 1 + draw(4);
+        p->fresh_slot += 1 + draw(16);
         break;
     case 2:
-        p->used_slots -= 1;
+        p->fast_ends[draw(2) == 0 ? draw(PLACEMENT_SEGMENTS) : draw(3)] ^= PLACEMENT_SLOT_STEP;
         break;
     case 3:
-        p->touched_slots = p->capacity + 1;
+        p->touched_end = draw(2) == 0 ? PLACEMENT_SLOT_STEP : UINT32_MAX - draw(1000);
         break;
     case 4:
         p->range_count += 1 - 2 * draw(2);
@@ -181,7 +202,7 @@ static void damage_totals(struct damage* d)
         p->free_extent ^= (uint64_t)1 << (PLACEMENT_SIZE_SHIFT + draw(16));
         break;
     case 7:
-        p->slots_left += 1;
+        p->fresh_left += 1;
         break;
     case 8:
         p->bin_words[draw(2) == 0 ? draw(3) : draw(PLACEMENT_BIN_WORDS)] ^= (uint64_t)1 << draw(64);
@@ -226,15 +247,11 @@ static void expect_all_said(const struct damage* d, const char* const* sentences
 
 /* Of every strategy. */
 static const char* const all_say[] = {
-    "an unused node is not on the stack",
-    "more nodes are in use than the storage holds",
-    "ranges of different kinds share a granule",
-    "the border has a wrong state",
-    "the count of live ranges is wrong",
-    "the count of unused nodes is wrong",
-    "the stack of unused nodes has a bad link",
-    "the totals are not the sums of the ranges",
-    NULL,
+    "an unused node is not on the stack",        "more nodes are in use than the storage holds",
+    "ranges of different kinds share a granule", "the border has a wrong state",
+    "the count of live ranges is wrong",         "the count of unused nodes is wrong",
+    "the ends of the nodes in use are wrong",    "the stack of unused nodes has a bad link",
+    "the totals are not the sums of the ranges", NULL,
 };
 
 static void damage_crowds(MaarPlacementStrategy strategy, const char* const* sentences)

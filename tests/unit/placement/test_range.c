@@ -603,12 +603,60 @@ static void node_used_a_million_times_repeats_no_handle(void** state)
     }
 }
 
+static void handles_of_a_reset_are_stale(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        MaarRange ranges[300];
+        struct messages messages = {0};
+        MaarRangeAllocator allocator = create(strategies[i], 1 << 20, &messages);
+        for (uint32_t j = 0; j < 300; ++j) {
+            assert_int_equal(allocate(allocator, 256, &ranges[j]), VK_SUCCESS);
+        }
+        assert_int_equal(maarResetRangeAllocator(allocator), VK_SUCCESS);
+        for (uint32_t j = 0; j < 300; ++j) {
+            assert_int_equal(maarFreeRange(allocator, ranges[j]), VK_ERROR_VALIDATION_FAILED_EXT);
+        }
+        assert_null(maarCheckRangeAllocator(allocator));
+        maarDestroyRangeAllocator(allocator);
+    }
+}
+
+/* The names of free, unused and other nodes are no handles either. */
+static void handles_that_were_never_given_are_refused(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        struct messages messages = {0};
+        MaarRange kept[3];
+        MaarRangeAllocator allocator = create(strategies[i], 1 << 16, &messages);
+        for (uint32_t j = 0; j < 3; ++j) {
+            assert_int_equal(allocate(allocator, 256, &kept[j]), VK_SUCCESS);
+        }
+        assert_int_equal(maarFreeRange(allocator, kept[1]), VK_SUCCESS);
+        assert_int_equal(maarFreeRange(allocator, kept[2]), VK_SUCCESS);
+        for (uint64_t name = 0; name < 4 * 8 * 16 * 64; ++name) {
+            const uint64_t state_bits = name & 3;
+            const uint64_t generation = (name >> 2 & 7) | (name >> 5 & 1) << 15;
+            const uint64_t index = name >> 6 & 7;
+            const uint64_t tag = name >> 9 & 63;
+            const uint64_t handle = state_bits << 62 | tag << 48 | generation << 32 | index;
+            if (handle != (uint64_t)kept[0] && handle != 0) {
+                assert_int_equal(maarFreeRange(allocator, MAAR_FROM_BITS(MaarRange, handle)),
+                                 VK_ERROR_VALIDATION_FAILED_EXT);
+            }
+        }
+        assert_int_equal(maarFreeRange(allocator, kept[0]), VK_SUCCESS);
+        assert_null(maarCheckRangeAllocator(allocator));
+        maarDestroyRangeAllocator(allocator);
+    }
+}
+
 static void broken_invariant_is_named(void** state)
 {
     (void)state;
     MaarRangeAllocator allocator = create(MAAR_PLACEMENT_STRATEGY_TLSF, 4096, NULL);
-    struct maar_placement* placement = NULL;
-    memcpy(&placement, (const void*)allocator, sizeof placement); /* its first field */
+    struct maar_placement* placement = (void*)allocator; /* its first field */
     assert_null(maarCheckRangeAllocator(allocator));
     placement->used_size += 16;
     const char* const broken = maarCheckRangeAllocator(allocator);
@@ -738,6 +786,8 @@ int main(void)
         cmocka_unit_test(resize_out_of_limits_is_refused),
         cmocka_unit_test(walk_agrees_with_statistics),
         cmocka_unit_test(host_failure_anywhere_leaks_and_changes_nothing),
+        cmocka_unit_test(handles_of_a_reset_are_stale),
+        cmocka_unit_test(handles_that_were_never_given_are_refused),
         cmocka_unit_test(broken_invariant_is_named),
         cmocka_unit_test(managed_space_is_never_touched),
         cmocka_unit_test(nodes_wear_out_between_free_neighbours),
