@@ -101,6 +101,13 @@ double bench_heap_bytes(void)
 #endif
 }
 
+void bench_heap_trim(void)
+{
+#if defined(__GLIBC__)
+    (void)malloc_trim(0);
+#endif
+}
+
 static int compare_doubles(const void* a, const void* b)
 {
     const double x = *(const double*)a;

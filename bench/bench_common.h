@@ -61,6 +61,9 @@ uint64_t bench_preemptions(void);
 /* Returns the used bytes of the C library's heap; 0 if the library does not report them. */
 double bench_heap_bytes(void);
 
+/* Returns the unused memory of the C library's heap to the system, where the library can. */
+void bench_heap_trim(void);
+
 /* Sorts values and returns their median. `count` is at least 1. */
 double bench_median(double* values, uint32_t count);
 

@@ -14,7 +14,8 @@
 
 enum {
     LEAD = 10, /* one in LEAD operations of a run precedes the timed ones */
-    ORDERED_RUNS = 7
+    ORDERED_RUNS = 7,
+    EQUAL_SIZE = 65536
 };
 
 struct placement_bench {
@@ -25,6 +26,7 @@ struct placement_bench {
     uint32_t operations; /* of a run; 0: the workload's default */
     uint32_t warm_up;    /* operations per slot; 0: the workload's default */
     bool raw;
+    bool equal; /* first-fill: all sizes are EQUAL_SIZE */
     double mean;
     struct bench_table table;
 };
@@ -46,6 +48,8 @@ struct contestant {
     double host_bytes;
     double occupancy; /* NAN: not measured */
     double ns[BENCH_MAX_RUNS];
+    double second_ns[BENCH_MAX_RUNS]; /* first-fill: the fills after a reset */
+    bool has_second;
 };
 
 static void* create_nothing(uint64_t capacity)
@@ -219,13 +223,18 @@ static void report(struct placement_bench* bench, const char* workload,
     bench_row_begin(&row, "placement");
     bench_row_text(&row, "workload", workload);
     bench_row_text(&row, "peer", contestant->peer->name);
-    bench_row_text(&row, "sizes", bench->raw ? "raw" : "rounded");
+    bench_row_text(&row, "sizes", bench->equal ? "equal" : bench->raw ? "raw" : "rounded");
     bench_row_count(&row, "live", bench->live);
     bench_row_number(&row, "ns", runs != 0 ? bench_median_of(contestant->ns, runs) : NAN, 1);
     bench_row_number(&row, "min", runs != 0 ? bench_least_of(contestant->ns, runs) : NAN, 1);
     bench_row_number(
         &row, "of_vma",
         runs != 0 && rival != NULL ? bench_median_ratio(contestant->ns, rival->ns, runs) : NAN, 3);
+    bench_row_number(&row, "of_second",
+                     contestant->has_second
+                         ? bench_median_ratio(contestant->ns, contestant->second_ns, runs)
+                         : NAN,
+                     2);
     bench_row_number(&row, "occupancy", contestant->occupancy, 4);
     bench_row_number(&row, "host_b", contestant->host_bytes / bench->live, 1);
     bench_row_count(&row, "failures", contestant->failures);
@@ -476,6 +485,61 @@ static void run_ordered(struct placement_bench* bench, struct contestant* all, u
     }
 }
 
+/* Fills new blocks for the first time, as a program does that loads a level, and a second time
+ * after a reset. The C library keeps no memory of the blocks before. */
+static void fill_twice(struct contestant* contestant, uint32_t run)
+{
+    const uint32_t live = contestant->bench->live;
+    contestant->block = contestant->peer->create(contestant->capacity);
+    if (contestant->block == NULL) {
+        bench_die(BENCH_EXIT_FAILED, "%s cannot be created", contestant->peer->name);
+    }
+    double start = bench_thread_ns();
+    order_fill(contestant);
+    contestant->ns[run] = (bench_thread_ns() - start) / live;
+    verify(contestant, contestant->slots, live);
+    contestant->peer->reset(contestant->block);
+    start = bench_thread_ns();
+    order_fill(contestant);
+    contestant->second_ns[run] = (bench_thread_ns() - start) / live;
+    verify(contestant, contestant->slots, live);
+    contestant->host_bytes += run == 0 ? bench_heap_bytes() : 0;
+    contestant->peer->destroy(contestant->block);
+    contestant->block = NULL;
+    bench_heap_trim();
+}
+
+static void run_first_fill(struct placement_bench* bench, struct contestant* all, uint32_t count)
+{
+    const uint32_t runs = bench->runs != 0 ? bench->runs : ORDERED_RUNS;
+    const double mean = bench->equal ? EQUAL_SIZE : bench->mean;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint64_t state = BENCH_SEED;
+        begin(&all[i], 1.3 * bench->live * mean, bench->live);
+        for (uint32_t k = 0; k < bench->live; ++k) {
+            all[i].slots[k].size = bench->equal ? EQUAL_SIZE : bench_size(&state, bench->raw);
+        }
+        all[i].peer->destroy(all[i].block);
+        all[i].has_second = true;
+        all[i].host_bytes = 0;
+    }
+    for (uint32_t run = 0; run < runs; ++run) {
+        for (uint32_t i = 0; i < count; ++i) {
+            all[i].host_bytes -= run == 0 ? bench_heap_bytes() : 0;
+            fill_twice(&all[i], run);
+        }
+    }
+    report_all(bench, "first-fill", all, count, runs, bench->live);
+    for (uint32_t i = 0; i < count; ++i) {
+        memcpy(all[i].ns, all[i].second_ns, sizeof(all[i].ns));
+        all[i].has_second = false;
+    }
+    report_all(bench, "second-fill", all, count, runs, bench->live);
+    for (uint32_t i = 0; i < count; ++i) {
+        free(all[i].slots);
+    }
+}
+
 struct workload {
     const char* name;
     void (*run)(struct placement_bench* bench, struct contestant* all, uint32_t count);
@@ -503,10 +567,11 @@ static void parse(struct placement_bench* bench, int argc, char** argv)
 {
     const struct bench_option options[] = {
         {"--workload", "LIST", BENCH_OPTION_TEXT, &bench->workload,
-         "churn, growth, fill, ordered, or all"},
+         "churn, growth, fill, ordered, first-fill, or all"},
         {"--peer", "LIST", BENCH_OPTION_TEXT, &bench->peers, "for example maar-tlsf,vma; or all"},
         {"--live", "N", BENCH_OPTION_COUNT, &bench->live, "allocations alive (10000)"},
         {"--raw", NULL, BENCH_OPTION_FLAG, &bench->raw, "use sizes as drawn, not multiples of 256"},
+        {"--equal", NULL, BENCH_OPTION_FLAG, &bench->equal, "first-fill: all sizes are 64 KiB"},
         {"--runs", "N", BENCH_OPTION_COUNT, &bench->runs, "timed runs"},
         {"--operations", "N", BENCH_OPTION_COUNT, &bench->operations, "pairs of a run"},
         {"--warm-up", "ROUNDS", BENCH_OPTION_COUNT, &bench->warm_up, "untimed pairs per slot"},
@@ -519,10 +584,13 @@ static void parse(struct placement_bench* bench, int argc, char** argv)
     };
     static const char* const peers[] = {"maar-tlsf",    "maar-buddy",     "maar-linear", "vma",
                                         "vma-min-time", "vma-min-memory", "vma-linear",  "empty"};
-    static const char* const workloads[] = {"churn", "growth", "fill", "ordered"};
+    static const char* const workloads[] = {"churn", "growth", "fill", "ordered", "first-fill"};
     bench_parse_options(&command, argc, argv);
     bench_check_list("--peer", bench->peers, peers, 8);
-    bench_check_list("--workload", bench->workload, workloads, 4);
+    bench_check_list("--workload", bench->workload, workloads, 5);
+    if (bench->equal && strcmp(bench->workload, "first-fill") != 0) {
+        bench_die(BENCH_EXIT_USAGE, "--equal: only with --workload first-fill");
+    }
     if (bench->runs > BENCH_MAX_RUNS) {
         bench_die(BENCH_EXIT_USAGE, "--runs: at most %d", BENCH_MAX_RUNS);
     }
@@ -535,6 +603,7 @@ int main(int argc, char** argv)
         {.name = "growth", .run = run_growth, .wants_placement = true},
         {.name = "fill", .run = run_fill, .is_ordered = true, .wants_placement = true},
         {.name = "ordered", .run = run_ordered, .is_ordered = true},
+        {.name = "first-fill", .run = run_first_fill, .is_ordered = true},
     };
     struct placement_bench bench = {.workload = "all", .peers = "all", .live = 10000};
     parse(&bench, argc, argv);

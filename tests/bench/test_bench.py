@@ -16,7 +16,7 @@ import sys
 import tempfile
 import unittest
 
-PLACEMENT = ("bench workload peer sizes live ns min of_vma occupancy host_b failures runs "
+PLACEMENT = ("bench workload peer sizes live ns min of_vma of_second occupancy host_b failures runs "
              "operations self_check").split()
 ALLOCATOR = ("bench device workload peer sync threads live cpu_ns cpu_min wall_ns wall_min "
              "parallel quiet quiet_ns of_vma speedup calls_fill calls blocks block_mib used host_b "
@@ -100,7 +100,15 @@ class Placement(Case):
         ordered = churned | linear | {"empty"}
         self.assertEqual(peers, {"churn": churned | {"empty"}, "growth": churned,
                                  "fill": churned | linear, "fifo": ordered, "lifo": ordered,
-                                 "bump": ordered})
+                                 "bump": ordered, "first-fill": ordered, "second-fill": ordered})
+
+    def test_first_fill_is_compared_with_the_second(self):
+        rows, _ = self.rows(PLACEMENT, "placement", "--workload", "first-fill", "--equal",
+                            "--peer", "maar-tlsf", *self.tiny)
+        self.assertEqual([row["workload"] for row in rows], ["first-fill", "second-fill"])
+        self.assertEqual({row["sizes"] for row in rows}, {"equal"})
+        self.assertGreater(rows[0]["of_second"], 0)
+        self.assertIsNone(rows[1]["of_second"])
 
     def test_full_standard_output_exits_1(self):
         with open("/dev/full", "w", encoding="utf-8") as full:

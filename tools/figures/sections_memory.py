@@ -1,5 +1,6 @@
 """Sections of scripts/figures: the cost of traces and of the allocator in memory and time."""
 
+import itertools
 import pathlib
 
 from figure_runner import MIB, Absent, section
@@ -280,6 +281,22 @@ def placement(run):
         run.set(f"placement.{line['workload']}.{line['peer']}.ns_timed", line["ns"])
         if line["workload"] == "fifo":
             run.set(f"placement.ordered.{line['peer']}.host_bytes", line["host_b"])
+
+
+@section("placement-fill", timed=True,
+         says="the first and the second fill of a range allocator, 10,000 to a million ranges of the "
+              "churn's sizes and of equal sizes, beside VMA's virtual block")
+def placement_fill(run):
+    run.machine.need_vma()
+    lives = (1000,) if run.quick else (10000, 100000, 1000000)
+    for live, sizes in itertools.product(lives, ((), ("--equal",))):
+        for line in run.bench("placement", "--live", live, "--workload", "first-fill", "--peer",
+                              "maar-tlsf,maar-linear,vma", *sizes):
+            order = line["workload"].removesuffix("-fill")
+            key = f"placement.fill.{live}.{line['sizes']}.{line['peer']}.{order}"
+            run.set(f"{key}.ns_timed", line["ns"])
+            for ratio in (name for name in ("of_second", "of_vma") if line[name] is not None):
+                run.set(f"{key}.{ratio}_timed", line[ratio])
 
 
 @section("allocator", timed="partly",
