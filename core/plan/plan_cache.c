@@ -9,6 +9,7 @@
 
 #include "core/host_memory.h"
 #include "core/plan/plan_result.h"
+#include "core/plan/problem/plan_problem.h"
 #include "core/port_thread.h"
 
 #include <string.h>
@@ -271,6 +272,7 @@ static void write_input(struct writer* writer, const MaarPlanCreateInfo* info)
     write_word(writer, info->nodeLimit);
     write_word(writer, info->timeLimit_ns);
     write_word(writer, info->hostMemoryLimit);
+    write_word(writer, maar_plan_seed(info));
     write_word(writer, (info->pPassQueues != NULL) | (uint64_t)(info->previous != NULL) << 1 |
                            (uint64_t)info->previousIndexCount << 32);
     for (uint32_t i = 0; i < info->resourceCount; ++i) {

@@ -92,6 +92,8 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_PLAN_INFO = 0x4D410031,
     /** MaarPlanCacheCreateInfo */
     MAAR_STRUCTURE_TYPE_PLAN_CACHE_CREATE_INFO = 0x4D410032,
+    /** MaarPlanSeedInfo */
+    MAAR_STRUCTURE_TYPE_PLAN_SEED_INFO = 0x4D410033,
     /** MaarTransientHeapCreateInfo */
     MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_CREATE_INFO = 0x4D410040,
     /** MaarTransientGraph */

@@ -175,6 +175,23 @@ typedef struct MaarPlanCreateInfo {
     void* pMessageUserData;
 } MaarPlanCreateInfo;
 
+#if defined(MAAR_ENABLE_EXPERIMENTAL)
+
+/**
+ * Chained to MaarPlanCreateInfo::pNext: other random numbers for the search, to measure how much
+ * its time depends on them. Experimental.
+ */
+typedef struct MaarPlanSeedInfo {
+    /** MAAR_STRUCTURE_TYPE_PLAN_SEED_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** Any number; 0: the seed of plans without this structure. */
+    uint64_t seed;
+} MaarPlanSeedInfo;
+
+#endif /* MAAR_ENABLE_EXPERIMENTAL */
+
 /** The reason why the search ended. */
 typedef enum MaarPlanStop {
     /** Nothing is left to find: proved optimal, or the question of the capacity is answered. */

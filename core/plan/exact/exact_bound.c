@@ -34,22 +34,37 @@ static void work_off(int64_t* load, uint32_t count, int64_t release, int64_t dur
     }
 }
 
-static void lower_floor(int64_t* floor, uint32_t count, int64_t release)
+/* Notes an item in some cliques, if it can be the lowest one there. Items come by rising release.
+ */
+static void note_lowest(struct maar_exact_search* search, struct maar_exact_range range,
+                        int64_t release)
 {
-    for (uint32_t s = 0; s < count; ++s) {
-        floor[s] = floor[s] < release ? floor[s] : release;
+    for (uint32_t s = range.low; s <= range.high; ++s) {
+        search->floor[s] = search->floor[s] < release ? search->floor[s] : release;
+        search->lowest[s] += release <= search->limit[s];
     }
 }
 
-/* Adds one job to all cliques of an item. */
-static void add_job(struct maar_exact_search* search, uint32_t rank, int64_t release,
-                    int64_t duration, int64_t* load)
+/* Returns the part of an item's sections that is in a range. */
+static struct maar_exact_range clip(const struct maar_exact_search* search, uint32_t rank,
+                                    struct maar_exact_range range)
+{
+    const uint32_t first = search->first[rank];
+    const uint32_t last = search->last[rank];
+    return (struct maar_exact_range){first > range.low ? first : range.low,
+                                     last < range.high ? last : range.high};
+}
+
+/* Adds one job to the cliques of an item; with one queue, to those in a range. */
+static void add_job(struct maar_exact_search* search, uint32_t rank, struct maar_exact_range range,
+                    int64_t release, int64_t duration, int64_t* load)
 {
     if (search->first != NULL) {
-        const uint32_t first = search->first[rank];
-        const uint32_t width = search->last[rank] - first + 1;
-        work_off(load + first, width, release, duration);
-        search->work += width;
+        const struct maar_exact_range part = clip(search, rank, range);
+        if (part.low <= part.high) {
+            work_off(load + part.low, part.high - part.low + 1, release, duration);
+            search->work += part.high - part.low + 1;
+        }
         return;
     }
     const struct maar_plan_problem* problem = search->problem;
@@ -60,73 +75,107 @@ static void add_job(struct maar_exact_search* search, uint32_t rank, int64_t rel
     }
 }
 
-static void lower_floors(struct maar_exact_search* search, uint32_t rank, int64_t release)
+/* Notes an item in all its cliques; with one queue, in those in a range. */
+static void note_item(struct maar_exact_search* search, uint32_t rank,
+                      struct maar_exact_range range, int64_t release)
 {
     if (search->first != NULL) {
-        const uint32_t first = search->first[rank];
-        lower_floor(search->floor + first, search->last[rank] - first + 1, release);
+        note_lowest(search, clip(search, rank, range), release);
         return;
     }
     const struct maar_plan_problem* problem = search->problem;
     const uint32_t item = search->item[rank];
     for (uint32_t m = problem->member_begin[item]; m < problem->member_begin[item + 1]; ++m) {
-        lower_floor(search->floor + problem->member[m], 1, release);
+        const uint32_t clique = problem->member[m];
+        note_lowest(search, (struct maar_exact_range){clique, clique}, release);
     }
 }
 
-/* Bounds a node in whole cells of an alignment. Raises the loads for which this bound is
- * tighter. */
+/* Bounds a node in whole cells of an alignment, in a range of cliques. Raises the loads for which
+ * this bound is tighter. */
 static void bound_cells(struct maar_exact_search* search, const struct maar_exact_node* node,
-                        uint32_t level)
+                        struct maar_exact_range range, uint32_t level)
 {
     const struct maar_exact_entry* entries = search->entries + node->begin;
-    const uint32_t low = node->low;
-    const uint32_t width = node->high - low + 1;
-    memset(search->cell_load + low, 0, width * sizeof *search->cell_load);
+    memset(search->cell_load + range.low, 0,
+           (range.high - range.low + 1) * sizeof *search->cell_load);
     for (uint32_t i = 0; i < node->count; ++i) {
         const int64_t duration = search->duration[level][entries[i].item];
         if (duration > 0) {
-            add_job(search, entries[i].item, entries[i].release, duration, search->cell_load);
+            add_job(search, entries[i].item, range, entries[i].release, duration,
+                    search->cell_load);
         }
     }
     const int64_t surplus = search->cell_capacity[level] - search->capacity;
-    for (uint32_t s = low; s <= node->high; ++s) {
+    for (uint32_t s = range.low; s <= range.high; ++s) {
         const int64_t load = search->cell_load[s] - surplus;
         search->load[s] = load > search->load[s] ? load : search->load[s];
     }
 }
 
+/* Counts the failures of the cliques whose load is too high. Returns whether there is none. */
+static bool judge_loads(struct maar_exact_search* search, struct maar_exact_range range)
+{
+    int64_t most = 0;
+    for (uint32_t s = range.low; s <= range.high; ++s) {
+        most = search->load[s] > most ? search->load[s] : most;
+    }
+    if (most <= search->capacity) {
+        return true;
+    }
+    for (uint32_t s = range.low; s <= range.high; ++s) {
+        search->failures[s] += search->load[s] > search->capacity;
+    }
+    return false;
+}
+
+/* Fills in floor and lowest of the cliques in a range. An item above all limits is the lowest one
+ * nowhere. */
+static void note_items(struct maar_exact_search* search, const struct maar_exact_node* node,
+                       struct maar_exact_range range)
+{
+    const struct maar_exact_entry* entries = search->entries + node->begin;
+    int64_t most = 0;
+    for (uint32_t s = range.low; s <= range.high; ++s) {
+        search->floor[s] = INT64_MAX;
+        search->lowest[s] = 0;
+        most = search->limit[s] > most ? search->limit[s] : most;
+    }
+    for (uint32_t i = 0; i < node->count && entries[i].release <= most; ++i) {
+        note_item(search, entries[i].item, range, entries[i].release);
+    }
+}
+
+/* With one queue only the sections that are out of date are done. The others were done for an
+ * earlier node, and no release has changed there. */
 bool maar_exact_bound(struct maar_exact_search* search, const struct maar_exact_node* node)
 {
-    const uint32_t low = node->low;
-    const uint32_t width = node->high - low + 1;
     const struct maar_exact_entry* entries = search->entries + node->begin;
-    memset(search->load + low, 0, width * sizeof *search->load);
-    for (uint32_t s = 0; s < width; ++s) {
-        search->floor[low + s] = INT64_MAX;
+    struct maar_exact_range range = {node->low, node->high};
+    if (search->first != NULL) {
+        range.low = search->stale.low > range.low ? search->stale.low : range.low;
+        range.high = search->stale.high < range.high ? search->stale.high : range.high;
     }
+    if (range.low > range.high) {
+        return true;
+    }
+    memset(search->load + range.low, 0, (range.high - range.low + 1) * sizeof *search->load);
     for (uint32_t i = 0; i < node->count; ++i) {
         const uint32_t rank = entries[i].item;
         if (entries[i].release > search->highest[rank]) {
             return false;
         }
-        add_job(search, rank, entries[i].release, search->size[rank], search->load);
-        lower_floors(search, rank, entries[i].release);
+        add_job(search, rank, range, entries[i].release, search->size[rank], search->load);
     }
     for (uint32_t k = 0; k < search->problem->level_count; ++k) {
-        bound_cells(search, node, k);
+        bound_cells(search, node, range, k);
     }
-    int64_t most = 0;
-    for (uint32_t s = 0; s < width; ++s) {
-        most = search->load[low + s] > most ? search->load[low + s] : most;
+    if (!judge_loads(search, range)) {
+        return false;
     }
-    if (most <= search->capacity) {
-        return true;
-    }
-    for (uint32_t s = 0; s < width; ++s) {
-        search->failures[low + s] += search->load[low + s] > search->capacity;
-    }
-    return false;
+    note_items(search, node, range);
+    search->stale = maar_exact_no_range;
+    return true;
 }
 
 /*
@@ -137,7 +186,8 @@ bool maar_exact_bound(struct maar_exact_search* search, const struct maar_exact_
  * of all such items z. Without any such z there is no solution.
  */
 enum maar_exact_lift maar_exact_lift(struct maar_exact_search* search,
-                                     struct maar_exact_entry* entries, uint32_t count)
+                                     struct maar_exact_entry* entries, uint32_t count,
+                                     struct maar_exact_range* changed)
 {
     bool moved = false;
     for (uint32_t i = 0; i < count; ++i) {
@@ -169,6 +219,7 @@ enum maar_exact_lift maar_exact_lift(struct maar_exact_search* search,
         }
         if (least > entry->release) {
             search->lifted[i] = least;
+            maar_exact_widen_by(search, changed, entry->item);
             moved = true;
         }
     }
@@ -195,9 +246,28 @@ static int64_t distance(const struct maar_exact_search* search, uint32_t clique)
     return clique > search->last[rank] ? clique - search->last[rank] : 0;
 }
 
-/* Returns the clique with the least cost: a clique is preferred if it is low and tight, lies near
- * the item that was placed last, and has failed often. In such a clique the search notices a wrong
- * decision soon. */
+/* Returns how little a clique is preferred: it costs little if it is low and tight, and lies near
+ * the item that was placed last. */
+static uint64_t cost_of(const struct maar_exact_search* search, uint32_t clique)
+{
+    const uint64_t slack = (uint64_t)(search->capacity - search->load[clique]) >> search->shift;
+    uint64_t cost = (slack * search->slack_weight >> 10) +
+                    ((uint64_t)search->floor[clique] >> search->shift) + 1;
+    if (search->distance_weight != 0) {
+        cost += (uint64_t)(distance(search, clique) * search->distance_weight);
+    }
+    return cost;
+}
+
+/* Higher counts make no difference, so that products fit into 64 bits. */
+enum { MOST_LOWEST = 64, MOST_FAILURES = 1 << 19 };
+
+/*
+ * Returns the clique with the least cost, divided by its failures and multiplied by the square of
+ * the number of items that can be the lowest one there. Where one item alone can be the lowest, the
+ * decision is as good as made; where a clique has failed often, the search notices a wrong decision
+ * soon.
+ */
 static uint32_t choose_clique(const struct maar_exact_search* search,
                               const struct maar_exact_node* node)
 {
@@ -208,13 +278,12 @@ static uint32_t choose_clique(const struct maar_exact_search* search,
         if (search->floor[s] == INT64_MAX) {
             continue;
         }
-        const uint64_t slack = (uint64_t)(search->capacity - search->load[s]) >> search->shift;
-        uint64_t cost = (slack * search->slack_weight >> 10) +
-                        ((uint64_t)search->floor[s] >> search->shift) + 1;
-        if (search->distance_weight != 0) {
-            cost += (uint64_t)(distance(search, s) * search->distance_weight);
-        }
-        const uint64_t weight = search->weighs_failures ? 1 + search->failures[s] : 1;
+        const uint64_t lowest = search->lowest[s] < MOST_LOWEST ? search->lowest[s] : MOST_LOWEST;
+        const uint64_t few = search->weighs_lowest ? lowest * lowest : 1;
+        const uint64_t cost = cost_of(search, s) * few;
+        const uint64_t failures =
+            search->failures[s] < MOST_FAILURES ? search->failures[s] : MOST_FAILURES;
+        const uint64_t weight = search->weighs_failures ? 1 + failures : 1;
         const uint64_t left = cost * best_weight;
         const uint64_t right = best_cost * weight;
         if (best == UINT32_MAX || left < right ||

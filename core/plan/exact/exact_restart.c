@@ -1,8 +1,9 @@
 /*
  * Restarts. The time of a search depends strongly on its first decisions and on how ties are
- * broken. So the search makes many short walks. A generator with a fixed seed draws the order and
- * the weights of each walk. Every eighth walk is long: it may visit twice the nodes of the long
- * walk before it. So the search finds a proof in the end, if it has enough nodes.
+ * broken. So the search makes many short walks, of several kinds in turns. A generator with a fixed
+ * seed draws the order and the weights of each walk. Every ninth walk is long: it may visit twice
+ * the nodes of the long walk before it. So the search finds a proof in the end, if it has enough
+ * nodes.
  */
 #include "core/plan/exact/exact_restart.h"
 
@@ -10,13 +11,28 @@
 
 #include <string.h>
 
-/* SHORT_WALK is the number of nodes of a short walk. Of 500, 1000 and 2000 this number was the best
- * on google/minimalloc's challenging set. */
-enum { SHORT_WALK = 1000, LONG_WALK_EVERY = 8 };
+/* SHORT_WALK is the number of nodes of a short walk. Of 500 to 8000, 1500 and 2000 are the best on
+ * google/minimalloc's challenging set; with 500, every twentieth question there is undecided after
+ * 400,000 nodes. LONG_WALK_EVERY has no factor in common with WALK_KINDS, so that the long walks
+ * are of all kinds. */
+enum { SHORT_WALK = 2000, LONG_WALK_EVERY = 9 };
 
-/* The first state of the generator. Of 32 states that were tried, this one solves the challenging
- * set soonest, 3 times as fast as the median. */
-static const uint64_t first_state = 0x9E3779B97F4BB16Bu;
+/* The first state of the generator without a seed: the fraction of the golden ratio. It was not
+ * chosen by results. */
+static const uint64_t first_state = 0x9E3779B97F4A7C15u;
+
+/* The measure that ranks the items of a walk. Other measures count a little. */
+enum rank_rule { RANK_BY_SPAN, RANK_BY_SIZE, RANK_BY_ANY };
+
+/* The kinds of walks take turns. By slack: the walk only prefers cliques that are tight and low. */
+enum { WALK_KINDS = 8 };
+static const struct walk_kind {
+    enum rank_rule rule;
+    bool by_slack;
+} walk_kinds[WALK_KINDS] = {
+    {RANK_BY_SPAN, true}, {RANK_BY_SPAN, false}, {RANK_BY_ANY, false}, {RANK_BY_SIZE, false},
+    {RANK_BY_ANY, true},  {RANK_BY_SPAN, false}, {RANK_BY_ANY, false}, {RANK_BY_SIZE, false},
+};
 
 /* Returns 1024 times the logarithm to base 2. Values between powers of two are interpolated
  * linearly. */
@@ -30,13 +46,20 @@ static uint64_t log_of(uint64_t value)
     return whole * 1024 + (whole >= 10 ? rest >> (whole - 10) : rest << (10 - whole));
 }
 
+static uint64_t mix(uint64_t value)
+{
+    value = (value ^ value >> 31) * 0x9E3779B97F4A7C15u;
+    return (value ^ value >> 29) * 0xBF58476D1CE4E5B9u;
+}
+
 /* Returns a number for an item that does not depend on the order of the items or the direction of
  * time. */
 static uint64_t signature_of(const struct maar_exact_search* search, uint32_t item)
 {
     const struct maar_plan_problem* problem = search->problem;
     if (problem->conflict == NULL) {
-        return search->signature[problem->first[item]] + search->signature[problem->last[item]];
+        return search->signature[problem->first[item]] + search->signature[problem->last[item]] +
+               mix((uint64_t)problem->size[item] * 31 + search->steps[item]);
     }
     uint64_t sum = 0;
     for (uint32_t m = problem->member_begin[item]; m < problem->member_begin[item + 1]; ++m) {
@@ -45,21 +68,40 @@ static uint64_t signature_of(const struct maar_exact_search* search, uint32_t it
     return sum;
 }
 
-/* Draws the sort keys of the items. A key is the logarithm of a product: powers of the item's
- * measures, with random exponents. */
-static void draw_keys(struct maar_exact_search* search)
+/* Draws the exponents of span, width, size and total, by which items are ranked. */
+static void draw_exponents(struct maar_exact_search* search, enum rank_rule rule,
+                           uint64_t exponents[4])
+{
+    uint64_t drawn[4];
+    for (size_t k = 0; k < 4; ++k) {
+        drawn[k] = maar_plan_draw(&search->random) % 256;
+        drawn[k] = maar_plan_draw(&search->random) % 5 < 2 ? 0 : drawn[k];
+    }
+    for (size_t k = 0; k < 4; ++k) {
+        exponents[k] = rule == RANK_BY_ANY ? drawn[k] : drawn[k] / 16;
+    }
+    if (rule == RANK_BY_SPAN) {
+        exponents[0] = 256;
+    } else if (rule == RANK_BY_SIZE) {
+        exponents[2] = 256;
+        exponents[0] = drawn[0] / 2;
+    }
+}
+
+/* Draws the sort keys of the items, which presort_items has put in order. A key is the logarithm of
+ * a product: powers of the item's measures. */
+static void draw_keys(struct maar_exact_search* search, enum rank_rule rule)
 {
     uint64_t weights[4];
-    for (size_t k = 0; k < 4; ++k) {
-        weights[k] = maar_plan_draw(&search->random) % 256;
-        weights[k] = maar_plan_draw(&search->random) % 5 < 2 ? 0 : weights[k];
-    }
-    for (uint32_t i = 0; i < search->count; ++i) {
-        const struct maar_plan_measure* measure = &search->measures[i];
+    draw_exponents(search, rule, weights);
+    for (uint32_t k = 0; k < search->count; ++k) {
+        const uint32_t item = search->keys[k].item;
+        const struct maar_plan_measure* measure = &search->measures[item];
         const uint64_t key =
-            weights[0] * log_of(measure->span) + weights[1] * log_of(measure->width) +
+            weights[0] * log_of(search->steps[item]) + weights[1] * log_of(measure->width) +
             weights[2] * log_of(measure->size) + weights[3] * 4 * log_of(measure->total);
-        search->keys[i] = (struct maar_plan_key){.first = key, .second = measure->area, .item = i};
+        const uint64_t area = measure->area / measure->span * search->steps[item];
+        search->keys[k] = (struct maar_plan_key){.first = key, .second = area, .item = item};
     }
 }
 
@@ -124,15 +166,15 @@ static void presort_items(struct maar_exact_search* search)
     maar_plan_sort_keys(search->keys, search->other_keys, search->count);
 }
 
-/* Draws how much each criterion of maar_exact_choose counts. In the first two walks only low and
- * tight cliques are preferred. */
-static void draw_weights(struct maar_exact_search* search, uint32_t walk)
+/* Draws how much each criterion of maar_exact_choose counts. */
+static void draw_weights(struct maar_exact_search* search, bool by_slack)
 {
-    /* From 1024 / 2^0 to 1024 / 2^5. */
-    search->slack_weight = walk == 0 ? 1024 : 1024u >> (maar_plan_draw(&search->random) % 6);
-    search->weighs_failures = walk > 1 && maar_plan_draw(&search->random) % 5 < 3;
-    const int64_t distance = (search->capacity >> search->shift) / 144;
-    search->distance_weight = walk > 1 && maar_plan_draw(&search->random) % 5 < 3 ? distance : 0;
+    /* From 1024 / 2^0 to 1024 / 2^5; by slack to 1024 / 2^1. */
+    search->slack_weight = 1024u >> (maar_plan_draw(&search->random) % (by_slack ? 2 : 6));
+    search->weighs_failures = maar_plan_draw(&search->random) % 2 != 0 && !by_slack;
+    search->weighs_lowest = !by_slack;
+    const bool weighs_distance = maar_plan_draw(&search->random) % 8 != 0 && !by_slack;
+    search->distance_weight = weighs_distance ? (search->capacity >> search->shift) / 144 : 0;
 }
 
 /* Sets the load that no clique may exceed. In a clique, the rounding of only the topmost item may
@@ -179,15 +221,16 @@ enum maar_exact_answer maar_exact_search_run(struct maar_exact_search* search, u
     }
     uint64_t long_walk = (uint64_t)2 * SHORT_WALK;
     const uint64_t end = budget->nodes_used + node_limit;
-    for (uint32_t walk = 0; budget->nodes_used < end; ++walk) {
+    while (budget->nodes_used < end) {
+        const uint32_t walk = search->walks++;
         const bool is_long = walk % LONG_WALK_EVERY == LONG_WALK_EVERY - 1;
         uint64_t limit = is_long ? long_walk : SHORT_WALK;
         long_walk = is_long ? long_walk * 2 : long_walk;
         limit = limit < end - budget->nodes_used ? limit : end - budget->nodes_used;
         memset(search->failures, 0, search->problem->clique_count * sizeof *search->failures);
         presort_items(search);
-        draw_keys(search);
-        draw_weights(search, walk);
+        draw_keys(search, walk_kinds[walk % WALK_KINDS].rule);
+        draw_weights(search, walk_kinds[walk % WALK_KINDS].by_slack);
         rank_items(search);
         set_highest(search, capacity);
         const enum maar_exact_answer answer = maar_exact_walk(search, limit, budget);
@@ -201,10 +244,10 @@ enum maar_exact_answer maar_exact_search_run(struct maar_exact_search* search, u
     return MAAR_EXACT_UNKNOWN;
 }
 
-static uint64_t mix(uint64_t value)
+/* Returns the first state of the generator, which is never 0. */
+static uint64_t draw_first_state(uint64_t seed)
 {
-    value = (value ^ value >> 31) * 0x9E3779B97F4A7C15u;
-    return (value ^ value >> 29) * 0xBF58476D1CE4E5B9u;
+    return seed == 0 ? first_state : mix(first_state + seed) | 1;
 }
 
 /* Gives each clique a signature: a sum over its items, so that the order of the items has no
@@ -227,6 +270,64 @@ static void sign_cliques(struct maar_exact_search* search)
     }
 }
 
+/* Numbers a time by the times before it at which an item begins or has ended. */
+static uint64_t number_time(const struct maar_plan_key* times, uint32_t count, uint64_t time)
+{
+    uint32_t low = 0;
+    uint32_t high = count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (times[middle].first < time) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/* Measures the lifetimes of items in steps: the number of times in it at which an item begins or
+ * has ended. Unlike the number of passes, steps do not depend on how finely time is divided. With
+ * several queues the number of conflicts takes their place. */
+static bool measure_steps(struct maar_exact_search* search, struct maar_host_stack* stack)
+{
+    const struct maar_plan_problem* problem = search->problem;
+    const uint32_t count = search->count;
+    if (problem->conflict != NULL) {
+        for (uint32_t i = 0; i < count; ++i) {
+            search->steps[i] = search->measures[i].span;
+        }
+        return true;
+    }
+    struct maar_plan_key* times = maar_stack_grab(stack, (size_t)count * 2, sizeof *times);
+    struct maar_plan_key* other = maar_stack_grab(stack, (size_t)count * 2, sizeof *other);
+    if (times == NULL || other == NULL) {
+        return false;
+    }
+    const struct maar_plan_graph* graph = problem->graph;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t resource = problem->resource[i];
+        const uint64_t begin = graph->first[resource];
+        const uint64_t end = (uint64_t)graph->last[resource] + 1;
+        times[2 * i] = (struct maar_plan_key){.first = UINT64_MAX - begin};
+        times[2 * i + 1] = (struct maar_plan_key){.first = UINT64_MAX - end};
+    }
+    maar_plan_sort_keys(times, other, 2 * count);
+    uint32_t distinct = 0;
+    for (uint32_t k = 0; k < 2 * count; ++k) {
+        const uint64_t time = UINT64_MAX - times[k].first;
+        if (distinct == 0 || times[distinct - 1].first != time) {
+            times[distinct++].first = time;
+        }
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t resource = problem->resource[i];
+        search->steps[i] = number_time(times, distinct, (uint64_t)graph->last[resource] + 1) -
+                           number_time(times, distinct, graph->first[resource]);
+    }
+    return true;
+}
+
 /* Returns whether all arrays of the search are allocated. */
 static bool is_complete(const struct maar_exact_search* search)
 {
@@ -235,9 +336,10 @@ static bool is_complete(const struct maar_exact_search* search)
         complete = complete && search->duration[k] != NULL;
     }
     return complete && search->entries != NULL && search->nodes != NULL && search->parts != NULL &&
-           search->item != NULL && search->size != NULL && search->highest != NULL &&
-           search->twin != NULL && search->placed != NULL && search->offset != NULL &&
-           search->crossing != NULL && search->load != NULL && search->floor != NULL &&
+           search->steps != NULL && search->item != NULL && search->size != NULL &&
+           search->highest != NULL && search->twin != NULL && search->placed != NULL &&
+           search->offset != NULL && search->crossing != NULL && search->load != NULL &&
+           search->floor != NULL && search->lowest != NULL && search->limit != NULL &&
            search->failures != NULL && search->signature != NULL && search->trail != NULL &&
            search->raised != NULL && search->lifted != NULL && search->keys != NULL &&
            search->other_keys != NULL &&
@@ -264,9 +366,10 @@ struct maar_exact_search* maar_exact_search_create(const struct maar_plan_proble
         .measures = measures,
         /* The generator continues from one capacity to the next, so that no search repeats the
          * walks of another. */
-        .random = first_state,
+        .random = draw_first_state(maar_plan_seed(problem->graph->info)),
         .count = count,
         .plain = !problem->mixed,
+        .steps = maar_stack_grab(stack, count, sizeof *search->steps),
         .item = maar_stack_grab(stack, count, sizeof *search->item),
         .size = maar_stack_grab(stack, count, sizeof *search->size),
         .highest = maar_stack_grab(stack, count, sizeof *search->highest),
@@ -277,6 +380,8 @@ struct maar_exact_search* maar_exact_search_create(const struct maar_plan_proble
         .load = maar_stack_grab(stack, cliques, sizeof *search->load),
         .cell_load = maar_stack_grab(stack, cliques, sizeof *search->cell_load),
         .floor = maar_stack_grab(stack, cliques, sizeof *search->floor),
+        .lowest = maar_stack_grab(stack, cliques, sizeof *search->lowest),
+        .limit = maar_stack_grab(stack, cliques, sizeof *search->limit),
         .failures = maar_stack_grab(stack, cliques, sizeof *search->failures),
         .signature = maar_stack_grab(stack, cliques, sizeof *search->signature),
         .entries = maar_stack_grab(stack, entries, sizeof *search->entries),
@@ -295,7 +400,7 @@ struct maar_exact_search* maar_exact_search_create(const struct maar_plan_proble
     for (uint32_t k = 0; k < problem->level_count; ++k) {
         search->duration[k] = maar_stack_grab(stack, count, sizeof *search->duration[k]);
     }
-    if (!is_complete(search)) {
+    if (!is_complete(search) || !measure_steps(search, stack)) {
         return NULL;
     }
     for (uint32_t i = 0; i < count; ++i) {

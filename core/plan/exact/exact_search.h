@@ -21,6 +21,11 @@ struct maar_exact_entry {
     bool skipped; /* the item does not lie at `least`: another item has to lift it */
 };
 
+/* A range of sections; empty if low is above high. */
+struct maar_exact_range {
+    uint32_t low, high;
+};
+
 /* A node of the tree: the items of some cliques that are not placed yet, sorted by release, then by
  * rank. */
 struct maar_exact_node {
@@ -32,6 +37,10 @@ struct maar_exact_node {
     /* index of the entry that was placed; of a split node: number of parts entered */
     uint32_t candidate;
     uint32_t part, part_end; /* the range of its parts; empty unless the node is split */
+    /* One queue: sections in which releases differ from those of the node above. */
+    struct maar_exact_range changed;
+    /* Of a split node: the sections that were out of date when it was split. */
+    struct maar_exact_range stale;
     bool forced; /* the candidate raised no other item, so there is no alternative to try */
     bool is_split;
 };
@@ -48,7 +57,8 @@ struct maar_exact_search {
     const struct maar_plan_problem* problem;
     const struct maar_plan_measure* measures;
     uint32_t count;
-    bool plain; /* no alignment beyond the unit, no mixed kinds, no fixed offsets */
+    uint64_t* steps; /* per item of the problem: how long it lives */
+    bool plain;      /* no alignment beyond the unit, no mixed kinds, no fixed offsets */
     /* The items by rank. */
     uint32_t* item; /* number in the problem */
     int64_t* size;
@@ -62,6 +72,11 @@ struct maar_exact_search {
     uint32_t* crossing; /* number of items not placed that are in this section and the next */
     int64_t* load;      /* of the last bounded node: the least end of the items that are left */
     int64_t* floor;     /* likewise: the least release of these items; INT64_MAX for none */
+    uint32_t* lowest;   /* likewise: how many of these items can be the lowest one */
+    int64_t* limit;     /* the highest offset of the lowest item that is left */
+    /* One queue: the sections in which load, floor and lowest are out of date for the present
+     * node. */
+    struct maar_exact_range stale;
     uint64_t* failures; /* how often the clique's items could not fit */
     /* a hash of the items, independent of their order and of the direction of time */
     uint64_t* signature;
@@ -85,8 +100,12 @@ struct maar_exact_search {
     int64_t distance_weight;
     uint32_t shift;
     bool weighs_failures;
+    bool weighs_lowest;
+    uint32_t walks; /* number of walks so far, of all capacities */
     uint64_t random;
 };
+
+static const struct maar_exact_range maar_exact_no_range = {UINT32_MAX, 0};
 
 /* Returns whether two items conflict. Takes their ranks. */
 static inline bool maar_exact_ranks_conflict(const struct maar_exact_search* search, uint32_t a,
@@ -96,6 +115,24 @@ static inline bool maar_exact_ranks_conflict(const struct maar_exact_search* sea
         return search->first[a] <= search->last[b] && search->first[b] <= search->last[a];
     }
     return maar_plan_conflicts(search->problem, search->item[a], search->item[b]);
+}
+
+/* Adds the sections of another range to a range, and those between them. */
+static inline void maar_exact_widen(struct maar_exact_range* range, struct maar_exact_range other)
+{
+    if (other.low <= other.high) {
+        range->low = range->low < other.low ? range->low : other.low;
+        range->high = range->high > other.high ? range->high : other.high;
+    }
+}
+
+/* Adds the sections of an item to a range. */
+static inline void maar_exact_widen_by(const struct maar_exact_search* search,
+                                       struct maar_exact_range* range, uint32_t rank)
+{
+    if (search->first != NULL) {
+        maar_exact_widen(range, (struct maar_exact_range){search->first[rank], search->last[rank]});
+    }
 }
 
 /* Returns the least offset of item b on top of item a at `offset`. */

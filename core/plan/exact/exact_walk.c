@@ -59,6 +59,8 @@ static bool make_child(struct maar_exact_search* search, const struct maar_exact
     const struct maar_exact_entry* entries = search->entries + node->begin;
     struct maar_exact_entry* out = search->entries + node->free;
     const struct maar_exact_entry placed = entries[candidate];
+    struct maar_exact_range changed = maar_exact_no_range;
+    maar_exact_widen_by(search, &changed, placed.item);
     uint32_t count = 0;
     uint32_t raised = 0;
     for (uint32_t i = 0; i < node->count; ++i) {
@@ -76,6 +78,7 @@ static bool make_child(struct maar_exact_search* search, const struct maar_exact
                 entry.release = top;
                 entry.skipped = false;
                 search->raised[raised++] = entry;
+                maar_exact_widen_by(search, &changed, entry.item);
                 continue;
             }
         }
@@ -83,10 +86,32 @@ static bool make_child(struct maar_exact_search* search, const struct maar_exact
     }
     *raised_count = raised;
     *child = (struct maar_exact_node){
-        .begin = node->free, .low = node->low, .high = node->high, .trail = search->trail_count};
+        .begin = node->free,
+        .low = node->low,
+        .high = node->high,
+        .trail = search->trail_count,
+        .changed = changed,
+    };
     child->count = merge_raised(search, out, count, raised);
     child->free = child->begin + child->count;
-    return raised == 0 || maar_exact_lift(search, out, child->count) != MAAR_EXACT_LIFT_FAILS;
+    return raised == 0 ||
+           maar_exact_lift(search, out, child->count, &child->changed) != MAAR_EXACT_LIFT_FAILS;
+}
+
+/* Raises the limits of an item's cliques by a number of units. */
+static void raise_limits(struct maar_exact_search* search, uint32_t rank, int64_t units)
+{
+    if (search->first != NULL) {
+        for (uint32_t s = search->first[rank]; s <= search->last[rank]; ++s) {
+            search->limit[s] += units;
+        }
+        return;
+    }
+    const struct maar_plan_problem* problem = search->problem;
+    const uint32_t item = search->item[rank];
+    for (uint32_t m = problem->member_begin[item]; m < problem->member_begin[item + 1]; ++m) {
+        search->limit[problem->member[m]] += units;
+    }
 }
 
 /* Records that an item is placed. Returns true when time falls into parts: two neighbouring
@@ -97,6 +122,7 @@ static bool put_down(struct maar_exact_search* search, uint32_t rank, int64_t of
     search->trail[search->trail_count++] = rank;
     search->placed[rank] = true;
     search->offset[rank] = offset;
+    raise_limits(search, rank, search->size[rank]);
     if (search->first == NULL) {
         return false;
     }
@@ -113,6 +139,7 @@ static void take_back(struct maar_exact_search* search, uint32_t trail)
     while (search->trail_count > trail) {
         const uint32_t rank = search->trail[--search->trail_count];
         search->placed[rank] = false;
+        raise_limits(search, rank, -search->size[rank]);
         for (uint32_t s = search->first != NULL ? search->first[rank] : 0;
              search->first != NULL && s < search->last[rank]; ++s) {
             search->crossing[s] += 1;
@@ -144,6 +171,16 @@ static void add_part(struct maar_exact_search* search, struct maar_exact_node* n
     }
 }
 
+/* Raises releases of skipped items of a node. */
+static enum maar_exact_lift lift_node(struct maar_exact_search* search,
+                                      struct maar_exact_node* node)
+{
+    const enum maar_exact_lift lift =
+        maar_exact_lift(search, search->entries + node->begin, node->count, &node->changed);
+    maar_exact_widen(&search->stale, node->changed);
+    return lift;
+}
+
 /* Splits a node into parts of time that no remaining item connects, if there are several. */
 static void split_node(struct maar_exact_search* search, struct maar_exact_node* node,
                        uint32_t part_count)
@@ -165,11 +202,12 @@ static void split_node(struct maar_exact_search* search, struct maar_exact_node*
         }
     }
     node->is_split = true;
+    node->stale = search->stale;
 }
 
 /* Decides that the candidate does not lie at its least offset. Returns false when no solution is
  * left. */
-static bool skip_candidate(struct maar_exact_search* search, const struct maar_exact_node* node,
+static bool skip_candidate(struct maar_exact_search* search, struct maar_exact_node* node,
                            uint32_t candidate)
 {
     struct maar_exact_entry* entries = search->entries + node->begin;
@@ -177,7 +215,7 @@ static bool skip_candidate(struct maar_exact_search* search, const struct maar_e
         return false;
     }
     entries[candidate].skipped = true;
-    return maar_exact_lift(search, entries, node->count) != MAAR_EXACT_LIFT_FAILS;
+    return lift_node(search, node) != MAAR_EXACT_LIFT_FAILS;
 }
 
 /* Makes a child in which the candidate of a node is placed. Returns false when the child has no
@@ -196,6 +234,7 @@ static bool push_child(struct maar_exact_search* search, uint32_t* depth, uint32
     node->forced = raised_count == 0;
     child->part = node->part_end;
     child->part_end = node->part_end;
+    maar_exact_widen(&search->stale, child->changed);
     if (put_down(search, entry.item, entry.least)) {
         split_node(search, child, node->part_end);
     }
@@ -203,20 +242,63 @@ static bool push_child(struct maar_exact_search* search, uint32_t* depth, uint32
     return true;
 }
 
+/* Returns whether the size of an item is a multiple of the unit. */
+static bool is_whole(const struct maar_exact_search* search, uint32_t rank)
+{
+    const struct maar_plan_problem* problem = search->problem;
+    const uint32_t item = search->item[rank];
+    return (uint64_t)problem->size[item] * problem->unit == problem->bytes[item];
+}
+
+/*
+ * Returns the entry of an item that lives in all sections of a node where nothing is placed yet
+ * above a level floor, or UINT32_MAX. In any solution this item can be taken out, all items above
+ * it moved down by its size, all items moved up by its size, and the item put in at the floor. So
+ * it needs no alternative. An item whose size is rounded up does not do: on top it ends lower.
+ */
+static uint32_t find_base(const struct maar_exact_search* search,
+                          const struct maar_exact_node* node)
+{
+    const struct maar_exact_entry* entries = search->entries + node->begin;
+    if (!search->plain || search->first == NULL ||
+        entries[0].release != entries[node->count - 1].release) {
+        return UINT32_MAX;
+    }
+    uint32_t base = UINT32_MAX;
+    for (uint32_t i = 0; i < node->count; ++i) {
+        const uint32_t rank = entries[i].item;
+        if (entries[i].skipped) {
+            return UINT32_MAX;
+        }
+        if (base == UINT32_MAX && search->first[rank] == node->low &&
+            search->last[rank] == node->high && is_whole(search, rank)) {
+            base = i;
+        }
+    }
+    return base;
+}
+
 /* Decides on the next item of a node. Pushes a child, changes the node, or returns that the node
  * fails. */
 static enum step decide(struct maar_exact_search* search, uint32_t* depth)
 {
-    const struct maar_exact_node* node = &search->nodes[*depth];
+    struct maar_exact_node* node = &search->nodes[*depth];
     if (!maar_exact_bound(search, node)) {
         return STEP_FAIL;
+    }
+    const uint32_t base = find_base(search, node);
+    if (base != UINT32_MAX) {
+        if (!push_child(search, depth, base)) {
+            return STEP_FAIL;
+        }
+        node->forced = true;
+        return STEP_ENTER;
     }
     const uint32_t candidate = maar_exact_choose(search, node);
     MAAR_DEBUG_ASSERT(candidate < node->count);
     const struct maar_exact_entry* entry = &search->entries[node->begin + candidate];
     if (entry->skipped) {
-        const enum maar_exact_lift lift =
-            maar_exact_lift(search, search->entries + node->begin, node->count);
+        const enum maar_exact_lift lift = lift_node(search, node);
         MAAR_DEBUG_ASSERT(lift != MAAR_EXACT_LIFT_SAME);
         return lift == MAAR_EXACT_LIFT_MOVED ? STEP_ENTER : STEP_FAIL;
     }
@@ -244,7 +326,9 @@ static enum step enter_part(struct maar_exact_search* search, uint32_t* depth)
         .trail = search->trail_count,
         .part = node->part_end,
         .part_end = node->part_end,
+        .changed = maar_exact_no_range,
     };
+    search->stale = node->stale;
     ++*depth;
     return STEP_ENTER;
 }
@@ -254,7 +338,9 @@ static bool back_up(struct maar_exact_search* search, uint32_t* depth)
 {
     while (*depth > 0) {
         struct maar_exact_node* node = &search->nodes[--*depth];
+        maar_exact_widen(&search->stale, node[1].changed);
         if (node->is_split) {
+            maar_exact_widen(&search->stale, (struct maar_exact_range){node->low, node->high});
             continue;
         }
         take_back(search, node->trail);
@@ -282,14 +368,21 @@ static void start_walk(struct maar_exact_search* search)
     const struct maar_plan_problem* problem = search->problem;
     search->trail_count = 0;
     memset(search->placed, 0, search->count * sizeof *search->placed);
+    for (uint32_t s = 0; s < problem->clique_count; ++s) {
+        search->limit[s] = search->capacity;
+    }
     for (uint32_t r = 0; r < search->count; ++r) {
         const int64_t fixed = problem->fixed[search->item[r]];
         search->entries[r] = (struct maar_exact_entry){
             .least = fixed > 0 ? fixed : 0, .release = fixed > 0 ? fixed : 0, .item = r};
+        raise_limits(search, r, -search->size[r]);
     }
     maar_exact_sort_entries(search->entries, search->count);
-    search->nodes[0] = (struct maar_exact_node){
-        .count = search->count, .free = search->count, .high = problem->clique_count - 1};
+    search->nodes[0] = (struct maar_exact_node){.count = search->count,
+                                                .free = search->count,
+                                                .high = problem->clique_count - 1,
+                                                .changed = maar_exact_no_range};
+    search->stale = (struct maar_exact_range){0, problem->clique_count - 1};
     if (search->first == NULL) {
         return;
     }

@@ -3,6 +3,14 @@
  */
 #include "core/plan/problem/plan_problem.h"
 
+#include "core/chain.h"
+
+uint64_t maar_plan_seed(const MaarPlanCreateInfo* info)
+{
+    const MaarPlanSeedInfo* seed = maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_PLAN_SEED_INFO);
+    return seed != NULL ? seed->seed : 0;
+}
+
 uint64_t maar_plan_peak(const struct maar_plan_problem* problem, const int64_t* offsets)
 {
     uint64_t peak = 0;

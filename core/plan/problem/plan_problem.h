@@ -172,6 +172,8 @@ static inline uint64_t maar_plan_end(const struct maar_plan_problem* problem, ui
     return (uint64_t)offset * problem->unit + problem->bytes[item];
 }
 
+/* Returns the seed of the search, 0 where none is given. */
+uint64_t maar_plan_seed(const MaarPlanCreateInfo* info);
 /* Returns the largest end of all items, in bytes. */
 uint64_t maar_plan_peak(const struct maar_plan_problem* problem, const int64_t* offsets);
 /* Returns whether a placement satisfies alignments, fixed offsets and conflicts. With more than a
