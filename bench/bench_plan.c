@@ -6,6 +6,7 @@
 #include "bench/bench_common.h"
 #include "bench/bench_options.h"
 #include "bench/bench_row.h"
+#include "bench/plan_dissection.h"
 #include "bench/plan_hard.h"
 #include "bench/plan_peer.h"
 
@@ -18,6 +19,7 @@ enum {
     PLAN_RUNS = 1000,
     HARD_CAPACITY = 1048576,
     HARD_SECONDS = 60,
+    DISSECTION_SECONDS = 10,
     OPTIMISE_SECONDS = 10,
     MIN_PEER_RUNS = 5,
 };
@@ -32,7 +34,7 @@ struct plan_bench {
     const char* peers;
     const char* data;
     const char* minimalloc;
-    uint32_t runs, seed, seconds;
+    uint32_t runs, seed, seeds, seconds;
     struct bench_table table;
 };
 
@@ -365,6 +367,123 @@ static void run_variant(struct plan_bench* bench, enum plan_variant variant)
     }
 }
 
+/* Plans with one seed of the search after another. */
+struct seed_trial {
+    double ms[BENCH_MAX_RUNS];
+    uint64_t peaks[BENCH_MAX_RUNS];
+    uint64_t nodes;
+    uint32_t undecided;
+};
+
+/* Asks whether the resources fit into a capacity, or with capacity 0 for their least peak, with
+ * each seed from 1 to bench->seeds, or with the built-in seed. */
+static void try_seeds(const struct plan_bench* bench, const struct support_frame_graph* graph,
+                      uint64_t capacity, uint32_t seconds, struct seed_trial* trial)
+{
+    *trial = (struct seed_trial){.nodes = 0};
+    for (uint32_t i = 0; i < bench->seeds || i == 0; ++i) {
+        const MaarPlanSeedInfo seed = {.sType = MAAR_STRUCTURE_TYPE_PLAN_SEED_INFO,
+                                       .seed = bench->seeds > 0 ? i + 1 : 0};
+        MaarPlanCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_PLAN_CREATE_INFO,
+                                   .pNext = &seed,
+                                   .flags = MAAR_PLAN_CREATE_KEEP_EDGES_BIT,
+                                   .capacity = capacity,
+                                   .nodeLimit = UINT64_MAX,
+                                   .timeLimit_ns = (uint64_t)seconds * 1000000000u};
+        support_frame_graph_describe(graph, &info);
+        MaarPlan plan = make_plan(&info, &trial->ms[i]);
+        const MaarPlanInfo made = read_info(plan);
+        check_graph_plan(graph, plan);
+        maarDestroyPlan(plan);
+        const bool decided = capacity != 0 ? made.fit == MAAR_PLAN_FIT_YES : made.provedOptimal;
+        trial->ms[i] /= 1e6;
+        trial->peaks[i] = made.peakSize;
+        trial->nodes += made.nodeCount;
+        trial->undecided += decided ? 0 : 1;
+    }
+}
+
+static void report_seeds(struct plan_bench* bench, const char* workload, const char* instance,
+                         uint32_t resources, const struct seed_trial* trial)
+{
+    const uint32_t count = bench->seeds > 0 ? bench->seeds : 1;
+    struct bench_row row;
+    begin_row(&row, workload, instance, "maar", resources);
+    bench_row_count(&row, "seeds", count);
+    bench_row_number(&row, "median_ms", bench_median_of(trial->ms, count), 1);
+    double worst = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        worst = trial->ms[i] > worst ? trial->ms[i] : worst;
+    }
+    bench_row_number(&row, "worst_ms", worst, 1);
+    bench_row_count(&row, "undecided", trial->undecided);
+    bench_row_count(&row, "nodes", trial->nodes / count);
+    bench_row_text(&row, ".self_check", "passed");
+    bench_row_end(&row, &bench->table);
+}
+
+/* Adds the times of an instance to those of all instances, seed by seed. */
+static void add_trial(const struct plan_bench* bench, const struct seed_trial* trial,
+                      struct seed_trial* all)
+{
+    for (uint32_t i = 0; i < bench->seeds || i == 0; ++i) {
+        all->ms[i] += trial->ms[i];
+    }
+    all->nodes += trial->nodes;
+    all->undecided += trial->undecided;
+}
+
+/* The instances A to K with many seeds. */
+static void run_hard_seeds(struct plan_bench* bench)
+{
+    struct seed_trial* const trials = bench_allocate(2, sizeof(*trials));
+    uint32_t resources = 0;
+    trials[1] = (struct seed_trial){.nodes = 0};
+    for (const char* letter = "ABCDEFGHIJK"; *letter != '\0'; ++letter) {
+        struct support_frame_graph graph;
+        if (!load_hard(bench, *letter, &graph)) {
+            break;
+        }
+        try_seeds(bench, &graph, HARD_CAPACITY, HARD_SECONDS, &trials[0]);
+        report_seeds(bench, "hard", graph.name, graph.resource_count, &trials[0]);
+        add_trial(bench, &trials[0], &trials[1]);
+        resources += graph.resource_count;
+        support_frame_graph_release(&graph);
+    }
+    if (resources > 0) {
+        report_seeds(bench, "hard", "all", resources, &trials[1]);
+    }
+    free(trials);
+}
+
+/* Rectangles that were cut into pieces: do the pieces fit into the rectangle again? */
+static void run_dissections(struct plan_bench* bench)
+{
+    struct seed_trial* const trials = bench_allocate(2, sizeof(*trials));
+    uint32_t resources = 0;
+    trials[1] = (struct seed_trial){.nodes = 0};
+    for (uint32_t i = 0; i < PLAN_DISSECTION_COUNT; ++i) {
+        struct support_frame_graph graph;
+        plan_dissection_make(i, &graph);
+        try_seeds(bench, &graph, PLAN_DISSECTION_BYTES, DISSECTION_SECONDS, &trials[0]);
+        report_seeds(bench, "dissections", graph.name, graph.resource_count, &trials[0]);
+        add_trial(bench, &trials[0], &trials[1]);
+        resources += graph.resource_count;
+        support_frame_graph_release(&graph);
+    }
+    report_seeds(bench, "dissections", "all", resources, &trials[1]);
+    free(trials);
+}
+
+/* C, D and J with many seeds. */
+static void report_optimise_seeds(struct plan_bench* bench, const struct support_frame_graph* graph)
+{
+    struct seed_trial* const trial = bench_allocate(1, sizeof(*trial));
+    try_seeds(bench, graph, 0, bench->seconds, trial);
+    report_seeds(bench, "optimise", graph->name, graph->resource_count, trial);
+    free(trial);
+}
+
 /* The instances whose customary capacity is not the least possible one. */
 static void run_optimise(struct plan_bench* bench)
 {
@@ -375,6 +494,11 @@ static void run_optimise(struct plan_bench* bench)
         double ns = 0;
         if (!load_hard(bench, letters[i], &graph)) {
             return;
+        }
+        if (bench->seeds > 0) {
+            report_optimise_seeds(bench, &graph);
+            support_frame_graph_release(&graph);
+            continue;
         }
         MaarPlanCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_PLAN_CREATE_INFO,
                                    .flags = MAAR_PLAN_CREATE_KEEP_EDGES_BIT,
@@ -402,11 +526,13 @@ static int parse(struct plan_bench* bench, int argc, char** argv)
 {
     const struct bench_option options[] = {
         {"--workload", "LIST", BENCH_OPTION_TEXT, &bench->workloads,
-         "frames, hard, optimise, or all; none with files"},
+         "frames, hard, optimise, dissections, or all; none with files"},
         {"--peer", "LIST", BENCH_OPTION_TEXT, &bench->peers,
          "of frames: maar, size-best, ... (see bench/README.md), or all"},
         {"--runs", "N", BENCH_OPTION_COUNT, &bench->runs, "timed runs of frames (1000)"},
         {"--seed", "N", BENCH_OPTION_COUNT, &bench->seed, "seed of the shuffled rows (1)"},
+        {"--seeds", "N", BENCH_OPTION_COUNT, &bench->seeds,
+         "of hard, optimise and dissections: seeds 1 to N of the search; 0: the built-in one (0)"},
         {"--seconds", "N", BENCH_OPTION_COUNT, &bench->seconds,
          "time limit of workload optimise (10)"},
         {"--data", "FOLDER", BENCH_OPTION_TEXT, &bench->data,
@@ -421,16 +547,16 @@ static int parse(struct plan_bench* bench, int argc, char** argv)
         .options = options,
         .option_count = sizeof(options) / sizeof(options[0]),
     };
-    static const char* const workloads[] = {"frames", "hard", "optimise"};
+    static const char* const workloads[] = {"frames", "hard", "optimise", "dissections"};
     const char* peers[16] = {"maar"};
     const int first = bench_parse_options(&command, argc, argv);
     for (uint32_t i = 0; i < plan_peer_count; ++i) {
         peers[i + 1] = plan_peers[i].name;
     }
-    bench_check_list("--workload", bench->workloads, workloads, 3);
+    bench_check_list("--workload", bench->workloads, workloads, 4);
     bench_check_list("--peer", bench->peers, peers, plan_peer_count + 1);
-    if (bench->runs > BENCH_MAX_RUNS) {
-        bench_die(BENCH_EXIT_USAGE, "--runs: at most %d", BENCH_MAX_RUNS);
+    if (bench->runs > BENCH_MAX_RUNS || bench->seeds > BENCH_MAX_RUNS) {
+        bench_die(BENCH_EXIT_USAGE, "--runs, --seeds: at most %d", BENCH_MAX_RUNS);
     }
     return first;
 }
@@ -457,10 +583,16 @@ int main(int argc, char** argv)
     if (first == argc && bench_is_listed(bench.workloads, "frames")) {
         run_frames(&bench);
     }
-    for (int i = 0; i < PLAN_VARIANT_COUNT && first == argc; ++i) {
+    if (first == argc && bench_is_listed(bench.workloads, "hard") && bench.seeds > 0) {
+        run_hard_seeds(&bench);
+    }
+    for (int i = 0; i < PLAN_VARIANT_COUNT && first == argc && bench.seeds == 0; ++i) {
         if (bench_is_listed(bench.workloads, "hard")) {
             run_variant(&bench, (enum plan_variant)i);
         }
+    }
+    if (first == argc && bench_is_listed(bench.workloads, "dissections")) {
+        run_dissections(&bench);
     }
     if (first == argc && bench_is_listed(bench.workloads, "optimise")) {
         run_optimise(&bench);
