@@ -1,6 +1,6 @@
 /*
- * Makes new blocks, of the sizes that block_size.h chooses. The slow path of an allocation calls these
- * functions, and so does the creation of a pool with minimum blocks. No lock may be held.
+ * Makes new blocks, of the sizes that block_size.h chooses. The slow path of an allocation calls
+ * these functions, and so does the creation of a pool with minimum blocks. No lock may be held.
  */
 #ifndef MAAR_CORE_MEMORY_BLOCK_GROWTH_H
 #define MAAR_CORE_MEMORY_BLOCK_GROWTH_H

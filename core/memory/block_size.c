@@ -11,10 +11,10 @@
 /*
  * The growth of an arena. The first block is an eighth of the preferred size. Each further block is
  * twice as large as the block before it, up to the preferred size. For a preferred size of 256 MiB,
- * full blocks add up to 32, 96, 224, 480, 736, 992 and 1248 MiB. A size that does not hold two
- * requests of the size that the block is made for is doubled, up to the preferred size. If the
- * first request is small, memory that is not device-local begins with a block of 1 MiB, because
- * most programs upload and read back little.
+ * full blocks add up to 32, 96, 224, 480, 736, 992 and 1248 MiB, so seven blocks serve a gigabyte.
+ * A size that does not hold two requests of the size that the block is made for is doubled, up to
+ * the preferred size. If the first request is small, memory that is not device-local begins with a
+ * block of 1 MiB, because most programs upload and read back little.
  *
  * An arena that holds 4.75 times the preferred size uses another rule: a block is a 48th of what
  * the arena holds, at least a third of the preferred size and at most the preferred size. Little
