@@ -11,6 +11,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/block_growth.h"
+#include "core/memory/block_size.h"
 #include "core/memory/dedicated.h"
 #include "core/memory/default_pool.h"
 #include "core/memory/export_types.h"

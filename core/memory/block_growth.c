@@ -1,55 +1,16 @@
 /*
- * Makes new blocks, and decides how large the next block is. A thread first announces a new block,
+ * Makes new blocks, of the sizes that block_size.h chooses. A thread first announces a new block,
  * so that all threads together never exceed the pool's maximum. Then it makes the block without a
  * lock, lists it and places the request in it.
  */
 #include "core/memory/block_growth.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/block_size.h"
 #include "core/memory/pool_check.h"
+#include "core/memory/range_free.h"
 #include "core/port_time.h"
 
-/*
- * The size of the next block. The first block of an arena is an eighth of the preferred size. Each
- * further block is twice as large as the block before it, up to the preferred size. For a preferred
- * size of 256 MiB, the blocks add up to 32, 96, 224, 480, 736, 992 and 1248 MiB, so seven blocks
- * serve a gigabyte. A size that does not hold two requests of the size that the block is made for
- * is doubled, up to the preferred size. If the first request is small, memory that is not
- * device-local begins with a block of 1 MiB, because most programs upload and read back little.
- *
- * An arena that holds 4.75 times the preferred size uses another rule: a block is a 64th of what
- * the arena holds, at least a third of the preferred size and at most three quarters of it. Little
- * memory is then reserved ahead of need, and few blocks are made.
- *
- * Large requests come in equal sizes. So once an arena holds the preferred size, a block for a
- * request of a 24th of the preferred size or more, 10.7 MiB, holds a whole number of such requests.
- *
- * About 300 settings were measured on seventeen traces with bench_trace. With this setting all
- * traces but one reserve at most what VMA reserves: docs/project/results/benchmarks.md. The figures
- * of similar settings differ by a few per mille.
- */
-enum {
-    FIRST_HOST_BLOCK_SHARE = 256,
-    FIRST_BLOCK_SHARE = 8,
-    LARGE_FOR_FIRST_HOST_BLOCK = 2,
-    STEADY_QUARTERS = 19,
-    STEADY_SHARE = 64,
-    STEADY_LEAST = 3,
-    STEADY_MOST_QUARTERS = 3,
-    LARGE_SHARE = 24
-};
-/*
- * In a pool that stitches, only small allocations are placed in blocks. A new block is a quarter of
- * the arena's blocks together: at least 256 KiB, so that few allocations reserve little, and at
- * most 1 MiB. If a 256th of what the arena holds, pages included, is more, the block has that size.
- * So memory ahead of need stays far below 1 %, and 64 GiB of small allocations in one arena would
- * take about 1,700 blocks.
- */
-#define FIRST_BESIDE_PAGES ((VkDeviceSize)1 << 18)
-#define STEADY_BESIDE_PAGES ((VkDeviceSize)1 << 20)
-enum { GROWTH_BESIDE_PAGES = 4, SHARE_BESIDE_PAGES = 256 };
-/* A block that is made over a budget has this share of the preferred size: 4 MiB of 256. */
-enum { MODEST_SHARE = 64 };
 /* A request up to this share of the preferred size waits for a block that another thread is making
  * in the same arena. A larger request makes a block of its own. */
 enum { SHARED_MISS_SHARE = 8 };
@@ -57,118 +18,6 @@ enum { SHARED_MISS_SHARE = 8 };
 /* How often the size of a new block is halved after a failure, before the smallest size that holds
  * the request is tried. */
 enum { BLOCK_HALVINGS = 3 };
-
-/* Returns the size of a new block over a budget. */
-static VkDeviceSize modest_size(const struct maar_pool* pool)
-{
-    return maar_align_up(pool->preferred_size / MODEST_SHARE, MAAR_BLOCK_ROUNDING);
-}
-
-/* Returns the size of the next block of an arena. held: the bytes of the arena's blocks. The size
- * may be smaller than the request; the caller then enlarges it. */
-static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, VkDeviceSize request)
-{
-    const VkDeviceSize preferred = pool->preferred_size;
-    const VkDeviceSize first =
-        maar_align_up(preferred / FIRST_HOST_BLOCK_SHARE, MAAR_BLOCK_ROUNDING);
-    if (held == 0 && request <= first / LARGE_FOR_FIRST_HOST_BLOCK && !pool->device_local) {
-        return first;
-    }
-    if (held / STEADY_QUARTERS >= preferred / 4) {
-        const VkDeviceSize share = held / STEADY_SHARE;
-        const VkDeviceSize least = preferred / STEADY_LEAST;
-        const VkDeviceSize size = share > least ? share : least;
-        const VkDeviceSize most = preferred / 4 * STEADY_MOST_QUARTERS;
-        return size < most ? size : most;
-    }
-    VkDeviceSize step = preferred / FIRST_BLOCK_SHARE;
-    VkDeviceSize sum = step;
-    while (sum <= held && step < preferred && step != 0) {
-        step = step * 2 < preferred ? step * 2 : preferred;
-        sum += step;
-    }
-    VkDeviceSize size = sum > held ? sum - held : preferred;
-    while (size < preferred && size / 2 < request) {
-        size *= 2;
-    }
-    return size < preferred ? size : preferred;
-}
-
-/* Returns the size of the next block of an arena in a pool that stitches. held: the bytes of the
- * arena's blocks. with_pages: these bytes and the bytes of its dedicated blocks, which include the
- * blocks of pages. */
-static VkDeviceSize size_beside_pages(const struct maar_pool* pool, VkDeviceSize held,
-                                      VkDeviceSize with_pages)
-{
-    const VkDeviceSize share = maar_align_up(with_pages / SHARE_BESIDE_PAGES, MAAR_BLOCK_ROUNDING);
-    VkDeviceSize size = maar_align_up(held / GROWTH_BESIDE_PAGES, MAAR_BLOCK_ROUNDING);
-    size = size < STEADY_BESIDE_PAGES ? size : STEADY_BESIDE_PAGES;
-    size = size > FIRST_BESIDE_PAGES ? size : FIRST_BESIDE_PAGES;
-    size = size > share ? size : share;
-    return size < pool->preferred_size ? size : pool->preferred_size;
-}
-
-VkDeviceSize maar_pool_least_block(const struct maar_pool* pool, VkDeviceSize request)
-{
-    VkDeviceSize need = request;
-    if (pool->fixed_size != 0) {
-        return pool->fixed_size;
-    }
-    if (pool->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY) {
-        need = 1;
-        while (need < request) {
-            need <<= 1;
-        }
-    }
-    return maar_align_up(need, MAAR_BLOCK_ROUNDING);
-}
-
-/* Returns the bytes of the blocks of all arenas. */
-static VkDeviceSize held_by_all(struct maar_pool* pool)
-{
-    VkDeviceSize held = 0;
-    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
-         arena = maar_pool_next_arena(pool, arena->number + 1)) {
-        maar_mutex_lock(&arena->lock);
-        held += arena->block_bytes;
-        maar_mutex_unlock(&arena->lock);
-    }
-    return held;
-}
-
-/* Returns the best size of the next block. *least receives the smallest size that holds the
- * request; if the pool has a fixed block size, both are this size. */
-static VkDeviceSize size_for(struct maar_pool* pool, const struct maar_place_request* request,
-                             VkDeviceSize* least)
-{
-    *least = maar_pool_least_block(pool, request->size);
-    if (pool->fixed_size != 0) {
-        return pool->fixed_size;
-    }
-    struct maar_arena* arena = maar_arena_enter(pool);
-    VkDeviceSize held = arena->block_bytes;
-    const bool has_moved = arena->has_moved;
-    const VkDeviceSize with_pages = held + arena->dedicated_bytes;
-    maar_mutex_unlock(&arena->lock);
-    if (pool->stitches) {
-        const VkDeviceSize size = size_beside_pages(pool, held, with_pages);
-        return size > *least ? size : *least;
-    }
-
-    VkDeviceSize size = maar_align_up(next_size(pool, held, *least), MAAR_BLOCK_ROUNDING);
-    if (has_moved) {
-        /* What other threads have allocated is divided now. The pool that holds it grows as it
-         * would for one thread. */
-        const VkDeviceSize step =
-            maar_align_up(next_size(pool, held_by_all(pool), *least), MAAR_BLOCK_ROUNDING);
-        size = step < size ? step : size;
-    }
-    if (held >= pool->preferred_size && *least < size &&
-        *least >= pool->preferred_size / LARGE_SHARE) {
-        size = size / *least * *least;
-    }
-    return size > *least ? size : *least;
-}
 
 /* Ends the announcement of a block that is now listed, or that was not made. Called after the arena
  * is unlocked: a thread that reads the count and then searches for room finds the block. */
@@ -372,6 +221,14 @@ static bool is_full(const struct maar_pool* pool)
            maar_atomic32_load(&pool->block_count) >= pool->max_block_count;
 }
 
+/* Chooses the size of the next block. If the allocator would exceed its allowance, first releases
+ * the empty blocks of the pool: none of them holds the request. */
+static struct maar_block_size choose_size(struct maar_pool* pool, VkDeviceSize request)
+{
+    const struct maar_block_size size = maar_pool_next_block(pool, request);
+    return size.beyond && maar_pool_trim(pool) > 0 ? maar_pool_next_block(pool, request) : size;
+}
+
 VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_request* place,
                              struct maar_budget_use* use, struct maar_patience* patience,
                              struct maar_made* made)
@@ -380,14 +237,14 @@ VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_req
         /* Another thread may have listed the last block after the search for room. */
         return maar_pool_result(maar_pool_place(pool, place, true, made), made);
     }
-    VkDeviceSize least = 0;
-    VkDeviceSize size = size_for(pool, place, &least);
+    const VkDeviceSize least = maar_pool_least_block(pool, place->size);
     if (least < place->size || !maar_pool_fits_fixed_block(pool, place)) {
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
+    VkDeviceSize size = choose_size(pool, place->size).best;
     if (use->may_exceed && !maar_object_count_is_high(pool->allocator)) {
         /* Over budget a block is small, but it has room for more requests if they are small too. */
-        VkDeviceSize modest = modest_size(pool);
+        VkDeviceSize modest = maar_pool_modest_block(pool);
         size = size < modest ? size : (modest > least ? modest : least);
     }
     for (uint32_t halving = 0;; ++halving) {

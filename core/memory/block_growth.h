@@ -1,6 +1,6 @@
 /*
- * Chooses the size of new blocks and makes them. The slow path of an allocation calls these
- * functions, and so does the creation of a pool with minimum blocks. No lock may be held.
+ * Makes new blocks, of the sizes that block_size.h chooses. The slow path of an allocation calls
+ * these functions, and so does the creation of a pool with minimum blocks. No lock may be held.
  */
 #ifndef MAAR_CORE_MEMORY_BLOCK_GROWTH_H
 #define MAAR_CORE_MEMORY_BLOCK_GROWTH_H
@@ -9,15 +9,10 @@
 #include "core/memory/budget.h"
 #include "core/memory/patience.h"
 
-/* In bytes: the size of a new block is rounded up to a multiple of this, as drivers do anyway. */
-#define MAAR_BLOCK_ROUNDING ((VkDeviceSize)65536)
-
 /* Returns false if the pool has a fixed block size and an empty block cannot hold the request. */
 bool maar_pool_fits_fixed_block(const struct maar_pool* pool,
                                 const struct maar_place_request* place);
-/* Returns the size of the smallest block that holds the request. */
-VkDeviceSize maar_pool_least_block(const struct maar_pool* pool, VkDeviceSize request);
-/* Makes a new block and places the request in it. Tries the size that block_growth.c chooses. After
+/* Makes a new block and places the request in it. Tries the size that block_size.h chooses. After
  * a failure it halves the size and tries again, and at last it tries the smallest size that holds
  * the request. */
 VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_request* place,

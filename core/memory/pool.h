@@ -34,6 +34,7 @@ struct maar_pool {
     VkDeviceSize atom;           /* nonCoherentAtomSize where that matters, else 1 */
     VkDeviceSize fixed_size;     /* of every block; 0: blocks grow */
     VkDeviceSize preferred_size; /* the size that blocks grow to */
+    bool frugal;                 /* nobody has named a block size: see block_size.c */
     VkDeviceSize tight_size;     /* takes the tightest block from this size on */
     VkDeviceSize min_alignment;
     VkDeviceSize retained_size; /* see MaarPoolCreateInfo::retainedEmptySize */

@@ -176,6 +176,7 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
         .atom = atom,
         .fixed_size = info->blockSize,
         .preferred_size = preferred,
+        .frugal = allocator->preferred_block_size == 0 && info->blockSize == 0,
         .min_alignment = alignment,
         .device_local =
             (maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0,
@@ -192,6 +193,7 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
     const MaarPoolPagingInfo* paging = maar_pool_find_paging(info);
     if (paging != NULL && paging->stitch == VK_TRUE) {
         pool->stitches = true;
+        pool->frugal = false; /* only small objects are placed in its blocks */
         pool->stitch_threshold = paging->threshold;
         pool->page_block_size = paging->pageBlockSize;
     }

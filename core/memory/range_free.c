@@ -6,6 +6,7 @@
 #include "core/memory/range_free.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/block_size.h"
 #include "core/memory/captured_slot.h"
 #include "core/memory/far_list.h"
 #include "core/memory/peak.h"
@@ -21,6 +22,12 @@ static bool has_surplus(const struct maar_pool* pool)
     return maar_atomic64_load(&pool->empty_bytes) > pool->retained_size;
 }
 
+/* Whether a pool keeps its empty blocks, however many, because their bytes are few. */
+static bool keeps_all(const struct maar_pool* pool)
+{
+    return pool->frugal && maar_atomic64_load(&pool->empty_bytes) <= maar_pool_kept_bytes(pool);
+}
+
 /* Unlists and returns an idle block of the arena that the pool need not keep, or returns NULL. A
  * pool that keeps its largest block releases the smallest one; a pool with retained bytes releases
  * the block that has just become empty. Called under the lock. */
@@ -32,7 +39,7 @@ static struct maar_block* pick_surplus(struct maar_arena* arena, struct maar_blo
     /* The count is changed with the check: two threads that check at once must not both release
      * their blocks. */
     const bool counted = !keep_none && pool->retained_size == 0;
-    if (counted ? !maar_atomic32_take_above(&pool->empty_count, 1)
+    if (counted ? keeps_all(pool) || !maar_atomic32_take_above(&pool->empty_count, 1)
                 : !keep_none && !has_surplus(pool)) {
         return NULL;
     }
@@ -59,12 +66,31 @@ static struct maar_block* pick_leaving(struct maar_arena* arena, struct maar_blo
                : NULL;
 }
 
+/* Releases the smallest empty blocks while a frugal pool has more bytes in them than it keeps. */
+static void release_surplus(struct maar_pool* pool)
+{
+    struct maar_arena* arena = maar_pool_next_arena(pool, 0);
+    while (arena != NULL && !keeps_all(pool)) {
+        maar_mutex_lock(&arena->lock);
+        struct maar_block* block = pick_surplus(arena, NULL, false);
+        maar_mutex_unlock(&arena->lock);
+        if (block != NULL) {
+            maar_block_destroy(block);
+        } else {
+            arena = maar_pool_next_arena(pool, arena->number + 1);
+        }
+    }
+}
+
 /* Does what remains, without the lock, after a block has become empty. */
 MAAR_NOINLINE void after_emptied(struct maar_pool* pool, struct maar_block* leaving,
                                  enum maar_slot_end end)
 {
     if (leaving != NULL) {
         maar_block_destroy(leaving);
+        if (pool->frugal && pool->retained_size == 0 && end != MAAR_SLOT_END_UNDONE) {
+            release_surplus(pool);
+        }
     }
     /* Over budget no empty block is kept. A failed call that undoes its steps releases no other
      * blocks. */

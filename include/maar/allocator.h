@@ -264,15 +264,19 @@ typedef struct MaarAllocatorCreateInfo {
     const VkDeviceSize* pHeapSizeLimits;
     /** Placement of the default pools. */
     MaarPlacementStrategy strategy;
-    /** Size that blocks of the default pools grow to, bytes; 0: 256 MiB, or an eighth of a heap of
-     * at most 1 GiB. The first block has an eighth of it (in memory that is not DEVICE_LOCAL, a
-     * 256th). Each further block doubles the pool's bytes at first. Blocks of large pools stay
-     * below this size. */
+    /** Size that blocks of the default pools grow to, bytes. The first block has an eighth of it
+     * (in memory that is not DEVICE_LOCAL, a 256th), and each further block doubles the pool's
+     * bytes at first. 0: 256 MiB, or an eighth of a heap of at most 1 GiB, and the blocks are
+     * smaller while the program is small: the whole allocator holds about a quarter more than what
+     * lives in it, or 4 MiB more. */
     VkDeviceSize preferredBlockSize;
     /** Bytes of empty blocks that a default pool keeps: a block that becomes empty is released when
      * it brings the empty blocks above this limit. 0: one empty block is kept, the largest unless
-     * several threads have met in the pool. UINT64_MAX: all are kept. No empty block is kept while
-     * its heap is over budget, or before a request fails or exceeds a budget. */
+     * several threads have met in the pool; if preferredBlockSize is 0 too, smaller ones are kept
+     * beside it, up to half of the most that the allocator has held, at least 64 MiB and at most
+     * 256 MiB together (a quarter and all of the size that blocks grow to). Those go before a
+     * request makes a larger block. UINT64_MAX: all are kept. No empty block is kept while its heap
+     * is over budget, or before a request fails or exceeds a budget. */
     VkDeviceSize retainedEmptySize;
 } MaarAllocatorCreateInfo;
 

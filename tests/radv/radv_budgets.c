@@ -209,7 +209,7 @@ static void squeeze_gives_empty_blocks_back(void** state)
         VK_SUCCESS);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.dedicated = MAAR_DEDICATED_NEVER;
-    const MaarAllocation placed = rig_allocate(&rig, 300 * KIB, &how);
+    const MaarAllocation placed = rig_allocate(&rig, 32 * MIB, &how);
     maarFreeMemory(rig.allocator, placed);
     const MaarStatistics kept = rig_statistics(&rig, VK_NULL_HANDLE);
     assert_int_equal(kept.blockCount, 2);

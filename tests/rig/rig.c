@@ -190,6 +190,7 @@ void rig_open_device(struct rig* rig, const struct rig_setup* setup)
         .ppEnabledExtensionNames = rig->extensions,
         .pEnabledFeatures = rig->recommendation.pFeatures,
         .pAllocationCallbacks = setup->count_host ? &rig->host_callbacks : NULL,
+        .preferredBlockSize = setup->preferred_block,
         .pfnMessage = rig_keep_message,
         .pMessageUserData = &rig->messages,
     };

@@ -65,12 +65,13 @@ enum { RIG_QUEUES = 2 };
 struct rig_setup {
     const MaarSimulatedProfile* profile; /* NULL: rig_profile_discrete() */
     MaarSimulatedFlags flags;
-    uint32_t api_version; /* of the program; 0: 1.3 */
-    VkFlags off;          /* enum rig_off */
-    bool count_host;      /* the allocator and the driver get rig_host's callbacks */
-    bool without_layer;   /* rig_open_vulkan: not under the validation layer */
-    bool two_families;    /* a queue of a second family besides, where the device has one */
-    bool paging;          /* the allocator gets a queue that binds, and the main one */
+    uint32_t api_version;         /* of the program; 0: 1.3 */
+    VkFlags off;                  /* enum rig_off */
+    bool count_host;              /* the allocator and the driver get rig_host's callbacks */
+    VkDeviceSize preferred_block; /* MaarAllocatorCreateInfo::preferredBlockSize */
+    bool without_layer;           /* rig_open_vulkan: not under the validation layer */
+    bool two_families;            /* a queue of a second family besides, where the device has one */
+    bool paging;                  /* the allocator gets a queue that binds, and the main one */
     VkMemoryOverallocationBehaviorAMD overallocation; /* 0: the device is not given any */
     const MaarSimulatedSharingInfo* sharing; /* what a simulated device shares; NULL: nothing */
 };

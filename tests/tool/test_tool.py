@@ -21,6 +21,7 @@ import xml.etree.ElementTree as xml
 KEYS = ("trace device driver strategy events allocations failures peak_live_bytes "
         "trace_peak_live_bytes peak_reserved_bytes peak_blocks device_allocation_calls "
         "ns_per_event verification verified_bytes validation_messages").split()
+MIB = 1 << 20
 STRATEGIES = ["auto", "linear", "buddy", "tlsf", "dedicated"]
 SPARSE_KEYS = ("peak_page_rounded_live_bytes stitched_allocations pages_bound binds "
                "bind_submissions").split()
@@ -346,6 +347,20 @@ class OnSimulated(Case):
             for result in results:
                 self.check_result(result, "bookkeeping")
                 self.assertEqual(result["failures"], 0)
+
+    def test_programs_hold_little_more_than_what_lives(self):
+        """MaarAllocatorCreateInfo::preferredBlockSize of 0: a quarter more at the peak, or 4 MiB, on
+        a device of one memory type and on cards of several."""
+        folder = pathlib.Path(OPTIONS.source) / "data/traces"
+        traces = sorted([*folder.glob("*.csv"), *folder.glob("*.csv.gz")])
+        self.assertGreaterEqual(len(traces), 25)
+        for profile in ("cpu-lavapipe25.0", "amd-rx7900xtx-radv26.2", "nvidia-rtx4090-linux"):
+            results, _ = self.replay(*traces, device=f"simulated:{profile}")
+            self.assertEqual(len(results), len(traces))
+            for result in results:
+                live = result["peak_live_bytes"]
+                self.assertLessEqual(result["peak_reserved_bytes"], max(live * 5 // 4, live + 4 * MIB),
+                                     f"{profile}: {result}")
 
     def test_every_profile_every_strategy(self):
         profiles = sorted((pathlib.Path(OPTIONS.source) / "data/profiles").glob("*.json"))

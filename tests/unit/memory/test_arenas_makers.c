@@ -77,6 +77,8 @@ static void* VKAPI_PTR refuse_to_reallocate(void* data, void* old, size_t size, 
     return NULL;
 }
 
+static VkDeviceSize preferred; /* of the next allocator */
+
 static void start(const MaarPoolCreateInfo* info)
 {
     static const VkAllocationCallbacks callbacks = {
@@ -89,7 +91,8 @@ static void start(const MaarPoolCreateInfo* info)
     atomic_store(&was_called, 0);
     atomic_store(&second_is_done, 0);
     rig = rig_new();
-    rig_open(rig, NULL);
+    rig_open(rig, &(struct rig_setup){.preferred_block = preferred});
+    preferred = 0;
     rig->create_info.pAllocationCallbacks = &callbacks;
     rig_make_allocator(rig);
     pool = info != NULL ? rig_create_pool(rig, info) : VK_NULL_HANDLE;
@@ -163,6 +166,7 @@ static void start_second(void* data, const char* function)
 static void block_on_its_way_is_waited_for_in_one_arena(void** state)
 {
     (void)state;
+    preferred = 256 * MIB;
     start(NULL);
     first = (struct request){.size = 40 * MIB};
     second = first;

@@ -232,14 +232,16 @@ static void allocate_never_allocate_uses_what_is_there(void** state)
     maarFreeMemory(rig->allocator, allocation);
 }
 
-/* ---- blocks ---- */
+/* ---- blocks of a size that the program has named ---- */
+
+static const struct rig_setup named = {.preferred_block = 256 * MIB};
 
 static void blocks_start_small_and_grow(void** state)
 {
     (void)state;
     enum { COUNT = 1024 };
     static MaarAllocation made[COUNT];
-    struct rig* const rig = rig_begin(NULL);
+    struct rig* const rig = rig_begin(&named);
     made[0] = rig_allocate(rig, 64 * KIB, NULL);
     assert_int_equal(rig_info(rig, made[0]).blockSize, 32 * MIB);
     for (uint32_t i = 1; i < COUNT; ++i) {
@@ -256,7 +258,7 @@ static void blocks_start_small_and_grow(void** state)
 static void blocks_of_host_memory_start_smaller(void** state)
 {
     (void)state;
-    struct rig* const rig = rig_begin(NULL);
+    struct rig* const rig = rig_begin(&named);
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
     MaarAllocation small = rig_allocate(rig, 64 * KIB, &how);
     assert_int_equal(rig_info(rig, small).blockSize, MIB);
@@ -269,7 +271,7 @@ static void blocks_of_host_memory_start_smaller(void** state)
 static void blocks_shrink_when_the_driver_refuses(void** state)
 {
     (void)state;
-    struct rig* const rig = rig_begin(NULL);
+    struct rig* const rig = rig_begin(&named);
     MaarAllocation made[2];
     made[0] = rig_allocate(rig, 30 * MIB, NULL);
     assert_int_equal(rig_info(rig, made[0]).blockSize, 64 * MIB);
@@ -288,7 +290,7 @@ static void blocks_shrink_when_the_driver_refuses(void** state)
 static void blocks_take_what_has_passed_before_growing(void** state)
 {
     (void)state;
-    struct rig* const rig = rig_begin(NULL);
+    struct rig* const rig = rig_begin(&named);
     const MaarPoint point = {.semaphore = rig_create_timeline(rig, 0), .value = 1};
     MaarAllocation made[2];
     made[0] = rig_allocate(rig, 30 * MIB, NULL);

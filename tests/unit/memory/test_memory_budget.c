@@ -399,7 +399,7 @@ static void budget_of_a_type_that_failed_is_not_exceeded(void** state)
 static void budget_that_holds_the_smaller_block_is_not_exceeded(void** state)
 {
     (void)state;
-    struct rig* const rig = rig_begin(NULL);
+    struct rig* const rig = rig_begin(&(struct rig_setup){.preferred_block = 256 * MIB});
     set_budget(rig, 0, 2 * MIB, 0);
     rig_set_fault(rig, "vkAllocateMemory", 1, 2, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     MaarAllocation a;

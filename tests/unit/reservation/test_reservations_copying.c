@@ -276,7 +276,8 @@ static void failed_submission_keeps_the_copy(void** state)
 static void failed_growth_changes_nothing(void** state)
 {
     (void)state;
-    MaarReservation it = open_copying(&(struct rig_setup){.count_host = true});
+    MaarReservation it =
+        open_copying(&(struct rig_setup){.count_host = true, .preferred_block = 256 * MIB});
     grow(it, MIB);
     (void)fixture_submit(rig);
     const MaarReservationInfo before = fixture_info(rig, it);

@@ -1,0 +1,254 @@
+/*
+ * Decides how large the next block is. The growth of an arena gives an upper bound. In a frugal
+ * pool, one whose block size nobody has named, the bytes that live in the whole allocator give
+ * another one.
+ */
+#include "core/memory/block_size.h"
+
+#include "core/memory/allocator_state.h"
+#include "core/memory/peak.h"
+
+/*
+ * The growth of an arena. The first block is an eighth of the preferred size. Each further block is
+ * twice as large as the block before it, up to the preferred size. For a preferred size of 256 MiB,
+ * full blocks add up to 32, 96, 224, 480, 736, 992 and 1248 MiB, so seven blocks serve a gigabyte.
+ * A size that does not hold two requests of the size that the block is made for is doubled, up to
+ * the preferred size. If the first request is small, memory that is not device-local begins with a
+ * block of 1 MiB, because most programs upload and read back little.
+ *
+ * An arena that holds 4.75 times the preferred size uses another rule: a block is a 48th of what
+ * the arena holds, at least a third of the preferred size and at most the preferred size. Little
+ * memory is then reserved ahead of need, and few blocks are made.
+ *
+ * Large requests come in equal sizes. So once an arena holds the preferred size, a block for a
+ * request of a 24th of the preferred size or more, 10.7 MiB, holds a whole number of such requests.
+ *
+ * About 400 settings were measured on ten traces above a gigabyte with bench_trace:
+ * docs/project/results/benchmarks.md. The figures of similar settings differ by a few per mille.
+ */
+enum {
+    FIRST_HOST_BLOCK_SHARE = 256,
+    FIRST_BLOCK_SHARE = 8,
+    LARGE_FOR_FIRST_HOST_BLOCK = 2,
+    STEADY_QUARTERS = 19,
+    STEADY_SHARE = 48,
+    STEADY_LEAST = 3,
+    LARGE_SHARE = 24
+};
+
+/*
+ * A frugal pool promises that the allocator holds at most a quarter more than what lives, or 4 MiB
+ * more. It aims at a fifth more, so that holes do not break the promise. A new block takes most of
+ * the bytes that the allocator may still hold beside the request: three quarters of them, or three
+ * fifths if it is the first block of its arena, because another type or another thread may need a
+ * block soon. So small programs hold little, and the number of blocks grows as the logarithm of the
+ * bytes. Where holes have used up these bytes, a block still has a third of the excess that is
+ * allowed, but at most a quarter of what the arena holds: otherwise each request would need a block
+ * of its own. Requests of a size come together, so a block for up to eight such requests has room
+ * for a whole number of them. Less than 512 KiB is not worth a call.
+ *
+ * About 2,000 settings were measured with bench_trace and maar replay, on 21 traces of programs and
+ * on 54 beginnings of these traces, as of programs that end early.
+ */
+enum {
+    EXCESS_SHARE = 5,
+    FIRST_PART_FIFTHS = 3,
+    NEXT_PART_QUARTERS = 3,
+    FLOOR_SHARE = 3,
+    HELD_SHARE = 4,
+    FEW_REQUESTS = 8,
+};
+#define LEAST_EXCESS ((VkDeviceSize)4 << 20)
+#define LEAST_BLOCK ((VkDeviceSize)512 << 10)
+
+/* A frugal pool keeps empty blocks up to half of the most that the allocator has held, but at least
+ * a quarter and at most all of the preferred size. Its blocks are small and many. A program that
+ * frees everything in each frame would otherwise make most of them again in the next frame. */
+enum { KEPT_SHARE_OF_PEAK = 2, KEPT_LEAST_SHARE = 4 };
+
+/*
+ * In a pool that stitches, only small allocations are placed in blocks. A new block is a quarter of
+ * the arena's blocks together: at least 256 KiB, so that few allocations reserve little, and at
+ * most 1 MiB. If a 256th of what the arena holds, pages included, is more, the block has that size.
+ * So memory ahead of need stays far below 1 %, and 64 GiB of small allocations in one arena would
+ * take about 1,700 blocks.
+ */
+#define FIRST_BESIDE_PAGES ((VkDeviceSize)1 << 18)
+#define STEADY_BESIDE_PAGES ((VkDeviceSize)1 << 20)
+enum { GROWTH_BESIDE_PAGES = 4, SHARE_BESIDE_PAGES = 256 };
+/* A block that is made over a budget has this share of the preferred size: 4 MiB of 256. */
+enum { MODEST_SHARE = 64 };
+
+VkDeviceSize maar_pool_modest_block(const struct maar_pool* pool)
+{
+    return maar_align_up(pool->preferred_size / MODEST_SHARE, MAAR_BLOCK_ROUNDING);
+}
+
+VkDeviceSize maar_pool_kept_bytes(const struct maar_pool* pool)
+{
+    const VkDeviceSize peak = maar_atomic64_load(&pool->allocator->peak_block_bytes);
+    const VkDeviceSize least = pool->preferred_size / KEPT_LEAST_SHARE;
+    const VkDeviceSize share = peak / KEPT_SHARE_OF_PEAK;
+    const VkDeviceSize kept = share > least ? share : least;
+    return kept < pool->preferred_size ? kept : pool->preferred_size;
+}
+
+static VkDeviceSize clamp_size(VkDeviceSize size, VkDeviceSize least, VkDeviceSize most)
+{
+    size = size > least ? size : least;
+    return size < most ? size : most;
+}
+
+/* Returns the size of the next block by the growth of its arena. held: the bytes of the arena's
+ * blocks. The size may be smaller than the request; the caller then enlarges it. */
+static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, VkDeviceSize request)
+{
+    const VkDeviceSize preferred = pool->preferred_size;
+    const VkDeviceSize first =
+        maar_align_up(preferred / FIRST_HOST_BLOCK_SHARE, MAAR_BLOCK_ROUNDING);
+    if (held == 0 && request <= first / LARGE_FOR_FIRST_HOST_BLOCK && !pool->device_local) {
+        return first;
+    }
+    if (held / STEADY_QUARTERS >= preferred / 4) {
+        return clamp_size(held / STEADY_SHARE, preferred / STEADY_LEAST, preferred);
+    }
+    VkDeviceSize step = preferred / FIRST_BLOCK_SHARE;
+    VkDeviceSize sum = step;
+    while (sum <= held && step < preferred && step != 0) {
+        step = step * 2 < preferred ? step * 2 : preferred;
+        sum += step;
+    }
+    /* Small blocks leave little of a step, and then a block has that of the next step. */
+    VkDeviceSize size = sum > held ? sum - held : preferred;
+    size = pool->frugal && size < step / 2 ? step / 2 : size;
+    while (size < preferred && size / 2 < request) {
+        size *= 2;
+    }
+    return size < preferred ? size : preferred;
+}
+
+/* Returns the bytes that live in the allocator, which may be a sixteenth too few in the arenas of
+ * other threads and pools: see peak.h. Called under the arena's lock. */
+static VkDeviceSize bytes_alive(struct maar_arena* arena)
+{
+    const struct MaarAllocator_T* allocator = arena->pool->allocator;
+    const VkDeviceSize stitched = maar_atomic64_load(&allocator->stitched_bytes);
+    const VkDeviceSize paged = maar_atomic64_load(&allocator->paged_bytes);
+    maar_arena_raise_floor(arena, maar_atomic64_load(&arena->live_bytes));
+    return maar_atomic64_load(&allocator->live_floors) + (paged > stitched ? paged - stitched : 0);
+}
+
+/* Reduces the size of a block to what the allocator may hold. Called under the arena's lock. */
+static void be_frugal(struct maar_arena* arena, struct maar_block_size* size)
+{
+    const VkDeviceSize held = arena->block_bytes;
+    const VkDeviceSize least = size->least;
+    const VkDeviceSize cap = size->best;
+    const VkDeviceSize live = bytes_alive(arena) + least;
+    const VkDeviceSize excess = clamp_size(live / EXCESS_SHARE, LEAST_EXCESS, UINT64_MAX);
+    const VkDeviceSize holds = maar_atomic64_load(&arena->pool->allocator->block_bytes) + least;
+    const VkDeviceSize spare = live + excess > holds ? live + excess - holds : 0;
+    const VkDeviceSize part =
+        held == 0 ? spare / 5 * FIRST_PART_FIFTHS : spare / 4 * NEXT_PART_QUARTERS;
+    const VkDeviceSize share =
+        excess / FLOOR_SHARE < held / HELD_SHARE ? excess / FLOOR_SHARE : held / HELD_SHARE;
+    const VkDeviceSize floor = share > LEAST_BLOCK ? share : LEAST_BLOCK;
+    const VkDeviceSize most = least + part > floor ? least + part : floor;
+    size->beyond = holds > live + excess;
+    size->best = cap < most ? cap : most;
+    if (least < size->best && least >= size->best / FEW_REQUESTS) {
+        const VkDeviceSize fewer = size->best / least * least;
+        const VkDeviceSize more = fewer + least;
+        const bool fits = more <= arena->pool->preferred_size && more <= least + spare;
+        size->best = fewer != size->best && fits ? more : fewer;
+    }
+    size->best = maar_align_up(size->best, MAAR_BLOCK_ROUNDING);
+}
+
+/* Returns the size of the next block of an arena in a pool that stitches. held: the bytes of the
+ * arena's blocks. with_pages: these bytes and the bytes of its dedicated blocks, which include the
+ * blocks of pages. */
+static VkDeviceSize size_beside_pages(const struct maar_pool* pool, VkDeviceSize held,
+                                      VkDeviceSize with_pages)
+{
+    const VkDeviceSize share = maar_align_up(with_pages / SHARE_BESIDE_PAGES, MAAR_BLOCK_ROUNDING);
+    VkDeviceSize size = maar_align_up(held / GROWTH_BESIDE_PAGES, MAAR_BLOCK_ROUNDING);
+    size = size < STEADY_BESIDE_PAGES ? size : STEADY_BESIDE_PAGES;
+    size = size > FIRST_BESIDE_PAGES ? size : FIRST_BESIDE_PAGES;
+    size = size > share ? size : share;
+    return size < pool->preferred_size ? size : pool->preferred_size;
+}
+
+VkDeviceSize maar_pool_least_block(const struct maar_pool* pool, VkDeviceSize request)
+{
+    VkDeviceSize need = request;
+    if (pool->fixed_size != 0) {
+        return pool->fixed_size;
+    }
+    if (pool->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY) {
+        need = 1;
+        while (need < request) {
+            need <<= 1;
+        }
+    }
+    return maar_align_up(need, MAAR_BLOCK_ROUNDING);
+}
+
+/* Returns a size that holds a whole number of large requests, once the arena holds much. */
+static VkDeviceSize whole_requests(const struct maar_pool* pool, VkDeviceSize held,
+                                   VkDeviceSize size, VkDeviceSize request)
+{
+    const bool large = request >= pool->preferred_size / LARGE_SHARE;
+    return held >= pool->preferred_size && request < size && large ? size / request * request
+                                                                   : size;
+}
+
+/* Returns the bytes of the blocks of all arenas. */
+static VkDeviceSize held_by_all(struct maar_pool* pool)
+{
+    VkDeviceSize held = 0;
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
+         arena = maar_pool_next_arena(pool, arena->number + 1)) {
+        maar_mutex_lock(&arena->lock);
+        held += arena->block_bytes;
+        maar_mutex_unlock(&arena->lock);
+    }
+    return held;
+}
+
+/* Returns the size of the next block by the growth of its arena, rounded. What other threads have
+ * allocated may have moved to an arena. Then the pool grows as it would for one thread. */
+static VkDeviceSize grown_size(struct maar_pool* pool, VkDeviceSize held, bool has_moved,
+                               VkDeviceSize request)
+{
+    VkDeviceSize size = next_size(pool, held, request);
+    if (has_moved) {
+        const VkDeviceSize step = next_size(pool, held_by_all(pool), request);
+        size = step < size ? step : size;
+    }
+    return whole_requests(pool, held, maar_align_up(size, MAAR_BLOCK_ROUNDING), request);
+}
+
+struct maar_block_size maar_pool_next_block(struct maar_pool* pool, VkDeviceSize request)
+{
+    struct maar_block_size size = {.least = maar_pool_least_block(pool, request)};
+    size.best = size.least;
+    if (pool->fixed_size != 0) {
+        return size;
+    }
+    struct maar_arena* arena = maar_arena_enter(pool);
+    const VkDeviceSize held = arena->block_bytes;
+    const VkDeviceSize with_pages = held + arena->dedicated_bytes;
+    const bool has_moved = arena->has_moved;
+    maar_mutex_unlock(&arena->lock);
+    const VkDeviceSize best = pool->stitches ? size_beside_pages(pool, held, with_pages)
+                                             : grown_size(pool, held, has_moved, size.least);
+    size.best = best > size.least ? best : size.least;
+    if (pool->frugal) {
+        maar_mutex_lock(&arena->lock);
+        be_frugal(arena, &size);
+        maar_mutex_unlock(&arena->lock);
+        size.best = whole_requests(pool, held, size.best, size.least);
+    }
+    return size;
+}

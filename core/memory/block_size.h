@@ -1,0 +1,30 @@
+/*
+ * Chooses the sizes of new blocks. The functions take no lock that the caller may hold, except for
+ * maar_pool_next_block, which locks the arena of this thread.
+ */
+#ifndef MAAR_CORE_MEMORY_BLOCK_SIZE_H
+#define MAAR_CORE_MEMORY_BLOCK_SIZE_H
+
+#include "core/memory/pool.h"
+
+/* In bytes: the size of a new block is rounded up to a multiple of this, as drivers do anyway. */
+#define MAAR_BLOCK_ROUNDING ((VkDeviceSize)65536)
+
+/* The size of the next block of a pool. */
+struct maar_block_size {
+    VkDeviceSize best;
+    VkDeviceSize least; /* the smallest size that holds the request */
+    bool beyond;        /* with the request alone the allocator exceeds its allowance */
+};
+
+/* Returns the size of the next block of this thread's arena, for a request of so many bytes. If the
+ * pool has a fixed block size, both sizes are this size. */
+struct maar_block_size maar_pool_next_block(struct maar_pool* pool, VkDeviceSize request);
+/* Returns the size of the smallest block that holds the request. */
+VkDeviceSize maar_pool_least_block(const struct maar_pool* pool, VkDeviceSize request);
+/* Returns the size of a new block over a budget. */
+VkDeviceSize maar_pool_modest_block(const struct maar_pool* pool);
+/* Returns the most bytes that a frugal pool keeps in empty blocks, unless it keeps a single one. */
+VkDeviceSize maar_pool_kept_bytes(const struct maar_pool* pool);
+
+#endif

@@ -1,0 +1,281 @@
+/*
+ * How much an allocator holds whose block size nobody has named: at most a quarter more than what
+ * lives, or 4 MiB more, at every moment of its growth, over all memory types and threads.
+ */
+#include <pthread.h>
+
+#include "tests/rig/rig.h"
+
+#define EXCESS (4 * MIB)
+
+static VkDeviceSize allowance(VkDeviceSize live)
+{
+    return live + (live / 4 > EXCESS ? live / 4 : EXCESS);
+}
+
+static VkDeviceSize held(struct rig* rig)
+{
+    return rig_statistics(rig, VK_NULL_HANDLE).blockBytes;
+}
+
+enum { MOST_MADE = 40000 };
+
+/* Allocations of one thread that have the same use. */
+struct heap_of_things {
+    MaarAllocationCreateInfo how;
+    MaarAllocation made[MOST_MADE];
+    uint32_t count;
+};
+
+static VkDeviceSize add(struct rig* rig, struct heap_of_things* things, VkDeviceSize size)
+{
+    assert_in_range(things->count, 0, MOST_MADE - 1);
+    things->made[things->count++] = rig_allocate(rig, size, &things->how);
+    return size;
+}
+
+static void free_all(struct rig* rig, struct heap_of_things* things)
+{
+    maarFreeMemories(rig->allocator, things->count, things->made);
+    things->count = 0;
+}
+
+static struct heap_of_things* things_for(MaarMemoryUsage usage)
+{
+    static struct heap_of_things kept[2];
+    static uint32_t next = 0;
+    struct heap_of_things* things = &kept[next++ % 2];
+    things->how = rig_how(usage);
+    things->count = 0;
+    return things;
+}
+
+/* Allocations of one size until `end` bytes live. Checks the promise after each of them. */
+static void grow_to(struct rig* rig, VkDeviceSize size, VkDeviceSize end, uint64_t most_calls)
+{
+    struct heap_of_things* things = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    VkDeviceSize live = 0;
+    while (live < end) {
+        live += add(rig, things, size);
+        const VkDeviceSize holds = held(rig);
+        if (holds > allowance(live)) {
+            fail_msg("%llu KiB are held for %llu KiB in pieces of %llu KiB",
+                     (unsigned long long)(holds / KIB), (unsigned long long)(live / KIB),
+                     (unsigned long long)(size / KIB));
+        }
+    }
+    assert_in_range(rig_calls(rig, "vkAllocateMemory"), 1, most_calls);
+    free_all(rig, things);
+}
+
+static void growing_program_holds_a_quarter_more(void** state)
+{
+    (void)state;
+    static const struct {
+        VkDeviceSize size;
+        VkDeviceSize end;
+        uint64_t most_calls;
+    } rows[] = {
+        {64 * KIB, 16 * MIB, 6},     {64 * KIB, 256 * MIB, 25}, {256 * KIB, 1024 * MIB, 37},
+        {1536 * KIB, 512 * MIB, 26}, {5 * MIB, 512 * MIB, 21},  {3 * MIB, 2048 * MIB, 39},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        struct rig* const rig = rig_begin(NULL);
+        grow_to(rig, rows[i].size, rows[i].end, rows[i].most_calls);
+        rig_close(rig);
+    }
+}
+
+static void first_block_is_small(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    MaarAllocation one = rig_allocate(rig, 16 * KIB, NULL);
+    assert_in_range(held(rig), 16 * KIB, EXCESS);
+    maarFreeMemory(rig->allocator, one);
+}
+
+/* A block of its size alone, so that the excess remains for others. */
+static void large_request_gets_a_block_of_its_size(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.dedicated = MAAR_DEDICATED_NEVER;
+    MaarAllocation large = rig_allocate(rig, 40 * MIB, &how);
+    assert_int_equal(rig_info(rig, large).blockSize, 40 * MIB);
+    maarFreeMemory(rig->allocator, large);
+}
+
+/* The types share what may be held beside the live bytes. */
+static void types_share_the_excess(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    struct heap_of_things* local = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    struct heap_of_things* host = things_for(MAAR_MEMORY_USAGE_READBACK);
+    VkDeviceSize live = 0;
+    for (uint32_t i = 0; i < 4000; ++i) {
+        live += add(rig, local, 48 * KIB);
+        live += add(rig, host, 16 * KIB);
+        assert_in_range(held(rig), live, allowance(live));
+    }
+    assert_int_not_equal(rig_info(rig, local->made[0]).memoryTypeIndex,
+                         rig_info(rig, host->made[0]).memoryTypeIndex);
+    free_all(rig, local);
+    free_all(rig, host);
+}
+
+/* Pools of the program share it too. */
+static void pools_share_the_excess(void** state)
+{
+    (void)state;
+    enum { POOLS = 6, EACH = 200 };
+    struct rig* const rig = rig_begin(NULL);
+    struct heap_of_things* things = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarPool pools[POOLS];
+    VkDeviceSize live = 0;
+    for (uint32_t i = 0; i < POOLS; ++i) {
+        pools[i] = rig_create_pool(rig, &(MaarPoolCreateInfo){.memoryTypeIndex = 0});
+    }
+    for (uint32_t i = 0; i < POOLS * EACH; ++i) {
+        things->how.pool = pools[i % POOLS];
+        live += add(rig, things, 32 * KIB);
+    }
+    assert_in_range(held(rig), live, allowance(live));
+    free_all(rig, things);
+    for (uint32_t i = 0; i < POOLS; ++i) {
+        maarDestroyPool(rig->allocator, pools[i]);
+    }
+}
+
+static void named_size_keeps_its_meaning(void** state)
+{
+    (void)state;
+    static const struct rig_setup named = {.preferred_block = 64 * MIB};
+    struct rig* const rig = rig_begin(&named);
+    MaarAllocation one = rig_allocate(rig, 16 * KIB, NULL);
+    assert_int_equal(rig_info(rig, one).blockSize, 8 * MIB);
+    maarFreeMemory(rig->allocator, one);
+    MaarPool pool = rig_create_pool(rig, &(MaarPoolCreateInfo){.blockSize = 24 * MIB});
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = pool;
+    MaarAllocation other = rig_allocate(rig, 16 * KIB, &how);
+    assert_int_equal(rig_info(rig, other).blockSize, 24 * MIB);
+    maarFreeMemory(rig->allocator, other);
+    maarDestroyPool(rig->allocator, pool);
+}
+
+/* ---- empty blocks ---- */
+
+/* What a program frees and makes again, in each frame, stays in its blocks. */
+static void frames_make_no_blocks_again(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    struct heap_of_things* things = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    uint64_t calls = 0;
+    for (uint32_t frame = 0; frame < 5; ++frame) {
+        for (uint32_t i = 0; i < 50; ++i) {
+            (void)add(rig, things, MIB);
+        }
+        free_all(rig, things);
+        calls = frame == 0 ? rig_calls(rig, "vkAllocateMemory") : calls;
+    }
+    assert_in_range(calls, 5, 20);
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory"), calls);
+}
+
+/* Half of the most that was held stays, with the largest blocks, until maarTrim. */
+static void half_of_the_peak_is_kept(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    struct heap_of_things* things = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    for (uint32_t i = 0; i < 400; ++i) {
+        (void)add(rig, things, MIB);
+    }
+    const VkDeviceSize peak = held(rig);
+    free_all(rig, things);
+    assert_in_range(held(rig), peak / 8, peak / 2);
+    assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    assert_int_equal(held(rig), 0);
+}
+
+/* An empty block that is too small for a request goes before a larger one is made. */
+static void small_empty_blocks_make_room(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.dedicated = MAAR_DEDICATED_NEVER;
+    for (VkDeviceSize size = 8; size <= 120; size += 8) {
+        MaarAllocation one = rig_allocate(rig, size * MIB, &how);
+        assert_int_equal(held(rig), size * MIB);
+        maarFreeMemory(rig->allocator, one);
+    }
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).peakBlockBytes, 120 * MIB);
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 4, EACH_THREAD = 300 };
+
+struct worker {
+    pthread_t thread;
+    struct rig* rig;
+    MaarAllocation made[EACH_THREAD];
+    VkResult result;
+};
+
+static void* work(void* data)
+{
+    struct worker* worker = data;
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const MaarMemoryRequest request =
+        rig_request(24 * KIB, 256, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    for (uint32_t i = 0; i < EACH_THREAD && worker->result == VK_SUCCESS; ++i) {
+        worker->result =
+            maarAllocateMemory(worker->rig->allocator, &request, &how, &worker->made[i]);
+    }
+    return NULL;
+}
+
+/* Each thread may have taken its share at the same moment, so the excess is that of all threads.
+ * Blocks that depend on what the arena alone holds would have 32 MiB each. */
+static void threads_do_not_multiply_the_excess(void** state)
+{
+    (void)state;
+    static struct worker workers[THREADS];
+    struct rig* const rig = rig_begin(NULL);
+    for (uint32_t i = 0; i < THREADS; ++i) {
+        workers[i] = (struct worker){.rig = rig};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+    }
+    for (uint32_t i = 0; i < THREADS; ++i) {
+        (void)pthread_join(workers[i].thread, NULL);
+        assert_int_equal(workers[i].result, VK_SUCCESS);
+    }
+    const VkDeviceSize live = (VkDeviceSize)THREADS * EACH_THREAD * 24 * KIB;
+    assert_in_range(held(rig), live, live + THREADS * EXCESS);
+    for (uint32_t i = 0; i < THREADS; ++i) {
+        maarFreeMemories(rig->allocator, EACH_THREAD, workers[i].made);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        rig_unit_test(growing_program_holds_a_quarter_more),
+        rig_unit_test(first_block_is_small),
+        rig_unit_test(large_request_gets_a_block_of_its_size),
+        rig_unit_test(types_share_the_excess),
+        rig_unit_test(pools_share_the_excess),
+        rig_unit_test(named_size_keeps_its_meaning),
+        rig_unit_test(frames_make_no_blocks_again),
+        rig_unit_test(half_of_the_peak_is_kept),
+        rig_unit_test(small_empty_blocks_make_room),
+        rig_unit_test(threads_do_not_multiply_the_excess),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
