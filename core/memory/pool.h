@@ -35,6 +35,7 @@ struct maar_pool {
     VkDeviceSize fixed_size;     /* of every block; 0: blocks grow */
     VkDeviceSize preferred_size; /* the size that blocks grow to */
     VkDeviceSize tight_size;     /* takes the tightest block from this size on */
+    VkDeviceSize fast_size;      /* arena_fast.h serves requests of at most this size */
     VkDeviceSize min_alignment;
     VkDeviceSize retained_size; /* see MaarPoolCreateInfo::retainedEmptySize */
     uint32_t min_block_count;
