@@ -4,6 +4,7 @@
  * contestant precedes run k + 1 of any, so that a disturbance of the machine affects all of them
  * equally.
  */
+#include "bench/allocator_fill.h"
 #include "bench/allocator_peer.h"
 #include "bench/allocator_shared.h"
 #include "bench/bench_common.h"
@@ -21,6 +22,7 @@ enum {
     DRIVER_OPERATIONS = 5000, /* of a run that calls vkAllocateMemory, which is slow */
     LEAD = 10,                /* one in LEAD operations of a run precedes the timed ones */
     LEAST_LEAD = 2000,        /* the least number of these operations */
+    FILL_RUNS = 5,            /* of a first fill, by default */
     WARM_UP_RUNS = 2,         /* untimed runs before the timed ones, by default */
     DRIVER_MAX_LIVE = 10000,  /* VkDeviceMemory objects: a process has 65,530 mappings */
     DRIVER_COUNT_RESERVE =
@@ -493,6 +495,24 @@ static void share(struct allocator_bench* bench)
     bench_shared(&options, &bench->table);
 }
 
+/* The first fills take part only where they are named. */
+static void compare_fills(struct allocator_bench* bench, bool buffers)
+{
+    if (strcmp(bench->workload, "all") == 0 ||
+        !bench_is_listed(bench->workload, buffers ? "first-fill-buffer" : "first-fill")) {
+        return;
+    }
+    const struct allocator_fill fill = {
+        .device = &bench->device,
+        .peers = bench->peers,
+        .live = bench->live,
+        .runs = bench->runs != 0 ? bench->runs : FILL_RUNS,
+        .block_size = bench->block_size,
+        .buffers = buffers,
+    };
+    allocator_fill_compare(&fill, &bench->table);
+}
+
 static void parse(struct allocator_bench* bench, int argc, char** argv)
 {
     const struct bench_option options[] = {
@@ -500,7 +520,7 @@ static void parse(struct allocator_bench* bench, int argc, char** argv)
          "auto (default), vulkan:N, or simulated:PROFILE"},
         {"--heap", "N=SIZE", BENCH_OPTION_HEAP, &bench->heaps, "size of a simulated heap"},
         {"--workload", "LIST", BENCH_OPTION_TEXT, &bench->workload,
-         "memory, buffer, shared, or all (the first two)"},
+         "memory, buffer, shared, first-fill, first-fill-buffer; all: the first two"},
         {"--peer", "LIST", BENCH_OPTION_TEXT, &bench->peers,
          "maar, vma, driver, driver-bind, driver-create, or all"},
         {"--sync", "LIST", BENCH_OPTION_TEXT, &bench->sync, "internal, external, or all"},
@@ -524,12 +544,13 @@ static void parse(struct allocator_bench* bench, int argc, char** argv)
         .option_count = sizeof(options) / sizeof(options[0]),
     };
     static const char* const peers[] = {"maar", "vma", "driver", "driver-bind", "driver-create"};
-    static const char* const workloads[] = {"memory", "buffer", "shared"};
+    static const char* const workloads[] = {"memory", "buffer", "shared", "first-fill",
+                                            "first-fill-buffer"};
     static const char* const cases[] = {"own", "disjoint", "mixed", "handover"};
     static const char* const syncs[] = {"internal", "external"};
     bench_parse_options(&command, argc, argv);
     bench_check_list("--peer", bench->peers, peers, 5);
-    bench_check_list("--workload", bench->workload, workloads, 3);
+    bench_check_list("--workload", bench->workload, workloads, 5);
     bench_check_list("--case", bench->cases, cases, 4);
     bench_check_list("--sync", bench->sync, syncs, 2);
     if (bench->live < 4 * (bench->threads > 2 ? bench->threads : 2) &&
@@ -569,6 +590,8 @@ int main(int argc, char** argv)
     if (strcmp(bench.workload, "all") != 0 && bench_is_listed(bench.workload, "shared")) {
         share(&bench);
     }
+    compare_fills(&bench, false);
+    compare_fills(&bench, true);
     bench_team_destroy(bench.together);
     bench_team_destroy(bench.alone);
     bench_device_close(&bench.device);

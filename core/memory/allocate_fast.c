@@ -1,8 +1,9 @@
 /*
  * The fast path of an allocation, and the steps before and after the slow path. maar_allocate
- * places a simple request at once. It checks any other request in full and passes it to
- * allocate_slow.c. After the slow path, the memory is mapped if the request asks for that, and
- * failures are counted.
+ * serves nearly all requests at once: those that resemble an earlier one by a few inline steps
+ * (arena_fast.h), other plain ones by a search for their pool. It checks any other request in full
+ * and passes it to allocate_slow.c. After the slow path, the memory is mapped if the request asks
+ * for that, and failures are counted.
  */
 #include "core/memory/allocate.h"
 
@@ -10,6 +11,7 @@
 
 #include "core/memory/allocation_check.h"
 #include "core/memory/allocation_free.h"
+#include "core/memory/arena_fast.h"
 #include "core/memory/captured_slot.h"
 #include "core/memory/default_pool.h"
 #include "core/memory/mapping.h"
@@ -130,18 +132,11 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
     return VK_SUCCESS;
 }
 
-/*
- * Serves nearly all requests. Such a request is valid and small, and needs no dedicated memory. Its
- * create info sets only usage, required flags and user data. A block in the default pool of the
- * preferred type has room for it. To save branches, the members that must be 0 are combined with OR
- * and tested together. Returns false if a check or the placement fails; allocate_with_checks then
- * starts from the beginning.
- */
-static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryRequest* request,
-                                 const MaarAllocationCreateInfo* info, MaarAllocation* allocation)
+/* Whether a create info sets nothing but usage, required flags and user data, and a request needs
+ * no dedicated memory. To save branches, the members that must be 0 are combined with OR and tested
+ * together. Usage and kind may still be no value of their type. */
+MAAR_INLINE bool is_plain(const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info)
 {
-    const VkDeviceSize size = request->requirements.size;
-    const VkDeviceSize alignment = request->requirements.alignment;
     uint32_t priority = 0; /* the bits of the float: 0 stands for 0.0 */
     memcpy(&priority, &info->priority, sizeof priority);
     const uint32_t words = info->flags | (uint32_t)info->dedicated | info->preferredFlags |
@@ -149,8 +144,20 @@ static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryReques
                            request->requiresDedicated;
     const uint64_t longs = info->minAlignment | (uint64_t)(uintptr_t)info->pool |
                            (uint64_t)(uintptr_t)info->pName | (uint64_t)(uintptr_t)info->pNext;
-    if ((words | longs) != 0 || request->dedicatedImage != VK_NULL_HANDLE ||
-        (uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY ||
+    return (words | longs) == 0 && request->dedicatedImage == VK_NULL_HANDLE;
+}
+
+/*
+ * Serves a plain request that is valid and small, if a block in the default pool of the preferred
+ * type has room for it. Keeps the choice of the pool for the next request. Returns false if a check
+ * or the placement fails; allocate_with_checks then starts from the beginning.
+ */
+MAAR_NOINLINE bool allocate_plain(MaarAllocator allocator, const MaarMemoryRequest* request,
+                                  const MaarAllocationCreateInfo* info, MaarAllocation* allocation)
+{
+    const VkDeviceSize size = request->requirements.size;
+    const VkDeviceSize alignment = request->requirements.alignment;
+    if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY ||
         (uint32_t)request->kind > MAAR_RESOURCE_KIND_OPTIMAL) {
         return false;
     }
@@ -167,18 +174,12 @@ static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryReques
     if (type == VK_MAX_MEMORY_TYPES) {
         return false;
     }
-    /* Each member is named, so that compilers store them one by one: a loop that clears the whole
-     * structure first would take 10 instructions more. */
     const struct maar_place_request place = {
         .size = size,
         .alignment = alignment,
         .kind = request->kind,
         .shown_kind = request->kind,
-        .upper = false,
-        .can_alias = false,
-        .internal = false,
         .user_data = info->pUserData,
-        .name = NULL,
     };
     const uint32_t number = maar_default_pool_number(allocator, request->kind);
     struct maar_pool* pool = maar_atomic_pointer_load(&allocator->default_pools[type][number]);
@@ -187,20 +188,32 @@ static inline bool allocate_fast(MaarAllocator allocator, const MaarMemoryReques
         maar_pool_place(pool, &place, false, &made) != MAAR_POOL_PLACED) {
         return false;
     }
+    maar_fast_choice_keep(allocator->fast_choices, request, info, pool);
     *allocation = maar_made_publish(&made);
     return true;
 }
 
-/* Whether the common path has served the request. */
-MAAR_INLINE bool is_served_fast(MaarAllocator allocator, const MaarMemoryRequest* request,
-                                const MaarAllocationCreateInfo* info, MaarAllocation* allocation)
+/* Does what is left of an allocation when the fast path has not served it. */
+MAAR_NOINLINE VkResult allocate_otherwise(MaarAllocator allocator, const char* call,
+                                          const MaarMemoryRequest* request,
+                                          const MaarAllocationCreateInfo* info,
+                                          MaarAllocation* allocation, bool is_range)
 {
-    return request != NULL && request->sType == MAAR_STRUCTURE_TYPE_MEMORY_REQUEST &&
-           info->sType == MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO &&
-           allocate_fast(allocator, request, info, allocation);
+    *allocation = VK_NULL_HANDLE;
+    const bool has_types = request != NULL &&
+                           request->sType == MAAR_STRUCTURE_TYPE_MEMORY_REQUEST &&
+                           info->sType == MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO;
+    const VkResult result =
+        has_types && is_plain(request, info) && allocate_plain(allocator, request, info, allocation)
+            ? VK_SUCCESS
+            : allocate_with_checks(allocator, call, request, info, NULL, allocation);
+    if (result == VK_SUCCESS && is_range && maar_may_capture(allocator)) {
+        maar_capture_allocation(allocator, *allocation, &request->requirements);
+    }
+    return result;
 }
 
-/* Records an allocation. Returns VK_SUCCESS, so that the common path ends with this call. */
+/* Records an allocation. Returns VK_SUCCESS, so that the fast path ends with this call. */
 MAAR_NOINLINE VkResult capture_made(MaarAllocator allocator, const MaarMemoryRequest* request,
                                     const MaarAllocation* allocation)
 {
@@ -208,38 +221,33 @@ MAAR_NOINLINE VkResult capture_made(MaarAllocator allocator, const MaarMemoryReq
     return VK_SUCCESS;
 }
 
-MAAR_NOINLINE VkResult allocate_and_capture(MaarAllocator allocator, const char* call,
-                                            const MaarMemoryRequest* request,
-                                            const MaarAllocationCreateInfo* info,
-                                            MaarAllocation* allocation)
+/* A function of its own, because it contains the whole fast path. */
+MAAR_NOINLINE VkResult allocate_fast_first(MaarAllocator allocator, const char* call,
+                                           const MaarMemoryRequest* request,
+                                           const MaarAllocationCreateInfo* info,
+                                           MaarAllocation* allocation, bool is_range)
 {
-    const VkResult result = allocate_with_checks(allocator, call, request, info, NULL, allocation);
-    return result == VK_SUCCESS && maar_may_capture(allocator)
-               ? capture_made(allocator, request, allocation)
-               : result;
+    info = info != NULL ? info : &maar_default_create_info;
+    if (request == NULL || request->sType != MAAR_STRUCTURE_TYPE_MEMORY_REQUEST ||
+        info->sType != MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO || !is_plain(request, info) ||
+        !maar_allocate_from_known_pool(allocator, request, info, allocation)) {
+        return allocate_otherwise(allocator, call, request, info, allocation, is_range);
+    }
+    return maar_may_capture(allocator) && is_range ? capture_made(allocator, request, allocation)
+                                                   : VK_SUCCESS;
 }
 
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
                        const MaarAllocationCreateInfo* info, MaarAllocation* allocation)
 {
-    *allocation = VK_NULL_HANDLE;
-    info = info != NULL ? info : &maar_default_create_info;
-    if (is_served_fast(allocator, request, info, allocation)) {
-        return maar_may_capture(allocator) ? capture_made(allocator, request, allocation)
-                                           : VK_SUCCESS;
-    }
-    return allocate_and_capture(allocator, call, request, info, allocation);
+    return allocate_fast_first(allocator, call, request, info, allocation, true);
 }
 
 VkResult maar_allocate_for_object(MaarAllocator allocator, const char* call,
                                   const MaarMemoryRequest* request,
                                   const MaarAllocationCreateInfo* info, MaarAllocation* allocation)
 {
-    *allocation = VK_NULL_HANDLE;
-    info = info != NULL ? info : &maar_default_create_info;
-    return is_served_fast(allocator, request, info, allocation)
-               ? VK_SUCCESS
-               : allocate_with_checks(allocator, call, request, info, NULL, allocation);
+    return allocate_fast_first(allocator, call, request, info, allocation, false);
 }
 
 VkResult maar_allocate_own(MaarAllocator allocator, const char* call,

@@ -4,6 +4,7 @@
 #include "core/memory/allocation_free.h"
 
 #include "core/memory/allocation_handle.h"
+#include "core/memory/arena_fast.h"
 #include "core/memory/mapping.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/range_free.h"
@@ -19,8 +20,13 @@ static void undress_slot(MaarAllocator allocator, struct maar_slot* slot, uint32
     maar_host_free(allocator->callbacks, maar_pool_free_slot(slot, index, end));
 }
 
-void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
+/* Frees a claimed slot that the fast path has not freed. */
+MAAR_NOINLINE void release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
+    if (slot->stitched) {
+        maar_stitched_end(allocator, slot, index, 0, 0, NULL, NULL);
+        return;
+    }
     if (slot->map_count > 0) {
         undress_slot(allocator, slot, index, MAAR_SLOT_END_LIVE);
         return;
@@ -28,6 +34,13 @@ void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t
     char* name = maar_pool_free_live(slot, index);
     if (name != NULL) {
         maar_host_free(allocator->callbacks, name);
+    }
+}
+
+void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
+{
+    if (!maar_slot_free_fast(slot, index)) {
+        release_slot(allocator, slot, index);
     }
 }
 
@@ -111,11 +124,7 @@ MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAll
     if (!maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
         return maar_refuse_late_free(allocator, call);
     }
-    if (slot->stitched) {
-        maar_stitched_end(allocator, slot, index, 0, 0, NULL, NULL);
-    } else {
-        maar_release_slot(allocator, slot, index);
-    }
+    maar_release_slot(allocator, slot, index);
     return VK_SUCCESS;
 }
 

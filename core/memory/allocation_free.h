@@ -11,7 +11,7 @@
 /* Frees an allocation now. If the handle names no allocation, reports that with the name of the
  * public function, `call`. */
 VkResult maar_free_allocation(MaarAllocator allocator, const char* call, MaarAllocation allocation);
-/* Frees a claimed slot, its bytes, its mappings and its name. */
+/* Frees a claimed slot, its bytes or pages, its mappings and its name. */
 void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index);
 /* Frees a pending slot. */
 void maar_release_pending(MaarAllocator allocator, uint32_t index);

@@ -19,6 +19,7 @@
 #include "core/memory/arena_set.h"
 #include "core/memory/block_ids.h"
 #include "core/memory/budget.h"
+#include "core/memory/fast_choice.h"
 #include "core/memory/leaving.h"
 #include "core/memory/object_count.h"
 #include "core/memory/slot_table.h"
@@ -112,6 +113,7 @@ struct MaarAllocator_T {
     maar_atomic32 capture_users;         /* 0: no capture goes on; see capture_log.h */
     maar_atomic_pointer capture;         /* a struct maar_capture_log*; NULL before the first one */
     struct maar_rankings rankings;
+    struct maar_fast_choice fast_choices[MAAR_FAST_CHOICES];
     struct maar_known_threads threads;
 
     maar_atomic64 block_bytes;

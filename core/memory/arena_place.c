@@ -10,9 +10,6 @@
 #include "core/memory/pool_check.h"
 #include "core/memory/slot_home.h"
 
-/* When a placement makes the number of allocations in a block a multiple of 16, the size of the
- * block's largest free range is looked up again. */
-enum { ROOM_LOOK_MASK = 15 };
 /* A request that did not fit in so many blocks uses the shape index. Most requests find a block
  * before, so most programs have no such index. */
 enum { LOOKS_BEFORE_SHAPES = 3 };
@@ -46,9 +43,6 @@ MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
     slot->held = false;
     ++arena->made_count;
     maar_arena_gain_live(arena, request->size);
-    if (block->range_count++ == 0 && block->placement != NULL) {
-        maar_arena_count_empty(arena, block, false);
-    }
 }
 
 void maar_arena_fill_slot(struct maar_arena* arena, struct maar_block* block,
@@ -56,16 +50,7 @@ void maar_arena_fill_slot(struct maar_arena* arena, struct maar_block* block,
                           const struct maar_placement_range* range, struct maar_made* made)
 {
     fill_slot(arena, block, request, range, made);
-}
-
-/* Returns the kind that the placement uses: a resource of unknown kind is kept apart from both
- * known kinds. */
-static uint32_t placement_kind_of(const struct maar_pool* pool, MaarResourceKind kind)
-{
-    if (pool->granularity <= 1) {
-        return 0;
-    }
-    return kind == MAAR_RESOURCE_KIND_UNKNOWN ? 3u : (uint32_t)kind;
+    ++block->range_count;
 }
 
 /* Handles a failed placement in a block: notes how much room the block has, or unlocks the arena
@@ -99,21 +84,26 @@ MAAR_INLINE enum maar_pool_outcome place_in(struct maar_arena* arena, struct maa
             .size = request->size,
             .alignment = request->alignment,
             .user = arena->slots.head,
-            .kind = placement_kind_of(arena->pool, request->kind),
+            .kind = maar_placement_kind(arena->pool, request->kind),
             .upper = request->upper,
         };
         struct maar_placement_range range;
         placed = maar_placement_allocate(block->placement, &placement, &range);
         if (placed == MAAR_PLACED) {
             fill_slot(arena, block, request, &range, made);
-            /* The largest free range is also looked up when a request finds too little room. */
-            if ((block->range_count & ROOM_LOOK_MASK) == 0) {
-                maar_arena_note_room(arena, block);
-            }
+            maar_arena_count_range(arena, block, maar_size_class(request->size));
             return MAAR_POOL_PLACED;
         }
     }
     return place_in_vain(arena, block, placed);
+}
+
+void maar_arena_note_range(struct maar_arena* arena, struct maar_block* block)
+{
+    if (block->range_count == 1) {
+        maar_arena_count_empty(arena, block, false);
+    }
+    maar_arena_note_room(arena, block);
 }
 
 enum maar_pool_outcome maar_arena_place_in(struct maar_arena* arena, struct maar_block* block,
@@ -213,7 +203,7 @@ MAAR_NOINLINE enum maar_pool_outcome place_by_shape(struct maar_arena* arena,
 {
     /* The bounds of the alignment's largest power of two hold for the alignment too. */
     const VkDeviceSize power = request->alignment & (~request->alignment + 1);
-    const uint32_t kind = placement_kind_of(arena->pool, request->kind);
+    const uint32_t kind = maar_placement_kind(arena->pool, request->kind);
     const uint32_t shape = maar_shape_number(power, kind, request->upper);
     const uint32_t size = maar_shape_bound(request->size);
     for (;;) {
@@ -265,6 +255,27 @@ enum maar_pool_outcome maar_arena_place(struct maar_arena* arena,
                                         struct maar_made* made)
 {
     return place(arena, request, made);
+}
+
+bool maar_arena_place_plain(struct maar_arena* arena, const MaarMemoryRequest* request,
+                            void* user_data, MaarAllocation* allocation)
+{
+    const struct maar_place_request place = {
+        .size = request->requirements.size,
+        .alignment = request->requirements.alignment,
+        .kind = request->kind,
+        .shown_kind = request->kind,
+        .user_data = user_data,
+    };
+    struct maar_made made;
+    const enum maar_pool_outcome outcome = maar_arena_place(arena, &place, &made);
+    maar_mutex_unlock(&arena->lock);
+    maar_check_if_asked(arena->pool);
+    if (outcome != MAAR_POOL_PLACED) {
+        return false;
+    }
+    *allocation = maar_made_publish(&made);
+    return true;
 }
 
 /* Places a request into the arenas of other threads. If patient, waits for locked arenas, else

@@ -62,6 +62,16 @@ static inline enum maar_pool_outcome maar_made_fail(struct maar_made* made, VkRe
     return error == VK_ERROR_OUT_OF_HOST_MEMORY ? MAAR_POOL_NO_HOST_MEMORY : MAAR_POOL_FAILED;
 }
 
+/* Returns the kind that the placements of a pool use: a resource of unknown kind is kept apart from
+ * both known kinds. */
+static inline uint32_t maar_placement_kind(const struct maar_pool* pool, MaarResourceKind kind)
+{
+    if (pool->granularity <= 1) {
+        return 0;
+    }
+    return kind == MAAR_RESOURCE_KIND_UNKNOWN ? 3u : (uint32_t)kind;
+}
+
 /* Makes a slot live and returns its handle. */
 static inline MaarAllocation maar_made_publish(const struct maar_made* made)
 {
@@ -87,9 +97,36 @@ enum maar_pool_outcome maar_arena_place(struct maar_arena* arena,
 enum maar_pool_outcome maar_arena_place_in(struct maar_arena* arena, struct maar_block* block,
                                            const struct maar_place_request* request,
                                            struct maar_made* made);
+/* Does what is left for a block that a range was placed in: see maar_arena_count_range. */
+void maar_arena_note_range(struct maar_arena* arena, struct maar_block* block);
 /* Takes the arena's first free slot and fills it for a range of a block. */
 void maar_arena_fill_slot(struct maar_arena* arena, struct maar_block* block,
                           const struct maar_place_request* request,
                           const struct maar_placement_range* range, struct maar_made* made);
+
+/* Places a request with the default values of maar_place_request, unlocks the arena, and returns
+ * the allocation. Returns false if the arena has no room. */
+bool maar_arena_place_plain(struct maar_arena* arena, const MaarMemoryRequest* request,
+                            void* user_data, MaarAllocation* allocation);
+
+enum {
+    /* When a placement makes the number of ranges in a block a multiple of 16, the size of the
+     * block's largest free range is looked up again. */
+    MAAR_ROOM_LOOK_MASK = 15,
+    /* It is also looked up if the largest free range was less than twice as large as the request: a
+     * request then mostly takes it. Else a later request of such a size would try in vain. */
+    MAAR_ROOM_LOOK_CLASSES = 1 << MAAR_BLOCK_INDEX_CLASS_BITS
+};
+
+/* Counts a range that was placed in a block. wanted: the class of its size. */
+static inline void maar_arena_count_range(struct maar_arena* arena, struct maar_block* block,
+                                          uint32_t wanted)
+{
+    const uint32_t count = ++block->range_count;
+    if ((count & MAAR_ROOM_LOOK_MASK) <= 1 ||
+        arena->block_index.levels[block->at] - wanted < MAAR_ROOM_LOOK_CLASSES) {
+        maar_arena_note_range(arena, block);
+    }
+}
 
 #endif

@@ -20,24 +20,51 @@ size_t maar_block_index_entries(uint32_t capacity)
     return entries;
 }
 
+/* Returns the maximum of the entries of one group. */
+static uint16_t best_of_group(const uint16_t* level, uint32_t group, uint32_t width)
+{
+    uint32_t end = (group + 1) << MAAR_BLOCK_INDEX_FAN_BITS;
+    end = end < width ? end : width;
+    uint16_t best = 0;
+    uint32_t i = group << MAAR_BLOCK_INDEX_FAN_BITS;
+#if defined(__SSE2__)
+    if (end - i == MAAR_BLOCK_INDEX_FAN) {
+        __m128i most = _mm_max_epi16(_mm_loadu_si128((const __m128i*)(const void*)&level[i]),
+                                     _mm_loadu_si128((const __m128i*)(const void*)&level[i + 8]));
+        most = _mm_max_epi16(most, _mm_srli_si128(most, 8));
+        most = _mm_max_epi16(most, _mm_srli_si128(most, 4));
+        most = _mm_max_epi16(most, _mm_srli_si128(most, 2));
+        return (uint16_t)_mm_extract_epi16(most, 0);
+    }
+#endif
+    for (; i < end; ++i) {
+        best = level[i] > best ? level[i] : best;
+    }
+    return best;
+}
+
+/* Writes an entry, and corrects the entries above. A group is read only if its maximum may fall. */
 static void write_level(struct maar_block_index* index, uint32_t at, uint32_t value)
 {
     uint16_t* level = index->levels;
     uint32_t width = index->capacity;
-    level[at] = (uint16_t)value;
-    while (width > MAAR_BLOCK_INDEX_FAN) {
-        const uint32_t parent = at >> MAAR_BLOCK_INDEX_FAN_BITS;
-        uint32_t end = (parent + 1) << MAAR_BLOCK_INDEX_FAN_BITS;
-        end = end < width ? end : width;
-        uint16_t best = 0;
-        for (uint32_t i = parent << MAAR_BLOCK_INDEX_FAN_BITS; i < end; ++i) {
-            best = level[i] > best ? level[i] : best;
-        }
-        uint16_t* above = level + width;
-        if (above[parent] == best) {
+    for (;;) {
+        const uint16_t before = level[at];
+        level[at] = (uint16_t)value;
+        if (width <= MAAR_BLOCK_INDEX_FAN) {
             return;
         }
-        above[parent] = best;
+        uint16_t* above = level + width;
+        const uint32_t parent = at >> MAAR_BLOCK_INDEX_FAN_BITS;
+        if (value <= above[parent]) {
+            if (before < above[parent]) {
+                return;
+            }
+            value = best_of_group(level, parent, width);
+        }
+        if (above[parent] == value) {
+            return;
+        }
         level = above;
         width = groups_of(width);
         at = parent;

@@ -3,8 +3,9 @@
  * and finds the blocks that may have room for a request. The arena's lock guards the index.
  *
  * The bound of a block is a 16-bit class. A free raises the class. An allocation does not lower it.
- * The class is corrected in three cases: a placement into the block fails, a large request chooses
- * the block, or a placement makes the number of its allocations a multiple of 16. Above the classes
+ * The class is corrected in four cases: a placement into the block fails, a large request chooses
+ * the block, a placement may have taken the largest free range, or a placement makes the number of
+ * its allocations a multiple of 16. Above the classes
  * is a tree: each entry is the maximum of the 16 entries below it. The first block that may have
  * room is thus found in O(log n). A small request takes this block, so that the first blocks of the
  * list fill and the last blocks become empty. A large request takes the block of the lowest
@@ -16,6 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "core/bits.h"
 #include "core/memory/slot_table.h"
@@ -67,12 +71,22 @@ const char* maar_block_index_check(const struct maar_block_index* index,
                                    struct maar_block* const* blocks, uint32_t end);
 
 /* Returns the number of the first entry in [at, end) with at least the wanted class, or end. All
- * entries are in one group. Compares four entries at a time: classes are below 2^15, so the top bit
- * of each entry is free. The function sets this bit and subtracts the wanted class. The bit is then
- * cleared where the entry is lower. */
+ * entries are in one group. Compares eight entries at a time, or four: classes are below 2^15, so
+ * the top bit of each entry is free. The function sets this bit and subtracts the wanted class. The
+ * bit is then cleared where the entry is lower. */
 static inline uint32_t maar_block_index_scan(const uint16_t* level, uint32_t at, uint32_t end,
                                              uint32_t wanted)
 {
+#if defined(__SSE2__)
+    const __m128i below = _mm_set1_epi16((short)((int)wanted - 1));
+    for (; at + 8 <= end; at += 8) {
+        const __m128i eight = _mm_loadu_si128((const __m128i*)(const void*)&level[at]);
+        const int found = _mm_movemask_epi8(_mm_cmpgt_epi16(eight, below));
+        if (found != 0) {
+            return at + maar_low_bit((uint32_t)found) / 2;
+        }
+    }
+#endif
     while (at < end) {
 #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         if (at + 4 <= end) {

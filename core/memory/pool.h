@@ -36,6 +36,7 @@ struct maar_pool {
     VkDeviceSize preferred_size; /* the size that blocks grow to */
     bool frugal;                 /* nobody has named a block size: see block_size.c */
     VkDeviceSize tight_size;     /* takes the tightest block from this size on */
+    VkDeviceSize fast_size;      /* arena_fast.h serves requests of at most this size */
     VkDeviceSize min_alignment;
     VkDeviceSize retained_size; /* see MaarPoolCreateInfo::retainedEmptySize */
     uint32_t min_block_count;

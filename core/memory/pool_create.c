@@ -190,6 +190,9 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
         .priority = info->priority != 0.0F ? info->priority : 0.5F,
         .pending = {.heap = heap},
     };
+    if (pool->plain && pool->strategy == MAAR_PLACEMENT_STRATEGY_TLSF && pool->tight_size > 0) {
+        pool->fast_size = pool->tight_size - 1;
+    }
     const MaarPoolPagingInfo* paging = maar_pool_find_paging(info);
     if (paging != NULL && paging->stitch == VK_TRUE) {
         pool->stitches = true;

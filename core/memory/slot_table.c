@@ -29,10 +29,23 @@ void maar_slots_destroy(struct maar_slot_table* table)
     maar_mutex_destroy(&table->lock);
 }
 
+/* Writes a run of slots for the first time: they are free, and each is followed by the next. The
+ * size of a segment is a multiple of a run, so the run does not lie in two segments. */
+static void begin_run(const struct maar_slot_table* table, uint32_t first)
+{
+    struct maar_slot* slots = maar_slot_at(table, first);
+    memset(slots, 0, MAAR_SLOT_RUN * sizeof *slots);
+    for (uint32_t i = 0; i < MAAR_SLOT_RUN; ++i) {
+        maar_atomic32_store(&slots[i].key, table->first_key);
+        slots[i].next_free = first + i + 1;
+    }
+}
+
 /* Links a run of slots before a list: a run that was given back, or one never used. Returns false
  * when there is none. Called under the lock. */
 static bool link_run(struct maar_slot_table* table, struct maar_slot_list* list)
 {
+    const uint32_t unused = maar_atomic32_load(&table->unused);
     uint32_t head = table->free_slot;
     uint32_t tail = head;
     uint32_t count = 1;
@@ -45,16 +58,12 @@ static bool link_run(struct maar_slot_table* table, struct maar_slot_list* list)
             tail = next;
         }
         table->free_slot = maar_slot_at(table, tail)->next_free;
-    } else if (table->unused < maar_slot_segment_base(table->segment_count)) {
-        /* The size of a segment is a multiple of a run, so a fresh run never lies in two
-         * segments. */
-        head = table->unused;
+    } else if (unused < maar_slot_segment_base(table->segment_count)) {
+        head = unused;
         tail = head + MAAR_SLOT_RUN - 1;
         count = MAAR_SLOT_RUN;
-        for (uint32_t slot = head; slot < tail; ++slot) {
-            maar_slot_at(table, slot)->next_free = slot + 1;
-        }
-        table->unused += MAAR_SLOT_RUN;
+        begin_run(table, head);
+        maar_atomic32_store_release(&table->unused, unused + MAAR_SLOT_RUN);
     } else {
         return false;
     }
@@ -69,16 +78,15 @@ static bool link_run(struct maar_slot_table* table, struct maar_slot_list* list)
  * no number left. */
 static bool add_segment(struct maar_slot_table* table, uint32_t segment)
 {
-    if (segment == MAAR_SLOT_SEGMENTS) {
+    const uint32_t count = segment < MAAR_SLOT_SEGMENTS ? maar_slot_segment_size(segment) : 0;
+    const size_t size = (size_t)count * sizeof(struct maar_slot);
+    if (count == 0 || size / sizeof(struct maar_slot) != count) {
         return false;
     }
-    struct maar_slot* slots = maar_host_calloc(table->callbacks, maar_slot_segment_size(segment),
-                                               sizeof(struct maar_slot));
+    /* The memory is written run by run, so that no call has to touch a whole segment. */
+    struct maar_slot* slots = maar_host_alloc(table->callbacks, size);
     if (slots == NULL) {
         return false;
-    }
-    for (uint32_t i = 0; i < maar_slot_segment_size(segment); ++i) {
-        maar_atomic32_store(&slots[i].key, table->first_key);
     }
     maar_mutex_lock(&table->lock);
     if (table->segment_count == segment) {

@@ -96,9 +96,10 @@ struct maar_slot_table {
     const VkAllocationCallbacks* callbacks;
     uint32_t first_key; /* even, above 0; no other table's, so that foreign handles are detected */
     maar_atomic_pointer segments[MAAR_SLOT_SEGMENTS];
-    struct maar_mutex lock; /* guards the members below */
+    /* Slots from here on were never used, and their memory is not written yet. */
+    maar_atomic32 unused;
+    struct maar_mutex lock; /* guards the members below, and writes to the member above */
     uint32_t segment_count;
-    uint32_t unused;    /* slots from here on were never used */
     uint32_t free_slot; /* the list of slots that owners gave back */
 };
 
@@ -209,19 +210,15 @@ static inline uint64_t maar_handle_make(uint32_t index, uint32_t key)
     return (uint64_t)key << 32 | ((uint64_t)index + 1);
 }
 
-/* Returns the slot that a handle's number names, whatever its key; NULL when no segment contains
- * it. */
+/* Returns the slot that a handle's number names, whatever its key; NULL if that slot was never
+ * used.
+ */
 static inline struct maar_slot* maar_slot_find(const struct maar_slot_table* table, uint64_t handle,
                                                uint32_t* index)
 {
     const uint32_t number = (uint32_t)handle - 1u;
-    if (number >= maar_slot_segment_base(MAAR_SLOT_SEGMENTS)) {
-        return NULL;
-    }
-    const uint32_t segment = maar_slot_segment(number);
-    struct maar_slot* slots = maar_atomic_pointer_load(&table->segments[segment]);
     *index = number;
-    return slots != NULL ? &slots[maar_slot_place(number, segment)] : NULL;
+    return number < maar_atomic32_load_acquire(&table->unused) ? maar_slot_at(table, number) : NULL;
 }
 
 /* Returns the live slot that a handle names, or NULL. */

@@ -12,18 +12,42 @@
 #include "core/objects/shared_object.h"
 #include "core/objects/stitched.h"
 
-VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
-                            const VkBufferCreateInfo* buffer_info,
-                            const MaarAllocationCreateInfo* info, struct maar_patience* own,
-                            VkBuffer* buffer, MaarAllocation* allocation)
+/* Creates a buffer whose create info is checked, and places it. dedicated: it requires dedicated
+ * memory, whatever the driver says. */
+MAAR_INLINE VkResult make_buffer(MaarAllocator allocator, const char* call,
+                                 const VkBufferCreateInfo* buffer_info, bool dedicated,
+                                 const MaarAllocationCreateInfo* info, struct maar_patience* own,
+                                 VkBuffer* buffer, MaarAllocation* allocation)
 {
     const struct maar_device* device = &allocator->device;
-    enum maar_stitch_end stitched = MAAR_STITCH_OTHERWISE;
-    VkResult result = maar_check_buffer_info(allocator, call, buffer_info);
+    struct maar_object object = {0};
+    maar_lock_rank_expect_none();
+    VkResult result =
+        device->vkCreateBuffer(device->handle, buffer_info, device->callbacks, &object.buffer);
     if (result != VK_SUCCESS) {
+        maar_report_no_object(allocator, call, "buffer", result);
         return result;
     }
-    if (own == NULL && maar_may_stitch(allocator, info)) {
+    MaarMemoryRequest request;
+    maar_buffer_request(allocator, object.buffer, &request);
+    maar_capture_buffer(allocator, object.buffer, buffer_info, &request);
+    request.requiresDedicated |= dedicated ? VK_TRUE : VK_FALSE;
+    result = maar_place_object(allocator, call, object, &request, info, own, allocation);
+    if (result == VK_SUCCESS) {
+        *buffer = object.buffer;
+    }
+    return result;
+}
+
+/* Creates a buffer that may be made of pages, or whose memory may be exported. */
+MAAR_NOINLINE VkResult create_special_buffer(MaarAllocator allocator, const char* call,
+                                             const VkBufferCreateInfo* buffer_info,
+                                             const MaarAllocationCreateInfo* info, VkBuffer* buffer,
+                                             MaarAllocation* allocation)
+{
+    enum maar_stitch_end stitched = MAAR_STITCH_OTHERWISE;
+    VkResult result = VK_SUCCESS;
+    if (maar_may_stitch(allocator, info)) {
         stitched = maar_create_stitched_buffer(allocator, call, buffer_info, info, &result, buffer,
                                                allocation);
         if (stitched == MAAR_STITCH_ENDED) {
@@ -32,31 +56,33 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
     }
     struct maar_shared_buffer shared;
     result = maar_share_buffer(
-        allocator, call, buffer_info, own != NULL ? 0 : maar_export_types(allocator, info),
+        allocator, call, buffer_info, maar_export_types(allocator, info),
         (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_object object = {0};
-    maar_lock_rank_expect_none();
-    result = device->vkCreateBuffer(device->handle, shared.use, device->callbacks, &object.buffer);
-    if (result != VK_SUCCESS) {
-        maar_report_no_object(allocator, call, "buffer", result);
-        return result;
-    }
-    MaarMemoryRequest request;
-    maar_buffer_request(allocator, object.buffer, &request);
-    maar_capture_buffer(allocator, object.buffer, shared.use, &request);
-    request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
-    result = maar_place_object(allocator, call, object, &request, info, own, allocation);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (stitched == MAAR_STITCH_NO_SPACE) {
+    result =
+        make_buffer(allocator, call, shared.use, shared.dedicated, info, NULL, buffer, allocation);
+    if (result == VK_SUCCESS && stitched == MAAR_STITCH_NO_SPACE) {
         maar_note_fallback(allocator, *allocation);
     }
-    *buffer = object.buffer;
-    return VK_SUCCESS;
+    return result;
+}
+
+VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
+                            const VkBufferCreateInfo* buffer_info,
+                            const MaarAllocationCreateInfo* info, struct maar_patience* own,
+                            VkBuffer* buffer, MaarAllocation* allocation)
+{
+    const VkResult result = maar_check_buffer_info(allocator, call, buffer_info);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    /* Only a pool or a chained structure makes memory of pages, or memory for export. */
+    if (own == NULL && info != NULL && (info->pool != VK_NULL_HANDLE || info->pNext != NULL)) {
+        return create_special_buffer(allocator, call, buffer_info, info, buffer, allocation);
+    }
+    return make_buffer(allocator, call, buffer_info, false, info, own, buffer, allocation);
 }
 
 VkDeviceAddress maar_buffer_address(MaarAllocator allocator, VkBuffer buffer,

@@ -26,6 +26,8 @@ SHARED = ("bench device workload case peer threads live cpu_ns cpu_min of_own of
 TRACE = ("bench device trace peer policy live live_mib reserved_mib reserved_per_live "
          "reserved_of_vma calls ns min driver_ns of_vma host_b failures copies steps runs "
          "self_check").split()
+FIRST_FILL = ("bench device workload peer live first_ns second_ns of_second worst_us faults faults_2 "
+              "calls runs self_check").split()
 PLAN = ("bench workload instance peer resources place_us min_us edge_us cached_us peak_mib "
         "of_bound proved nodes edges_1 edges runs self_check").split()
 PAGING = ("bench device workload peer pages page_b binds calls pages_call submit_us done_us min_us "
@@ -180,6 +182,19 @@ class Allocator(Case):
         rows, _ = self.rows(SHARED, "allocator", "--device", device(), "--workload", "shared",
                             "--peer", "maar", "--case", "mixed", "--threads", 3, *self.tiny)
         self.assertEqual([(row["case"], row["threads"]) for row in rows], [("mixed", 3)])
+
+    def test_first_fill_reports_both_fills(self):
+        rows, vma = self.rows(FIRST_FILL, "allocator", "--device", device(), "--live", 300,
+                              "--runs", 2, "--workload", "first-fill,first-fill-buffer")
+        peers = ["maar", "vma"] if vma else ["maar"]
+        self.assertEqual([(row["workload"], row["peer"]) for row in rows],
+                         [("first-fill", name) for name in peers] +
+                         [("first-fill-buffer", name) for name in [*peers, "driver-bind"]])
+        for row in rows:
+            self.assertGreater(row["first_ns"], 0)
+            self.assertGreater(row["second_ns"], 0)
+            self.assertGreater(row["worst_us"], 0)
+            self.assertGreater(row["calls"], 0)
 
     def test_peer_chosen_runs_alone(self):
         rows, _ = self.rows(ALLOCATOR, "allocator", "--device", device(), "--peer", "maar",
