@@ -24,7 +24,7 @@ struct maar_arena {
     struct maar_pool* pool;
     uint32_t number;
     struct maar_slot_list slots; /* free ones */
-    struct maar_block** blocks;  /* in order of their ids; NULL where a block has left */
+    struct maar_block** blocks;  /* see maar_block_is_behind; NULL where a block has left */
     uint32_t block_count;
     uint32_t block_end; /* entries of the list, with those that are NULL */
     uint32_t block_capacity;
@@ -62,9 +62,13 @@ struct maar_arena* maar_arena_enter_own(struct maar_pool* pool);
 /* Ensures that the list has room for the blocks that are being made, and for some more. It may
  * leave the lock and take it again. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
 VkResult maar_arena_reserve_list(struct maar_arena* arena, uint32_t more);
-/* Adds an empty block to the list, in the order of ids, even when another thread added a later id
- * first. */
+/* Adds an empty block to the list, in its order, even when another thread added a later id first.
+ */
 void maar_arena_list(struct maar_arena* arena, struct maar_block* block);
+/* Whether a block belongs behind another one in the list. Large blocks come first, in order of
+ * their ids. So the small blocks, which a frugal pool made while it was small, become empty when it
+ * has large ones. They follow, also in order of their ids. */
+bool maar_block_is_behind(const struct maar_block* block, const struct maar_block* other);
 /* Removes an empty block from the list, unless the pool would then have fewer blocks than its
  * minimum. Returns whether it did. counted: the caller has already reduced the pool's empty_count
  * for this block. */

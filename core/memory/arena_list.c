@@ -311,12 +311,29 @@ bool maar_arena_try_unlist(struct maar_arena* arena, struct maar_block* block, b
     return true;
 }
 
-/* Moves the blocks of later ids, which other threads have listed first, up by one place. Returns
- * the number of the first one, where the block of this id belongs. */
-static uint32_t make_place(struct maar_arena* arena, uint64_t id)
+/* A block of a frugal pool is large from this share of the preferred size on. The blocks of a pool
+ * that is small still are smaller. */
+enum { LARGE_BLOCK_SHARE = 4 };
+
+static bool is_large(const struct maar_block* block)
+{
+    const struct maar_pool* pool = block->pool;
+    return !pool->frugal || block->size >= pool->preferred_size / LARGE_BLOCK_SHARE;
+}
+
+bool maar_block_is_behind(const struct maar_block* block, const struct maar_block* other)
+{
+    return is_large(block) == is_large(other) ? block->id > other->id : is_large(other);
+}
+
+/* Moves the blocks that belong behind a block up by one place: the small ones, and those of later
+ * ids, which other threads have listed first. Returns the number of the first one, where the block
+ * belongs. */
+static uint32_t make_place(struct maar_arena* arena, const struct maar_block* block)
 {
     uint32_t at = arena->block_end;
-    while (at > 0 && (arena->blocks[at - 1] == NULL || arena->blocks[at - 1]->id > id)) {
+    while (at > 0 &&
+           (arena->blocks[at - 1] == NULL || maar_block_is_behind(arena->blocks[at - 1], block))) {
         --at;
     }
     for (uint32_t i = arena->block_end; i > at; --i) {
@@ -329,7 +346,7 @@ static uint32_t make_place(struct maar_arena* arena, uint64_t id)
 /* Puts a block into the list and the indexes. */
 static void put_in(struct maar_arena* arena, struct maar_block* block)
 {
-    const uint32_t at = make_place(arena, block->id);
+    const uint32_t at = make_place(arena, block);
     arena->blocks[at] = block;
     ++arena->block_count;
     arena->block_bytes += block->size;

@@ -29,8 +29,10 @@ static uint16_t best_of_group(const uint16_t* level, uint32_t group, uint32_t wi
     uint32_t i = group << MAAR_BLOCK_INDEX_FAN_BITS;
 #if defined(__SSE2__)
     if (end - i == MAAR_BLOCK_INDEX_FAN) {
-        __m128i most = _mm_max_epi16(_mm_loadu_si128((const __m128i*)(const void*)&level[i]),
-                                     _mm_loadu_si128((const __m128i*)(const void*)&level[i + 8]));
+        __m128i most = _mm_loadu_si128((const __m128i*)(const void*)&level[i]);
+        for (uint32_t k = i + 8; k < end; k += 8) {
+            most = _mm_max_epi16(most, _mm_loadu_si128((const __m128i*)(const void*)&level[k]));
+        }
         most = _mm_max_epi16(most, _mm_srli_si128(most, 8));
         most = _mm_max_epi16(most, _mm_srli_si128(most, 4));
         most = _mm_max_epi16(most, _mm_srli_si128(most, 2));

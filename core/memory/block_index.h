@@ -6,10 +6,11 @@
  * The class is corrected in four cases: a placement into the block fails, a large request chooses
  * the block, a placement may have taken the largest free range, or a placement makes the number of
  * its allocations a multiple of 16. Above the classes
- * is a tree: each entry is the maximum of the 16 entries below it. The first block that may have
- * room is thus found in O(log n). A small request takes this block, so that the first blocks of the
- * list fill and the last blocks become empty. A large request takes the block of the lowest
- * sufficient class among the first 64 such blocks, which keeps larger ranges whole.
+ * is a tree: each entry is the maximum of the 32 entries below it, which are one cache line. The
+ * first block that may have room is thus found in O(log n). A small request takes this block, so
+ * that the first blocks of the list fill and the last blocks become empty. A large request takes
+ * the block of the lowest sufficient class among the first 64 such blocks, which keeps larger
+ * ranges whole.
  */
 #ifndef MAAR_CORE_MEMORY_BLOCK_INDEX_H
 #define MAAR_CORE_MEMORY_BLOCK_INDEX_H
@@ -28,8 +29,8 @@ enum {
     /* Each octave of sizes has 2^5 classes. The classes of sizes up to 2^48 are 0 to 1,408. */
     MAAR_BLOCK_INDEX_CLASS_BITS = 5,
     /* The number of entries below one entry of the next higher level. */
-    MAAR_BLOCK_INDEX_FAN = 16,
-    MAAR_BLOCK_INDEX_FAN_BITS = 4,
+    MAAR_BLOCK_INDEX_FAN = 32,
+    MAAR_BLOCK_INDEX_FAN_BITS = 5,
     MAAR_BLOCK_INDEX_LEVELS = 9,
     /* The most blocks that the search for the tightest one compares: as many as 16 GiB have. */
     MAAR_BLOCK_INDEX_LOOKS = 64

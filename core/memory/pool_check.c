@@ -53,7 +53,7 @@ static const char* check_indices(const struct maar_arena* arena)
 /* Checks the blocks that share allocations. Called under the arena's lock. */
 static const char* check_shared_blocks(const struct maar_arena* arena, struct arena_sums* sums)
 {
-    uint64_t last_id = 0;
+    const struct maar_block* last = NULL;
     uint32_t idle = 0;
     for (uint32_t i = 0; i < arena->block_end; ++i) {
         const struct maar_block* block = arena->blocks[i];
@@ -67,10 +67,10 @@ static const char* check_shared_blocks(const struct maar_arena* arena, struct ar
         if (maar_block_arena(block) != arena) {
             return "a block stands in an arena that is not its own";
         }
-        if (last_id >= block->id) {
-            return "blocks are not in order of their numbers";
+        if (last != NULL && !maar_block_is_behind(block, last)) {
+            return "blocks are not in their order";
         }
-        last_id = block->id;
+        last = block;
         sums->pending += block->pending_count;
         sums->bytes += block->size;
         if (block->range_count == 0) {

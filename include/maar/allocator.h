@@ -267,8 +267,8 @@ typedef struct MaarAllocatorCreateInfo {
     /** Size that blocks of the default pools grow to, bytes. The first block has an eighth of it
      * (in memory that is not DEVICE_LOCAL, a 256th), and each further block doubles the pool's
      * bytes at first. 0: 256 MiB, or an eighth of a heap of at most 1 GiB, and the blocks are
-     * smaller while the program is small: the whole allocator holds about a quarter more than what
-     * lives in it, or 4 MiB more. */
+     * smaller while the program is small: until a pool holds 256 MiB, the whole allocator holds
+     * about a quarter more than what lives in it, or 4 MiB more. */
     VkDeviceSize preferredBlockSize;
     /** Bytes of empty blocks that a default pool keeps: a block that becomes empty is released when
      * it brings the empty blocks above this limit. 0: one empty block is kept, the largest unless

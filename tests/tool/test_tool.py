@@ -482,6 +482,8 @@ class OnSimulated(Case):
         large, _ = self.replay(trace("supertuxkart"), "--strategy", "tlsf")
         self.assertEqual(small[0]["block_size_bytes"], size)
         self.assertEqual(large[0]["block_size_bytes"], 0)
+        large, _ = self.replay(trace("supertuxkart"), "--strategy", "tlsf", "--block-size",
+                               "256MiB")
         self.assertGreater(small[0]["device_allocation_calls"],
                            large[0]["device_allocation_calls"])
         self.assertLess(small[0]["peak_reserved_bytes"], large[0]["peak_reserved_bytes"])
@@ -597,7 +599,7 @@ class OnSimulated(Case):
             text = " ".join(root.itertext())
             self.assertIn("captured-supertuxkart", text)
             self.assertIn(f"strategy {strategy}", text)
-            self.assertRegex(text, "Block 1: type|dedicated block")
+            self.assertRegex(text, r"Block 1: type|1: [\d.]+ .iB, \d+ % used|dedicated block")
         self.replay(trace("vkcube"), trace("mpv-hq"), "--picture", folder / "q.svg")
         self.assertTrue((folder / "q-captured-vkcube.svg").exists())
         self.assertTrue((folder / "q-captured-mpv-hq.svg").exists())
@@ -606,7 +608,8 @@ class OnSimulated(Case):
         folder = self.scratch()
         pictures = {}
         for theme in ("auto", "light", "dark"):
-            self.replay(trace("supertuxkart"), "--picture", folder / theme, "--theme", theme)
+            self.replay(trace("supertuxkart"), "--block-size", "256MiB", "--picture",
+                        folder / theme, "--theme", theme)
             pictures[theme] = (folder / theme).read_text(encoding="utf-8")
         self.assertIn("prefers-color-scheme: dark", pictures["auto"])
         self.assertTrue(pictures["auto"].startswith(pictures["light"].removesuffix("</svg>\n")))

@@ -103,7 +103,7 @@ static void damaged_pool_is_found(void** state)
     EXPECT_32(block->pending_count, 2, "more is pending in a block than is placed in it");
     EXPECT_64(block->pending_bytes, 1, "more is pending in a block than is placed in it");
     EXPECT_POINTER(block->arena.value, &other, "a block stands in an arena that is not its own");
-    EXPECT_64(arena->blocks[1]->id, block->id, "blocks are not in order of their numbers");
+    EXPECT_64(arena->blocks[1]->id, block->id, "blocks are not in their order");
     EXPECT_32(block->at, 1, "a block does not know its place in its arena");
     EXPECT_16(arena->block_index.levels[last->at], 0, "an arena does not know of room in a block");
     EXPECT_64(last->quiet_room, last->size + last->size / 16,
