@@ -220,7 +220,7 @@ static void half_of_the_peak_is_kept(void** state)
     (void)state;
     struct rig* const rig = rig_begin(NULL);
     struct heap_of_things* things = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
-    for (uint32_t i = 0; i < 400; ++i) {
+    for (uint32_t i = 0; i < 200; ++i) {
         (void)add(rig, things, MIB);
     }
     const VkDeviceSize peak = held(rig);
