@@ -15,33 +15,6 @@
 #include "core/memory/range_end.h"
 #include "core/memory/slot_home.h"
 
-/* Fills the first free slot of an arena for a plain allocation: one without name, flags or mapping.
- * Returns the slot. */
-MAAR_INLINE struct maar_slot*
-maar_arena_take_slot(struct maar_arena* arena, const MaarMemoryRequest* request, void* user_data)
-{
-    struct maar_slot* slot = maar_slots_first(&arena->pool->allocator->slots, &arena->slots);
-    arena->slots.head = slot->next_free;
-    arena->slots.first = NULL;
-    --arena->slots.count;
-    slot->user_data = user_data;
-    slot->name = NULL;
-    slot->map_count = 0;
-    slot->kind = (uint8_t)request->kind & 3u;
-    slot->pending = false;
-    slot->can_alias = false;
-    slot->internal = false;
-    slot->ranged = false;
-    slot->held = false;
-    slot->fallback = false;
-    slot->mapped_for_life = false;
-    slot->made_block = false;
-    slot->exceeded = false;
-    slot->stitched = false;
-    slot->owned = false;
-    return slot;
-}
-
 /* Places a request into the first block of an arena that may have room. Returns false, and changes
  * nothing, if that takes more than a few steps. Called under the lock. */
 MAAR_INLINE bool maar_arena_place_fast(struct maar_arena* arena,
@@ -67,7 +40,7 @@ MAAR_INLINE bool maar_arena_place_fast(struct maar_arena* arena,
     if (maar_placement_allocate(block->placement, &placement, &range) != MAAR_PLACED) {
         return false;
     }
-    made->slot = maar_arena_take_slot(arena, request, user_data);
+    made->slot = maar_arena_take_slot(arena, request->kind, user_data);
     made->index = index;
     maar_slot_set_home(made->slot, block, range.node, range.offset, size);
     ++arena->made_count;

@@ -19,28 +19,14 @@ MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
                            const struct maar_placement_range* range, struct maar_made* made)
 {
     const uint32_t index = arena->slots.head;
-    struct maar_slot* slot = maar_slots_first(&arena->pool->allocator->slots, &arena->slots);
+    struct maar_slot* slot = maar_arena_take_slot(arena, request->shown_kind, request->user_data);
     made->slot = slot;
     made->index = index;
-    arena->slots.first = NULL;
-    arena->slots.head = slot->next_free;
-    --arena->slots.count;
     maar_slot_set_home(slot, block, range->node, range->offset, request->size);
-    slot->user_data = request->user_data;
     slot->name = request->name;
-    slot->map_count = 0;
-    slot->kind = (uint8_t)request->shown_kind & 3u;
-    slot->fallback = false;
-    slot->exceeded = false;
-    slot->mapped_for_life = false;
-    slot->pending = false;
-    slot->made_block = false;
-    slot->stitched = false;
     slot->owned = request->internal;
     slot->can_alias = request->can_alias;
     slot->internal = request->internal;
-    slot->ranged = false;
-    slot->held = false;
     ++arena->made_count;
     maar_arena_gain_live(arena, request->size);
 }
