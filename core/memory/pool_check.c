@@ -36,6 +36,39 @@ static const char* check_block(const struct maar_block* block)
     return NULL;
 }
 
+/* Whether the shape index lets every request try an empty block that is small enough for it. */
+static bool shapes_know_empty(const struct maar_shape_index* shapes, const struct maar_block* block)
+{
+    const VkDeviceSize room = maar_placement_largest_free_bound(block->placement);
+    for (uint32_t column = 1; column <= shapes->count; ++column) {
+        if (maar_shape_index_bound(shapes, block->at, column) < maar_shape_bound(room)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Checks that the rows of the shape index are those of the blocks. Called under the arena's lock. */
+static const char* check_shapes(const struct maar_arena* arena)
+{
+    const struct maar_shape_index* shapes = arena->shapes;
+    for (uint32_t at = 0; at < shapes->capacity; ++at) {
+        const struct maar_block* block = at < arena->block_end ? arena->blocks[at] : NULL;
+        if (block == NULL) {
+            for (uint32_t column = 1; column <= shapes->count; ++column) {
+                if (maar_shape_index_bound(shapes, at, column) != 0) {
+                    return "the shape index of an arena finds a block that is gone";
+                }
+            }
+        } else if (shapes->count > 0 && block->least_bound != maar_shape_index_least(shapes, at)) {
+            return "a block does not know its least bound in the shape index";
+        } else if (block->range_count == 0 && !shapes_know_empty(shapes, block)) {
+            return "the shape index of an arena excludes an empty block";
+        }
+    }
+    return maar_shape_index_check(shapes);
+}
+
 /* Checks what finds the blocks of an arena. Called under the arena's lock. */
 static const char* check_indices(const struct maar_arena* arena)
 {
@@ -45,7 +78,7 @@ static const char* check_indices(const struct maar_arena* arena)
         broken = maar_idle_blocks_check(&arena->idle);
     }
     if (broken == NULL && arena->shapes != NULL) {
-        broken = maar_shape_index_check(arena->shapes);
+        broken = check_shapes(arena);
     }
     return broken;
 }

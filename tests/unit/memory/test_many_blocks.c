@@ -232,6 +232,41 @@ static void blocks_leave_in_any_order(void** state)
     rig_expect_silence(rig);
 }
 
+/* More than half of the blocks leave, so the rest get other numbers in the list. Only the last block
+ * has room for the alignment, and the shape index finds it by its new number. */
+static void shape_index_follows_the_blocks_of_a_shorter_list(void** state)
+{
+    (void)state;
+    enum { LEAVE = BLOCKS / 2 + 1 };
+    MaarAllocation live[BLOCKS];
+    MaarAllocation last = VK_NULL_HANDLE;
+    struct rig* rig = rig_begin(NULL);
+    const MaarPoolCreateInfo info = {.blockSize = 64 * KIB, .maxBlockCount = BLOCKS};
+    const MaarPool pool = rig_create_pool(rig, &info);
+    const struct maar_arena* arena = maar_pool_of(rig->allocator, pool)->first_arena;
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = pool;
+    for (uint32_t i = 0; i < BLOCKS; ++i) {
+        live[i] = rig_allocate(rig, i + 1 < BLOCKS ? 33 * KIB : 32 * KIB, &how);
+    }
+    const MaarMemoryRequest request =
+        rig_request(30 * KIB, 4 * KIB, ~0u, MAAR_RESOURCE_KIND_LINEAR);
+    how.flags = MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT;
+    for (uint32_t round = 0; round < 2; ++round) {
+        assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, &last), VK_SUCCESS);
+        assert_non_null(arena->shapes);
+        maarFreeMemory(rig->allocator, last);
+        if (round == 0) {
+            maarFreeMemories(rig->allocator, LEAVE, live);
+            assert_int_equal(maarTrim(rig->allocator, pool, NULL), VK_SUCCESS);
+            assert_int_equal(arena->block_end, BLOCKS - LEAVE);
+            rig_check(rig);
+        }
+    }
+    maarFreeMemories(rig->allocator, BLOCKS - LEAVE, live + LEAVE);
+    maarDestroyPool(rig->allocator, pool);
+}
+
 /* Blocks of several sizes, all of them empty: the smallest ones go. */
 static void trim_keeps_the_largest_of_the_least_blocks(void** state)
 {
@@ -336,6 +371,7 @@ int main(void)
         rig_unit_test(full_pool_asks_for_no_budget),
         rig_unit_test(request_needs_no_memory_for_the_shape_index),
         rig_unit_test(blocks_leave_in_any_order),
+        rig_unit_test(shape_index_follows_the_blocks_of_a_shorter_list),
         rig_unit_test(trim_keeps_the_largest_of_the_least_blocks),
         rig_unit_test(each_block_is_found_by_its_id_while_it_exists),
     };
