@@ -10,6 +10,8 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
+#include <time.h>
 
 #include "core/port_time.h"
 #include "maar/paging.h"
@@ -19,8 +21,8 @@ static const uint32_t device_type = 0; /* each of another heap */
 static const uint32_t host_type = 1;
 
 static struct rig* rig;
-static const char* stuck_in; /* a function of the driver; the first call waits for the lock */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const char* stuck_in; /* a function of the driver; the first call waits at the gate */
+static sem_t gate;
 static _Atomic bool is_stuck;
 static _Atomic bool churns; /* each call of vkAllocateMemory frees something in another heap */
 static _Atomic uint32_t observed;
@@ -54,8 +56,7 @@ static void on_call(void* data, const char* function)
         churn();
     }
     if (stuck_in != NULL && strcmp(function, stuck_in) == 0 && !atomic_exchange(&is_stuck, true)) {
-        (void)pthread_mutex_lock(&lock);
-        (void)pthread_mutex_unlock(&lock);
+        (void)sem_wait(&gate);
     }
 }
 
@@ -105,7 +106,7 @@ static pthread_t start(void* (*function)(void*), const char* where)
 {
     pthread_t thread;
     stuck_in = where;
-    assert_int_equal(pthread_mutex_lock(&lock), 0);
+    assert_int_equal(sem_init(&gate, 0, 0), 0);
     assert_int_equal(pthread_create(&thread, NULL, function, NULL), 0);
     while (!atomic_load(&is_stuck)) {
         (void)sched_yield();
@@ -115,9 +116,19 @@ static pthread_t start(void* (*function)(void*), const char* where)
 
 static void finish(pthread_t thread)
 {
-    assert_int_equal(pthread_mutex_unlock(&lock), 0);
+    assert_int_equal(sem_post(&gate), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     stuck_in = NULL;
+}
+
+/* Opens the gate when the main thread has had time to begin to wait. */
+static void* open_gate_later(void* data)
+{
+    const struct timespec pause = {.tv_nsec = 100000000};
+    (void)data;
+    (void)nanosleep(&pause, NULL);
+    (void)sem_post(&gate);
+    return NULL;
 }
 
 static void request_waits_a_second_in_all_though_the_observer_asks_again(void** state)
@@ -182,9 +193,11 @@ static void request_waits_for_the_blocks_of_a_pool_that_another_destroys(void** 
                                 rig_allocate(rig, slot_size, &how)};
     maarFreeMemories(rig->allocator, 2, memory);
     const pthread_t thread = start(destroy_elsewhere, "vkFreeMemory");
+    pthread_t opener;
     how.pool = VK_NULL_HANDLE;
-    assert_int_equal(pthread_mutex_unlock(&lock), 0);
+    assert_int_equal(pthread_create(&opener, NULL, open_gate_later, NULL), 0);
     memory[0] = rig_allocate(rig, 2 * slot_size, &how);
+    assert_int_equal(pthread_join(opener, NULL), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(atomic_load(&observed), 0);
     maarFreeMemory(rig->allocator, memory[0]);

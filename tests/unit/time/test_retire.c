@@ -208,6 +208,7 @@ static void wait_for_points_ignores_what_is_still_to_be_submitted(void** state)
     const uint64_t deadline = maar_deadline_ns(15000000);
     assert_int_equal(maarWaitPoints(rig->allocator, 1, &later, 20000000), VK_TIMEOUT);
     assert_int_equal(maar_time_left_ns(deadline), 0);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 1);
     rig_signal(rig, timeline, 2);
     assert_int_equal(maarWaitPoints(rig->allocator, 0, NULL, 0), VK_SUCCESS);
     assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 0);
