@@ -38,9 +38,13 @@ class WithoutDriver(SampleCase):
 class Executing(SampleCase):
     """A small texture: small enough for a slow build to load its tiles in time."""
 
+    @staticmethod
+    def rate():
+        return "6" if sample_case.OPTIONS.slow else "20"
+
     def arguments(self):
         return ("--texture", "2048", "--size", "160x96", "--frames", "48", "--budget", "1/8",
-                "--rate", "6" if sample_case.OPTIONS.slow else "20", "--json")
+                "--rate", self.rate(), "--json")
 
     def figures(self, *arguments):
         return json.loads(self.finished(0, *self.arguments(), *arguments).stdout)
@@ -92,7 +96,7 @@ class Executing(SampleCase):
 
     def test_sizes_that_are_no_multiples_of_8_fly(self):
         done = self.finished(0, "--texture", "1024", "--size", "101x67", "--frames", "8",
-                             "--budget", "1/2", "--validate", "--json")
+                             "--budget", "1/2", "--rate", self.rate(), "--validate", "--json")
         self.assertEqual(json.loads(done.stdout)["differing_pixels"], 0)
 
     def test_smallest_texture_flies_whole(self):
