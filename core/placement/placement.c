@@ -258,13 +258,12 @@ MAAR_NOINLINE bool placement_free_slow(struct maar_placement* placement, uint32_
     return true;
 }
 
-/* The last step of the fast path after a free range has grown, where it may stay in its bin or be
- * the first in it. */
-MAAR_NOINLINE bool placement_end_grown_slow(struct maar_placement* placement,
-                                            struct placement_node* node, uint32_t slot,
-                                            uint64_t old)
+/* Frees a node between two free nodes, or an odd one. */
+MAAR_NOINLINE bool placement_free_rare(struct maar_placement* placement,
+                                       struct placement_node* node, uint32_t slot, uint64_t extent,
+                                       VkDeviceSize* size)
 {
-    placement_tlsf_move(placement, node, slot, old);
+    *size = placement_tlsf_free_rare(placement, node, slot, extent) >> PLACEMENT_SIZE_SHIFT;
     return true;
 }
 
@@ -272,31 +271,19 @@ MAAR_NOINLINE bool placement_end_grown_slow(struct maar_placement* placement,
 MAAR_NOINLINE bool placement_end_grown(struct maar_placement* placement,
                                        struct placement_node* node, uint32_t slot, uint64_t old)
 {
-    if (!placement_tlsf_moves_freely(node, old)) {
-        return placement_end_grown_slow(placement, node, slot, old);
-    }
-    placement_tlsf_move_freely(placement, node, slot);
+    placement_tlsf_move(placement, node, slot, old);
     return true;
 }
 
-/* Frees a node between two free nodes. */
-MAAR_NOINLINE bool placement_free_between(struct maar_placement* placement,
-                                          struct placement_node* node, uint32_t slot,
-                                          uint64_t extent, VkDeviceSize* size)
-{
-    *size = maar_tlsf_absorb(placement, node, slot, extent) >> PLACEMENT_SIZE_SHIFT;
-    return true;
-}
-
-/* Frees a node beside one or two free nodes. */
+/* Frees a node beside one free node. Passes on all others that are not alone. */
 MAAR_NOINLINE bool placement_free_joined(struct maar_placement* placement,
                                          struct placement_node* node, uint32_t slot,
-                                         uint64_t extent, VkDeviceSize* size)
+                                         uint64_t extent, uint64_t generation, VkDeviceSize* size)
 {
-    placement_tlsf_clear(node);
-    if ((node->prev & node->next & PLACEMENT_LINK_FREE) != 0) {
-        return placement_free_between(placement, node, slot, extent, size);
+    if (placement_tlsf_is_rare(node)) {
+        return placement_free_rare(placement, node, slot, extent, size);
     }
+    placement_tlsf_clear(node, generation);
     const struct placement_tlsf_joined joined =
         placement_tlsf_join_one(placement, node, slot, extent);
     *size = placement_size(joined.node);
@@ -310,16 +297,19 @@ bool maar_placement_free_into(struct maar_placement* placement, uint32_t slot, V
         return placement_free_slow(placement, slot, size);
     }
     struct placement_node* node = placement_at(placement, slot);
-    if (placement_state(node) != PLACEMENT_LIVE || !placement_tlsf_frees_fast(node)) {
+    const uint64_t generation = placement_following_generation(node);
+    if (placement_state(node) != PLACEMENT_LIVE || generation == 0) {
         return placement_free_slow(placement, slot, size);
     }
     const uint64_t extent = placement_tlsf_extent(node);
     placement_tlsf_count_out(placement, node, extent);
-    if (placement_tlsf_has_free_neighbour(node)) {
-        return placement_free_joined(placement, node, slot, extent, size);
+    if (!placement_tlsf_is_alone(node)) {
+        return placement_free_joined(placement, node, slot, extent, generation, size);
     }
-    const uint64_t generation = (node->extent & PLACEMENT_GENERATION_MASK) + 1;
-    placement_tlsf_free_alone(placement, node, slot, node->where, extent, generation);
+    const uint32_t* head = placement_tlsf_free_alone(placement, node, slot, extent, generation);
+    if (head != NULL) {
+        placement_bin_mark_filled(placement, head);
+    }
     *size = extent >> PLACEMENT_SIZE_SHIFT;
     return true;
 }

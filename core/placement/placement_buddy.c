@@ -68,7 +68,7 @@ static void buddy_join(struct maar_placement* placement, uint32_t slot)
             placement_tag(other) != order) {
             break;
         }
-        placement_bin_remove(placement, buddy_bin(order), other);
+        placement_bin_remove(placement, buddy_bin(order), other, buddy);
         placement_join(placement, other->prev, other->next);
         placement_drop_slot(placement, buddy);
         begin &= ~size;
@@ -154,7 +154,7 @@ enum maar_place_outcome maar_buddy_allocate(struct maar_placement* placement,
     if (!placement_has_slots(placement, order + (is_retired ? 1 : 0))) {
         return MAAR_PLACE_WANTS_STORAGE;
     }
-    placement_bin_remove(placement, buddy_bin(order), taken);
+    placement_bin_remove(placement, buddy_bin(order), taken, slot);
     if (is_retired) {
         slot = maar_placement_replace(placement, slot);
         taken = placement_at(placement, slot);
@@ -216,7 +216,7 @@ static const char* buddy_check_lists(const struct maar_placement* placement, uin
             if (placement_state(node) != PLACEMENT_FREE || placement_tag(node) != order) {
                 return "buddy: a range is in the wrong list";
             }
-            if (node->u.bin.prev != prev) {
+            if (prev != PLACEMENT_NONE && node->u.bin.prev != prev) {
                 return "buddy: the list of an order has a wrong backward link";
             }
             prev = slot;

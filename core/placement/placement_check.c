@@ -38,7 +38,7 @@ static const char* check_segments(const struct maar_placement* placement)
 
 /* What check_slots counts. */
 struct slot_counts {
-    uint32_t of_state[PLACEMENT_DEAD + 1]; /* nodes in use */
+    uint32_t of_state[PLACEMENT_STATES]; /* nodes in use */
     uint32_t fresh;
     uint32_t retired; /* unused nodes that are retired */
     bool retired_live;
@@ -77,7 +77,7 @@ static const char* check_slots(const struct maar_placement* placement)
         }
         const struct placement_node* node = placement_at(placement, slot);
         if (placement_state(node) != PLACEMENT_UNUSED ||
-            (node->where & ~(uint64_t)PLACEMENT_ERA_MASK) != 0 || placement_size(node) != 0) {
+            node->where != placement_unused_where(node->where) || placement_size(node) != 0) {
             return "the stack of unused nodes has a bad link";
         }
         slot = node->next;
@@ -108,7 +108,7 @@ static const char* check_neighbours(const struct maar_placement* placement)
     uint32_t prev = PLACEMENT_NONE;
     uint32_t seen = 0;
     uint32_t link = placement_at(placement, PLACEMENT_NONE)->next;
-    for (uint32_t slot = link & ~PLACEMENT_LINK_FREE; slot != PLACEMENT_NONE;) {
+    for (uint32_t slot = link & ~PLACEMENT_LINK_FLAGS; slot != PLACEMENT_NONE;) {
         if (!placement_is_used(placement, slot) || ++seen > placement->capacity) {
             return "the list of neighbours has a bad link";
         }
@@ -125,6 +125,10 @@ static const char* check_neighbours(const struct maar_placement* placement)
         prev = slot;
         link = node->next;
         slot = placement_next(node);
+    }
+    const bool is_tlsf = placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF;
+    if (link != PLACEMENT_NONE && (!is_tlsf || link != (PLACEMENT_NONE | PLACEMENT_LINK_ODD))) {
+        return "the flag of a link does not match the state of the neighbour";
     }
     return placement_at(placement, PLACEMENT_NONE)->prev == check_link(placement, prev)
                ? NULL

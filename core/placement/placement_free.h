@@ -6,7 +6,7 @@
 #define MAAR_CORE_PLACEMENT_PLACEMENT_FREE_H
 
 #include "core/placement/placement_buddy.h"
-#include "core/placement/placement_fast.h"
+#include "core/placement/placement_joins.h"
 #include "core/placement/placement_linear.h"
 
 /* Does what maar_placement_create does in a placement that is zero. */

@@ -15,11 +15,14 @@
 #include "core/check.h"
 #include "core/placement/placement.h"
 
+/* A name has only zeros where the state is, so it equals that of a live node alone. An unused node
+ * that takes the state of a free node is free: UNUSED | FREE = FREE. */
 enum placement_state {
-    PLACEMENT_UNUSED = 0,
-    PLACEMENT_LIVE = 1,
-    PLACEMENT_FREE = 2,
-    PLACEMENT_DEAD = 3, /* linear: freed, but not reusable yet. The border also has this state */
+    PLACEMENT_LIVE = 0,
+    PLACEMENT_UNUSED = 1,
+    PLACEMENT_DEAD = 2, /* linear: freed, but not reusable yet. The border also has this state */
+    PLACEMENT_FREE = 3,
+    PLACEMENT_STATES = 4,
 };
 
 /* Bits of `where`, from the lowest: tag 6 (buddy: order; linear: run; TLSF: the power of two that
@@ -42,8 +45,8 @@ enum {
     PLACEMENT_OFFSET_BITS = 48,
     PLACEMENT_SIZE_SHIFT = 15,
     PLACEMENT_GENERATION_MASK = (1 << PLACEMENT_SIZE_SHIFT) - 1,
-    /* The generation that the owner receives: the lowest bits of `where`, and below them the lowest
-     * bits of `extent`. */
+    /* The generation that the owner receives: the lowest bits of `where` without the state, and
+     * below them the lowest bits of `extent`. */
     PLACEMENT_NAME_BITS = 16,
     /* A slot is a multiple of PLACEMENT_SLOT_STEP. So 8 times a slot is the distance of two nodes
      * in bytes, which a processor adds to an address in the instruction that reads the node. */
@@ -58,9 +61,13 @@ enum {
 /* The slot of the border, which is no range. Where a node is expected, this slot stands for no
  * node. */
 #define PLACEMENT_NONE 0u
-/* A flag of a link in a TLSF placement: the neighbour is free. Without its flag, a link is a
- * slot. */
+/* Flags of a link in a TLSF placement. Without its flags, a link is a slot. */
+/* The neighbour is free. */
 #define PLACEMENT_LINK_FREE 1u
+/* In the next link of the last range: this range is odd, as placement_tlsf.c explains. The fast
+ * path does not free it. */
+#define PLACEMENT_LINK_ODD 2u
+#define PLACEMENT_LINK_FLAGS (PLACEMENT_LINK_FREE | PLACEMENT_LINK_ODD)
 
 struct placement_node {
     uint64_t where;
@@ -106,12 +113,12 @@ static inline uint32_t placement_tag(const struct placement_node* node)
 /* Returns a neighbour of a node, whether that neighbour is free or not. */
 static inline uint32_t placement_prev(const struct placement_node* node)
 {
-    return node->prev & ~PLACEMENT_LINK_FREE;
+    return node->prev & ~PLACEMENT_LINK_FLAGS;
 }
 
 static inline uint32_t placement_next(const struct placement_node* node)
 {
-    return node->next & ~PLACEMENT_LINK_FREE;
+    return node->next & ~PLACEMENT_LINK_FLAGS;
 }
 
 /* Returns all parts of `where` except offset and era. */
@@ -119,6 +126,12 @@ static inline uint64_t placement_meta(enum placement_state state, uint32_t kind,
 {
     return ((uint64_t)state << PLACEMENT_STATE_SHIFT) | ((uint64_t)kind << PLACEMENT_KIND_SHIFT) |
            tag;
+}
+
+/* Returns the `where` of a node that is not in use any more. */
+static inline uint64_t placement_unused_where(uint64_t where)
+{
+    return (where & PLACEMENT_ERA_MASK) | placement_meta(PLACEMENT_UNUSED, 0, 0);
 }
 
 /* Sets everything except the generation. */
@@ -132,20 +145,26 @@ static inline void placement_set(struct placement_node* node, uint64_t meta, VkD
 }
 
 /* Returns the number that distinguishes a live range from earlier ranges of the same node. The
- * number also contains kind, tag, state and the lowest bit of the size, which do not change while
- * the range lives. */
+ * number also contains kind, tag and the lowest bit of the size, which do not change while the
+ * range lives. It is below 2^MAAR_PLACEMENT_GENERATION_BITS. */
 static inline uint32_t placement_node_generation(const struct placement_node* node)
 {
+    MAAR_DEBUG_ASSERT(placement_state(node) == PLACEMENT_LIVE);
     return (uint32_t)node->where << PLACEMENT_NAME_BITS | (uint16_t)node->extent;
 }
 
-/* Returns whether a node is live and has this generation. As a signed number, the lowest 16 bits of
- * `where` are at least this only for live nodes. */
+/* Returns whether a node is live and has this generation, which is below
+ * 2^MAAR_PLACEMENT_GENERATION_BITS. */
 static inline bool placement_is_named(const struct placement_node* node, uint32_t generation)
 {
     return (uint16_t)node->extent == (uint16_t)generation &&
-           (uint16_t)node->where == (uint16_t)(generation >> PLACEMENT_NAME_BITS) &&
-           (int16_t)(uint16_t)node->where >= PLACEMENT_LIVE << PLACEMENT_STATE_SHIFT;
+           (uint16_t)node->where == (uint16_t)(generation >> PLACEMENT_NAME_BITS);
+}
+
+/* Returns the generation that follows that of a node. It is 0 when the next era begins. */
+static inline uint64_t placement_following_generation(const struct placement_node* node)
+{
+    return (node->extent + 1) & PLACEMENT_GENERATION_MASK;
 }
 
 /* Returns `where` with the next era. It is not the last one: no retired node is used. */

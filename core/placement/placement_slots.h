@@ -51,7 +51,7 @@ static inline void placement_next_generation(struct maar_placement* placement,
 /* Makes a retired node one that is neither in use nor on the stack of unused nodes. */
 static inline void placement_retire(struct placement_node* node)
 {
-    node->where = PLACEMENT_ERA_MASK;
+    node->where = PLACEMENT_ERA_MASK | placement_meta(PLACEMENT_UNUSED, 0, 0);
     node->extent = 0;
 }
 
@@ -86,11 +86,11 @@ static inline uint32_t placement_take_fresh_slot(struct maar_placement* placemen
     placement->fresh_left -= 1;
     placement_pass_fresh(placement, slot);
     if (!is_touched) {
-        node->where = 0;
+        node->where = placement_meta(PLACEMENT_UNUSED, 0, 0);
         node->extent = 1; /* the first generation */
     } else {
         placement_next_generation(placement, node);
-        node->where &= PLACEMENT_ERA_MASK;
+        node->where = placement_unused_where(node->where);
         node->extent &= PLACEMENT_GENERATION_MASK;
     }
     return slot;
@@ -123,7 +123,7 @@ static inline void placement_drop_slot(struct maar_placement* placement, uint32_
         placement_retire(node);
         return;
     }
-    node->where = era;
+    node->where = placement_unused_where(era);
     node->extent &= PLACEMENT_GENERATION_MASK;
     node->next = placement->free_slot;
     placement->free_slot = slot;

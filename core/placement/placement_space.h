@@ -56,7 +56,8 @@ struct maar_placement {
     VkDeviceSize fast_size;
     /* TLSF: ranges begin and end at multiples of unit, a power of two. */
     VkDeviceSize unit;
-    VkDeviceSize unit_mask; /* 0 - unit */
+    VkDeviceSize unit_mask; /* unit - 1 */
+    uint64_t unit_is_one;   /* 1 if so, else 0: then alignment 0 means the unit, too */
     uint64_t fast_meta;     /* added to the `where` of a free node, gives that of a live node */
     uint64_t fast_kind;     /* the highest kind for which neighbours need no check */
     VkDeviceSize used_size;

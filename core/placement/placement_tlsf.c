@@ -12,6 +12,7 @@
 
 #include "core/placement/placement_fast.h"
 #include "core/placement/placement_granules.h"
+#include "core/placement/placement_joins.h"
 #include "core/placement/placement_retired.h"
 
 enum {
@@ -24,6 +25,10 @@ enum {
     TLSF_LOOK_LAST = 64,
     TLSF_UNIT_MAX = 256,
 };
+
+/* The largest size that the fast path places. Even rounded up to a unit, its extent is a positive
+ * signed number. */
+#define TLSF_FAST_SIZE_MAX (MAAR_RANGE_MAX_SIZE - TLSF_UNIT_MAX)
 
 /* Returns whether a range may share a granule with a range of another kind. This is impossible if
  * the unit is a multiple of the granularity. */
@@ -63,9 +68,16 @@ static uint64_t tlsf_live_meta(VkDeviceSize unit, uint32_t kind)
 static void tlsf_set_unit(struct maar_placement* placement, VkDeviceSize unit)
 {
     placement->unit = unit;
-    placement->unit_mask = 0 - unit;
+    placement->unit_mask = unit - 1;
+    placement->unit_is_one = unit == 1 ? 1 : 0;
     placement->fast_meta = tlsf_live_meta(unit, 0) - placement_meta(PLACEMENT_FREE, 0, 0);
     placement->fast_kind = placement->granularity <= unit ? MAAR_RANGE_MAX_KIND : 0;
+}
+
+static void tlsf_set_size(struct maar_placement* placement, VkDeviceSize size)
+{
+    placement->size = size;
+    placement->fast_size = size < TLSF_FAST_SIZE_MAX ? size : TLSF_FAST_SIZE_MAX;
 }
 
 /* Gives a free node another extent, and moves it to the bin of that extent. */
@@ -93,7 +105,7 @@ static void tlsf_add(struct maar_placement* placement, uint32_t prev, uint32_t n
 void maar_tlsf_reset(struct maar_placement* placement)
 {
     tlsf_set_unit(placement, TLSF_UNIT_MAX);
-    placement->fast_size = placement->size;
+    tlsf_set_size(placement, placement->size);
     tlsf_add(placement, PLACEMENT_NONE, PLACEMENT_NONE, 0, placement->size);
 }
 
@@ -252,7 +264,7 @@ static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDevi
     const VkDeviceSize begin = placement_offset(node);
     const VkDeviceSize end = begin + placement_size(node);
     if (offset == begin && cut >= end) {
-        placement_bin_remove(placement, placement_tlsf_bin_of(node), node);
+        placement_bin_remove(placement, placement_tlsf_bin_of(node), node, slot);
         placement_tlsf_link(placement, node->prev, slot, node->next);
         return placement_is_retired(node->where) ? maar_placement_replace(placement, slot) : slot;
     }
@@ -274,11 +286,22 @@ static uint32_t tlsf_cut(struct maar_placement* placement, uint32_t slot, VkDevi
     return part;
 }
 
-/* The slow path, for any alignment and any kind. */
+/* Returns whether the fast path may free a live range, which occupies this extent. If not, the
+ * range is odd: the space ends inside its last unit, or the extent is no positive signed number.
+ * Only the last range can be odd. */
+static bool tlsf_frees_fast(const struct placement_node* node, uint64_t extent)
+{
+    return extent == placement_tlsf_extent(node) && extent <= INT64_MAX;
+}
+
+/* The slow path, for any size, alignment and kind. */
 MAAR_NOINLINE enum maar_place_outcome
 tlsf_allocate_slow(struct maar_placement* placement, const struct maar_placement_request* request,
                    struct maar_placement_range* range)
 {
+    if (request->size > placement->size) {
+        return MAAR_PLACE_NO_ROOM;
+    }
     const VkDeviceSize divisor = request->alignment & (~request->alignment + 1);
     const VkDeviceSize unit = divisor < placement->unit ? divisor : placement->unit;
     struct tlsf_query query = {
@@ -298,8 +321,12 @@ tlsf_allocate_slow(struct maar_placement* placement, const struct maar_placement
     const VkDeviceSize cut = place.offset + query.rounded;
     const VkDeviceSize end = cut < placement->size ? cut : placement->size;
     const uint32_t slot = tlsf_cut(placement, place.slot, place.offset, cut);
-    placement_set(placement_at(placement, slot), tlsf_live_meta(unit, request->kind), place.offset,
-                  request->size);
+    struct placement_node* node = placement_at(placement, slot);
+    placement_set(node, tlsf_live_meta(unit, request->kind), place.offset, request->size);
+    if (!tlsf_frees_fast(node, (end - place.offset) << PLACEMENT_SIZE_SHIFT)) {
+        MAAR_DEBUG_ASSERT(node->next == PLACEMENT_NONE);
+        node->next = PLACEMENT_NONE | PLACEMENT_LINK_ODD;
+    }
     placement_count_in(placement, request->size, end - place.offset);
     placement_report_range(placement, slot, request, range);
     if (unit != placement->unit) {
@@ -309,59 +336,92 @@ tlsf_allocate_slow(struct maar_placement* placement, const struct maar_placement
 }
 
 /* The last step of the fast path, where a bin has become empty. */
-MAAR_NOINLINE enum maar_place_outcome tlsf_end_bin(struct maar_placement* placement,
-                                                   const uint32_t* head)
+MAAR_NOINLINE enum maar_place_outcome tlsf_end_empty(struct maar_placement* placement,
+                                                     const uint32_t* head)
 {
-    placement_bin_mark_empty(placement, placement_bin_of_head(placement, head));
+    placement_bin_mark_empty(placement, head);
     return MAAR_PLACED;
 }
 
-/* The last step of the fast path after a request that took the front of a free node: moves the rest
- * to its bin. */
-MAAR_NOINLINE enum maar_place_outcome tlsf_end_front(struct maar_placement* placement,
-                                                     struct placement_node* node, uint32_t slot,
-                                                     uint32_t* head)
+/* The last step of the fast path, where a bin is no longer empty. The other bin may have become
+ * empty. */
+MAAR_NOINLINE enum maar_place_outcome tlsf_end_filled(struct maar_placement* placement,
+                                                      const uint32_t* head, const uint32_t* other)
 {
-    return placement_tlsf_move_first(placement, node, slot, head) ? tlsf_end_bin(placement, head)
-                                                                  : MAAR_PLACED;
+    placement_bin_mark_filled(placement, head);
+    return *other == PLACEMENT_NONE ? tlsf_end_empty(placement, other) : MAAR_PLACED;
+}
+
+/* The last step of the fast path after a request took the front of a free node: moves the rest to
+ * its bin. */
+MAAR_INLINE enum maar_place_outcome tlsf_end_front(struct maar_placement* placement,
+                                                   struct placement_node* rest, uint32_t slot,
+                                                   uint32_t* head)
+{
+    const struct placement_tlsf_moved moved =
+        placement_tlsf_move_first(placement, rest, slot, head);
+    if (moved.is_filled) {
+        return tlsf_end_filled(placement, moved.head, head);
+    }
+    return moved.is_empty ? tlsf_end_empty(placement, head) : MAAR_PLACED;
 }
 
 /* Places a request in the front of a free node when no node is on the stack. */
 MAAR_NOINLINE enum maar_place_outcome
 tlsf_allocate_fresh(struct maar_placement* placement, const struct maar_placement_request* request,
-                    struct maar_placement_range* range, uint32_t slot, uint32_t* head)
+                    struct maar_placement_range* range, uint64_t extent, uint32_t* head)
 {
     const struct placement_tlsf_need need = {&request->size, &request->kind, &request->user};
     if (placement->fresh_left == 0) {
         return tlsf_allocate_slow(placement, request, range);
     }
+    const uint32_t slot = *head;
     range->node = placement_take_fresh_slot(placement);
     struct placement_node* rest = placement_at(placement, slot);
     struct placement_node* part = placement_at(placement, range->node);
-    placement_tlsf_take_front(placement, rest, slot, part, range->node, need, &range->offset);
-    range->size = request->size;
+    placement_tlsf_take_front(placement, rest, part, extent, need);
     range->generation = placement_node_generation(part);
+    placement_tlsf_link_front(placement, rest, slot, part, range->node);
     return tlsf_end_front(placement, rest, slot, head);
 }
 
 /* Places a request in the front of a free node. */
 MAAR_NOINLINE enum maar_place_outcome
 tlsf_allocate_front(struct maar_placement* placement, const struct maar_placement_request* request,
-                    struct maar_placement_range* range, uint32_t slot, uint32_t* head)
+                    struct maar_placement_range* range, uint64_t extent,
+                    struct placement_node* rest, uint32_t* head)
 {
     const struct placement_tlsf_need need = {&request->size, &request->kind, &request->user};
-    const uint32_t part_slot = placement->free_slot;
-    if (part_slot == PLACEMENT_NONE) {
-        return tlsf_allocate_fresh(placement, request, range, slot, head);
+    if (placement->free_slot == PLACEMENT_NONE) {
+        return tlsf_allocate_fresh(placement, request, range, extent, head);
     }
-    range->node = part_slot;
-    range->size = request->size;
+    const uint32_t slot = *head;
+    const uint32_t part_slot = placement->free_slot;
     struct placement_node* part = placement_follow(placement, &placement->free_slot);
     placement->free_slot = part->next;
-    struct placement_node* rest = placement_at(placement, slot);
-    placement_tlsf_take_front(placement, rest, slot, part, part_slot, need, &range->offset);
+    range->node = part_slot;
+    placement_tlsf_take_front(placement, rest, part, extent, need);
     range->generation = placement_node_generation(part);
+    placement_tlsf_link_front(placement, rest, slot, part, part_slot);
     return tlsf_end_front(placement, rest, slot, head);
+}
+
+/* Places a request in a node of a bin above its own, where every node is larger than the request.
+ */
+MAAR_NOINLINE enum maar_place_outcome
+tlsf_allocate_above(struct maar_placement* placement, const struct maar_placement_request* request,
+                    struct maar_placement_range* range, uint64_t extent, uint32_t* head)
+{
+    const uint64_t bits = placement_bins_above(placement, head);
+    head =
+        bits != 0 ? head + 1 + maar_low_bit(bits) : placement_bin_in_next_octave(placement, head);
+    if (head == NULL) {
+        return tlsf_allocate_slow(placement, request, range);
+    }
+    struct placement_node* node = placement_follow(placement, head);
+    range->offset = placement_offset(node);
+    range->size = request->size;
+    return tlsf_allocate_front(placement, request, range, extent, node, head);
 }
 
 /* Like maarAllocateRange, this is in several functions, each of which calls the next one last. */
@@ -369,37 +429,41 @@ enum maar_place_outcome maar_tlsf_allocate(struct maar_placement* placement,
                                            const struct maar_placement_request* request,
                                            struct maar_placement_range* range)
 {
-    if (request->size > placement->size) {
-        return MAAR_PLACE_NO_ROOM;
-    }
-    const VkDeviceSize rounded = placement_tlsf_round(placement, request->size);
-    struct placement_tlsf_found found;
-    if (!placement_tlsf_is_fast(placement, request->alignment, request->kind) ||
-        !placement_tlsf_find_fast(placement, rounded, &found)) {
+    if (request->size > placement->fast_size ||
+        !placement_tlsf_is_fast(placement, request->alignment, request->kind)) {
         return tlsf_allocate_slow(placement, request, range);
     }
-    if (!placement_tlsf_is_exact(found.node, rounded)) {
-        return tlsf_allocate_front(placement, request, range, found.slot, found.head);
+    const uint64_t extent = placement_tlsf_round(placement, request->size);
+    const size_t bin = placement_tlsf_bin_of_extent(extent);
+    const struct placement_tlsf_found found = placement_tlsf_first(placement, bin, extent);
+    if (found.surplus < 0) {
+        return tlsf_allocate_above(placement, request, range, extent, found.head);
+    }
+    range->offset = placement_offset(found.node);
+    range->size = request->size;
+    const enum placement_tlsf_use use = placement_tlsf_use(&found);
+    if (use != PLACEMENT_USE_WHOLE) {
+        return use == PLACEMENT_USE_FRONT
+                   ? tlsf_allocate_front(placement, request, range, extent, found.node, found.head)
+                   : tlsf_allocate_slow(placement, request, range);
     }
     const struct placement_tlsf_need need = {&request->size, &request->kind, &request->user};
-    const bool is_last =
-        placement_tlsf_take_whole(placement, &found, rounded, need, &range->offset);
+    const bool is_empty = placement_tlsf_take_whole(placement, &found, extent, need, NULL);
     range->node = found.slot;
-    range->size = request->size;
     range->generation = placement_node_generation(found.node);
-    return is_last ? tlsf_end_bin(placement, found.head) : MAAR_PLACED;
+    return is_empty ? tlsf_end_empty(placement, found.head) : MAAR_PLACED;
 }
 
 uint64_t maar_tlsf_absorb(struct maar_placement* placement, struct placement_node* node,
                           uint32_t slot, uint64_t extent)
 {
     if ((node->prev & node->next & PLACEMENT_LINK_FREE) != 0) {
-        const uint32_t next = node->next;
-        struct placement_node* higher = placement_at_free(placement, next);
+        const uint32_t next = placement_next(node);
+        struct placement_node* higher = placement_at(placement, next);
         extent += higher->extent & ~(uint64_t)PLACEMENT_GENERATION_MASK;
         node->next = higher->next;
-        placement_bin_remove(placement, placement_tlsf_bin_of(higher), higher);
-        placement_drop_slot(placement, next - PLACEMENT_LINK_FREE);
+        placement_bin_remove(placement, placement_tlsf_bin_of(higher), higher, next);
+        placement_drop_slot(placement, next);
     }
     const struct placement_tlsf_joined joined =
         placement_tlsf_join_one(placement, node, slot, extent);
@@ -418,17 +482,26 @@ static uint64_t tlsf_last_extent(const struct maar_placement* placement,
     return ((end < placement->size ? end : placement->size) - begin) << PLACEMENT_SIZE_SHIFT;
 }
 
+/* Frees a live node that is alone. `era` and `generation` are those of the free node. */
+static void tlsf_free_alone(struct maar_placement* placement, struct placement_node* node,
+                            uint32_t slot, uint64_t extent, uint64_t era, uint64_t generation)
+{
+    node->where =
+        (node->where & ~(uint64_t)PLACEMENT_META_MASK) | era | placement_meta(PLACEMENT_FREE, 0, 0);
+    node->extent = extent | generation;
+    placement_tlsf_link(placement, node->prev, slot | PLACEMENT_LINK_FREE, node->next);
+    placement_tlsf_insert(placement, node, slot);
+}
+
 /* Frees a live node that is retired now. Its totals are subtracted already. Returns the extent of
  * the free node that now contains the range. */
 static uint64_t tlsf_free_retired(struct maar_placement* placement, struct placement_node* node,
                                   uint32_t slot, uint64_t extent)
 {
-    if (((node->prev | node->next) & PLACEMENT_LINK_FREE) == 0) {
-        node->where = (node->where & ~(uint64_t)PLACEMENT_META_MASK) | PLACEMENT_ERA_MASK |
-                      placement_meta(PLACEMENT_FREE, 0, 0);
-        node->extent = extent;
-        placement_tlsf_link(placement, node->prev, slot | PLACEMENT_LINK_FREE, node->next);
-        placement_tlsf_insert(placement, node, slot);
+    if (placement_tlsf_is_alone(node)) {
+        /* The fast path takes no whole node of the last generation: see PLACEMENT_USE_SLOW. */
+        tlsf_free_alone(placement, node, slot, extent, PLACEMENT_ERA_MASK,
+                        PLACEMENT_GENERATION_MASK);
         return extent;
     }
     const uint64_t joined = maar_tlsf_absorb(placement, node, slot, extent);
@@ -439,27 +512,45 @@ static uint64_t tlsf_free_retired(struct maar_placement* placement, struct place
     return joined;
 }
 
-uint64_t maar_tlsf_free(struct maar_placement* placement, struct placement_node* node,
-                        uint32_t slot)
+/* Frees a live node that is not odd. Its totals are subtracted already. Returns the extent of the
+ * free node that now contains the range. */
+static uint64_t tlsf_free_counted(struct maar_placement* placement, struct placement_node* node,
+                                  uint32_t slot, uint64_t extent)
 {
-    const uint64_t extent = node->next == PLACEMENT_NONE ? tlsf_last_extent(placement, node)
-                                                         : placement_tlsf_extent(node);
-    placement_tlsf_count_out(placement, node, extent);
-    uint64_t where = node->where;
-    const uint64_t generation = (node->extent + 1) & PLACEMENT_GENERATION_MASK;
+    const uint64_t generation = placement_following_generation(node);
     if (generation == 0) {
-        where = placement_age(placement, where);
-        if (placement_is_retired(where)) {
+        node->where = placement_age(placement, node->where);
+        if (placement_is_retired(node->where)) {
             return tlsf_free_retired(placement, node, slot, extent);
         }
     }
-    if (placement_tlsf_has_free_neighbour(node)) {
-        node->where = where & PLACEMENT_ERA_MASK;
-        node->extent = generation;
-        return maar_tlsf_absorb(placement, node, slot, extent);
+    if (placement_tlsf_is_alone(node)) {
+        tlsf_free_alone(placement, node, slot, extent, node->where & PLACEMENT_ERA_MASK,
+                        generation);
+        return extent;
     }
-    placement_tlsf_free_alone(placement, node, slot, where, extent, generation);
-    return extent;
+    placement_tlsf_clear(node, generation);
+    return maar_tlsf_absorb(placement, node, slot, extent);
+}
+
+uint64_t maar_tlsf_free(struct maar_placement* placement, struct placement_node* node,
+                        uint32_t slot)
+{
+    const uint64_t extent = placement_next(node) == PLACEMENT_NONE
+                                ? tlsf_last_extent(placement, node)
+                                : placement_tlsf_extent(node);
+    placement_tlsf_count_out(placement, node, extent);
+    node->next &= ~PLACEMENT_LINK_ODD;
+    return tlsf_free_counted(placement, node, slot, extent);
+}
+
+uint64_t maar_tlsf_free_odd(struct maar_placement* placement, struct placement_node* node,
+                            uint32_t slot, uint64_t counted)
+{
+    const uint64_t extent = tlsf_last_extent(placement, node);
+    placement->free_extent += extent - counted;
+    node->next &= ~PLACEMENT_LINK_ODD;
+    return tlsf_free_counted(placement, node, slot, extent);
 }
 
 bool maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
@@ -489,8 +580,7 @@ bool maar_tlsf_resize(struct maar_placement* placement, VkDeviceSize size)
             tlsf_add(placement, last, PLACEMENT_NONE, end, size);
         }
     }
-    placement->size = size;
-    placement->fast_size = size;
+    tlsf_set_size(placement, size);
     return true;
 }
 
@@ -532,7 +622,7 @@ static const char* tlsf_check_bin(const struct maar_placement* placement, size_t
         if (placement_size(node) == 0 || placement_tlsf_bin_of(node) != bin) {
             return "TLSF: a free range is in the wrong bin";
         }
-        if (node->u.bin.prev != prev) {
+        if (prev != PLACEMENT_NONE && node->u.bin.prev != prev) {
             return "TLSF: the list of a bin has a wrong backward link";
         }
         prev = slot;
@@ -558,6 +648,22 @@ static const char* tlsf_check_bins(const struct maar_placement* placement, uint3
         broken = "TLSF: a free range is in no bin";
     }
     return broken;
+}
+
+/* Checks that the fast path leaves a node alone where it has to. `extent` is that of the node. */
+static const char* tlsf_check_fast(const struct placement_node* node, uint64_t extent)
+{
+    const bool is_odd = (node->next & PLACEMENT_LINK_ODD) != 0;
+    if (placement_state(node) == PLACEMENT_LIVE) {
+        return is_odd || tlsf_frees_fast(node, extent) ? NULL
+                                                       : "TLSF: an odd range is not flagged as one";
+    }
+    if (is_odd) {
+        return "TLSF: a free range is flagged as odd";
+    }
+    return !placement_is_retired(node->where) || (~extent & PLACEMENT_GENERATION_MASK) == 0
+               ? NULL
+               : "TLSF: a retired node does not have the last generation";
 }
 
 const char* maar_tlsf_check(const struct maar_placement* placement)
@@ -592,6 +698,11 @@ const char* maar_tlsf_check(const struct maar_placement* placement)
             (!has_unit ||
              offset + (tlsf_last_extent(placement, node) >> PLACEMENT_SIZE_SHIFT) != end)) {
             return "TLSF: a live range does not reach its neighbour";
+        }
+        const char* broken =
+            tlsf_check_fast(node, is_free ? node->extent : tlsf_last_extent(placement, node));
+        if (broken != NULL) {
+            return broken;
         }
         free_count += is_free ? 1 : 0;
         was_free = is_free;

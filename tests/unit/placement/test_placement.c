@@ -394,16 +394,22 @@ static void check_notices_broken_bins(void** state)
     (void)state;
     for (uint32_t i = 0; i < 2; ++i) {
         struct maar_placement* placement = fixture_create(strategies[i], 1 << 20, 0);
-        uint32_t node = 0;
-        fixture_allocate(placement, 1024, 256, &node);
-        fixture_allocate(placement, 1024, 256, NULL);
-        fixture_free(placement, node);
+        uint32_t nodes[4];
+        for (uint32_t j = 0; j < 4; ++j) {
+            fixture_allocate(placement, 1024, 256, &nodes[j]);
+        }
+        fixture_free(placement, nodes[0]);
+        fixture_free(placement, nodes[2]);
+        const uint32_t node = nodes[2];
         const struct maar_placement good = *placement;
         struct placement_node* free_node = placement_at(placement, node);
         const struct placement_node good_node = *free_node;
+        struct placement_node* second = placement_at(placement, nodes[0]);
+        const struct placement_node good_second = *second;
         const size_t bin = placement_bin_next(placement, PLACEMENT_BIN_BASE);
         const size_t number = bin - PLACEMENT_BIN_BASE;
         assert_int_equal(*placement_bin_head(placement, bin), node);
+        assert_int_equal(good_node.u.bin.next, nodes[0]);
 
         placement->bin_words[number >> 6] &= ~((uint64_t)1 << (number & 63));
         assert_non_null(maar_placement_check(placement));
@@ -415,9 +421,12 @@ static void check_notices_broken_bins(void** state)
         free_node->u.bin.next = node;
         assert_non_null(maar_placement_check(placement));
         *free_node = good_node;
-        free_node->u.bin.prev = 3;
+        free_node->u.bin.next = PLACEMENT_NONE;
         assert_non_null(maar_placement_check(placement));
         *free_node = good_node;
+        second->u.bin.prev = 3;
+        assert_non_null(maar_placement_check(placement));
+        *second = good_second;
         free_node->extent -= (uint64_t)512 << PLACEMENT_SIZE_SHIFT;
         assert_non_null(maar_placement_check(placement));
         *free_node = good_node;

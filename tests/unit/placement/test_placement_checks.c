@@ -308,6 +308,36 @@ static void damaged_tlsf_is_found(void** state)
     damage_crowds(MAAR_PLACEMENT_STRATEGY_TLSF, sentences);
 }
 
+/* What the fast path of TLSF relies on. */
+static void damage_of_odd_and_retired_ranges_is_found(void** state)
+{
+    (void)state;
+    uint32_t nodes[2];
+    struct maar_placement* placement = fixture_create(MAAR_PLACEMENT_STRATEGY_TLSF, 1000, 0);
+    (void)fixture_allocate(placement, 256, 256, &nodes[0]);
+    (void)fixture_allocate(placement, 700, 256, &nodes[1]);
+    struct placement_node* last = placement_at(placement, nodes[1]);
+    assert_int_equal(last->next, PLACEMENT_NONE | PLACEMENT_LINK_ODD);
+    last->next = PLACEMENT_NONE;
+    assert_string_equal(maar_placement_check(placement),
+                        "TLSF: an odd range is not flagged as one");
+    last->next = PLACEMENT_NONE | PLACEMENT_LINK_FREE;
+    assert_string_equal(maar_placement_check(placement),
+                        "the flag of a link does not match the state of the neighbour");
+    last->next = PLACEMENT_NONE | PLACEMENT_LINK_ODD;
+    fixture_free(placement, nodes[1]);
+    assert_int_equal(last->next, PLACEMENT_NONE);
+    last->next = PLACEMENT_NONE | PLACEMENT_LINK_ODD;
+    assert_string_equal(maar_placement_check(placement), "TLSF: a free range is flagged as odd");
+    last->next = PLACEMENT_NONE;
+    last->where |= PLACEMENT_ERA_MASK;
+    assert_string_equal(maar_placement_check(placement),
+                        "TLSF: a retired node does not have the last generation");
+    last->extent |= PLACEMENT_GENERATION_MASK;
+    assert_null(maar_placement_check(placement));
+    maar_placement_destroy(placement, NULL);
+}
+
 static void damaged_buddy_is_found(void** state)
 {
     static const char* const sentences[] = {
@@ -353,6 +383,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(damaged_tlsf_is_found),
+        cmocka_unit_test(damage_of_odd_and_retired_ranges_is_found),
         cmocka_unit_test(damaged_buddy_is_found),
         cmocka_unit_test(damaged_linear_is_found),
     };

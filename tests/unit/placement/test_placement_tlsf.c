@@ -215,6 +215,66 @@ static void resize_extends_a_full_space(void** state)
     maar_placement_destroy(placement, NULL);
 }
 
+/* The space ends inside the last unit of a range. It is freed beside live and free ranges. */
+static void odd_end_is_freed_whole(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 8; ++i) {
+        struct maar_placement* placement = create(1000, 0);
+        uint32_t nodes[3];
+        assert_true(fixture_allocate(placement, 256, 256, &nodes[0]) == 0);
+        assert_true(fixture_allocate(placement, 256, 256, &nodes[1]) == 256);
+        assert_true(fixture_allocate(placement, 300, 256, &nodes[2]) == 512);
+        assert_true(fixture_totals(placement).free_size == 0);
+        if ((i & 1) != 0) {
+            fixture_free(placement, nodes[1]);
+        }
+        VkDeviceSize size = 1000;
+        if ((i & 2) != 0) {
+            size = 1010; /* in its last unit still */
+            fixture_resize(placement, size);
+        }
+        if ((i & 4) != 0) {
+            size = 1280; /* a free range follows */
+            fixture_resize(placement, size);
+        }
+        fixture_free(placement, nodes[2]);
+        const VkDeviceSize begin = (i & 1) != 0 ? 256 : 512;
+        assert_true(fixture_totals(placement).free_size == size - begin);
+        assert_true(maar_placement_largest_free_bound(placement) == size - begin);
+        assert_true(fixture_allocate(placement, size - begin, 256, &nodes[2]) == begin);
+        fixture_free(placement, nodes[0]);
+        fixture_free(placement, nodes[2]);
+        assert_true(fixture_totals(placement).free_size == ((i & 1) != 0 ? size : size - 256));
+        maar_placement_destroy(placement, NULL);
+    }
+}
+
+/* A free range of the largest size: its extent has the highest bit. */
+static void largest_space_becomes_one_range_again(void** state)
+{
+    (void)state;
+    static const VkDeviceSize sizes[] = {256, 4096, MAAR_RANGE_MAX_SIZE / 2,
+                                         MAAR_RANGE_MAX_SIZE - 256};
+    for (uint32_t i = 0; i < 8; ++i) {
+        struct maar_placement* placement = create(MAAR_RANGE_MAX_SIZE, 0);
+        const VkDeviceSize size = sizes[i / 2];
+        uint32_t nodes[2];
+        assert_true(fixture_allocate(placement, size, 256, &nodes[0]) == 0);
+        assert_true(fixture_allocate(placement, MAAR_RANGE_MAX_SIZE - size, 256, &nodes[1]) ==
+                    size);
+        fixture_free(placement, nodes[i % 2]);
+        fixture_free(placement, nodes[1 - i % 2]);
+        assert_true(maar_placement_largest_free_bound(placement) == MAAR_RANGE_MAX_SIZE);
+        assert_true(fixture_allocate(placement, MAAR_RANGE_MAX_SIZE, 256, &nodes[0]) == 0);
+        fixture_free(placement, nodes[0]);
+        assert_true(fixture_allocate(placement, MAAR_RANGE_MAX_SIZE - 1, 256, &nodes[0]) == 0);
+        fixture_free(placement, nodes[0]);
+        assert_true(fixture_totals(placement).free_size == MAAR_RANGE_MAX_SIZE);
+        maar_placement_destroy(placement, NULL);
+    }
+}
+
 static void unrounded_sizes_fragment_no_more_than_rounded(void** state)
 {
     (void)state;
@@ -255,6 +315,8 @@ int main(void)
         cmocka_unit_test(kinds_in_units_of_granules_need_no_look),
         cmocka_unit_test(resize_extends_a_free_end),
         cmocka_unit_test(resize_extends_a_full_space),
+        cmocka_unit_test(odd_end_is_freed_whole),
+        cmocka_unit_test(largest_space_becomes_one_range_again),
         cmocka_unit_test(unrounded_sizes_fragment_no_more_than_rounded),
     };
     return cmocka_run_group_tests_name("placement_tlsf", tests, NULL, NULL);

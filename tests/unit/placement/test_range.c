@@ -622,7 +622,8 @@ static void handles_of_a_reset_are_stale(void** state)
     }
 }
 
-/* The names of free, unused and other nodes are no handles either. */
+/* The names of free, unused and other nodes are no handles either. A handle has a generation of 30
+ * bits on top; below it are four bits that say nothing, and the number of a node. */
 static void handles_that_were_never_given_are_refused(void** state)
 {
     (void)state;
@@ -636,17 +637,56 @@ static void handles_that_were_never_given_are_refused(void** state)
         assert_int_equal(maarFreeRange(allocator, kept[1]), VK_SUCCESS);
         assert_int_equal(maarFreeRange(allocator, kept[2]), VK_SUCCESS);
         for (uint64_t name = 0; name < 4 * 8 * 16 * 64; ++name) {
-            const uint64_t state_bits = name & 3;
+            const uint64_t era_bits = name & 3;
             const uint64_t generation = (name >> 2 & 7) | (name >> 5 & 1) << 15;
             const uint64_t index = name >> 6 & 7;
             const uint64_t tag = name >> 9 & 63;
-            const uint64_t handle = state_bits << 62 | tag << 48 | generation << 32 | index;
+            const uint64_t handle = era_bits << 62 | tag << 50 | generation << 34 | index;
             if (handle != (uint64_t)kept[0] && handle != 0) {
                 assert_int_equal(maarFreeRange(allocator, MAAR_FROM_BITS(MaarRange, handle)),
                                  VK_ERROR_VALIDATION_FAILED_EXT);
             }
         }
         assert_int_equal(maarFreeRange(allocator, kept[0]), VK_SUCCESS);
+        assert_null(maarCheckRangeAllocator(allocator));
+        maarDestroyRangeAllocator(allocator);
+    }
+}
+
+/* Requests of the alignment that the ranges before them had, which differ in one thing. */
+static void similar_requests_are_told_apart(void** state)
+{
+    (void)state;
+    static const VkDeviceSize alignments[] = {256, 1};
+    for (uint32_t i = 0; i < 2; ++i) {
+        struct messages messages = {0};
+        MaarRangeAllocator allocator = create(MAAR_PLACEMENT_STRATEGY_TLSF, 1 << 20, &messages);
+        MaarRangeAllocateInfo request = {.sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO,
+                                         .size = 100,
+                                         .alignment = alignments[i],
+                                         .userData = 7};
+        MaarRange range = VK_NULL_HANDLE;
+        VkDeviceSize offset = 0;
+        assert_int_equal(maarAllocateRange(allocator, &request, &range, NULL), VK_SUCCESS);
+        assert_int_equal(maarAllocateRange(allocator, &request, &range, NULL), VK_SUCCESS);
+        request.kind = 3;
+        assert_int_equal(maarAllocateRange(allocator, &request, &range, &offset), VK_SUCCESS);
+        MaarRangeInfo info = {.sType = MAAR_STRUCTURE_TYPE_RANGE_INFO};
+        assert_int_equal(maarGetRangeInfo(allocator, range, &info), VK_SUCCESS);
+        assert_true(info.kind == 3 && info.userData == 7 && info.offset == offset);
+        request.kind = 0;
+        request.flags = 0x40000000;
+        assert_int_equal(maarAllocateRange(allocator, &request, &range, NULL),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        request.flags = 0;
+        request.alignment = 0;
+        assert_int_equal(maarAllocateRange(allocator, &request, &range, &offset), VK_SUCCESS);
+        request.alignment = 3;
+        assert_int_equal(maarAllocateRange(allocator, &request, &range, &offset), VK_SUCCESS);
+        assert_true(offset % 3 == 0);
+        request.alignment = 2;
+        assert_int_equal(maarAllocateRange(allocator, &request, &range, &offset), VK_SUCCESS);
+        assert_true(offset % 2 == 0);
         assert_null(maarCheckRangeAllocator(allocator));
         maarDestroyRangeAllocator(allocator);
     }
@@ -795,6 +835,7 @@ int main(void)
         cmocka_unit_test(freeing_takes_no_host_memory),
         cmocka_unit_test(warm_allocator_takes_no_host_memory),
         cmocka_unit_test(node_used_a_million_times_repeats_no_handle),
+        cmocka_unit_test(similar_requests_are_told_apart),
         cmocka_unit_test(resets_repeat_no_handle),
     };
     return cmocka_run_group_tests_name("range", tests, NULL, NULL);
