@@ -1,5 +1,5 @@
 /*
- * Command buffers: sim_command.c.
+ * Command buffers: sim_command.c, and what their commands use: sim_command_use.c.
  */
 #ifndef MAAR_SIM_COMMAND_H
 #define MAAR_SIM_COMMAND_H
@@ -25,5 +25,20 @@ void sim_command_check_submit(struct sim_device* device, enum sim_function funct
                               VkCommandBuffer buffer);
 /* Frees a command buffer that has left the table. Lock free. */
 void sim_command_release(struct sim_command_buffer* buffer);
+
+/* Stands for the bytes from an offset to the end. */
+#define SIM_ALL_BYTES UINT64_MAX
+
+/* Begins every command. Lock free, as for all functions below. */
+void sim_command(VkCommandBuffer commandBuffer, enum sim_function function);
+/* Records the ranges of a buffer, an image, or the texels of an image that a command uses: the
+ * tiles that hold them, or the whole mip tail. */
+void sim_command_use_buffer(VkCommandBuffer commandBuffer, enum sim_function function,
+                            VkBuffer buffer, VkDeviceSize at, VkDeviceSize size);
+void sim_command_use_image(VkCommandBuffer commandBuffer, enum sim_function function,
+                           VkImage image);
+void sim_command_use_texels(VkCommandBuffer commandBuffer, enum sim_function function,
+                            VkImage image, const VkImageSubresourceLayers* layers,
+                            const VkOffset3D* offset, const VkExtent3D* extent);
 
 #endif

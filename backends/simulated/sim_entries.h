@@ -35,6 +35,8 @@ extern const struct sim_entry sim_modifier_entries[];
 extern const struct sim_entry sim_sync_entries[];
 extern const struct sim_entry sim_queue_entries[];
 extern const struct sim_entry sim_command_entries[];
+extern const struct sim_entry sim_copy_entries[];
+extern const struct sim_entry sim_barrier_entries[];
 extern const struct sim_entry sim_other_entries[];
 
 const char* sim_function_name(enum sim_function function);
