@@ -72,6 +72,7 @@ struct sim_gpu {
     uint64_t next_address;
     uint32_t devices_made;
     uint32_t claims;
+    uint64_t order, order_state; /* see maarSimulatedSetOrder() */
     struct sim_file reused; /* has the descriptor that a failing import closed */
     uint32_t kept_count;
     uint32_t reported_count;

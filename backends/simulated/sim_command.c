@@ -5,9 +5,11 @@
 
 #include "backends/simulated/sim_check.h"
 #include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_record.h"
 
 void sim_command_release(struct sim_command_buffer* buffer)
 {
+    sim_recording_release(buffer->object.device, buffer->recording);
     maar_host_free(buffer->object.device->callbacks, buffer->uses);
     sim_object_release(&buffer->object);
 }
@@ -43,6 +45,7 @@ static struct sim_command_buffer* sim_pool_pop(struct sim_device* device, uint64
         }
         struct sim_command_buffer* buffer = (struct sim_command_buffer*)object;
         if (buffer->pool == pool) {
+            sim_record_empty(buffer, SIM_FN_vkDestroyCommandPool);
             sim_object_remove(object);
             return buffer;
         }
@@ -91,6 +94,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_reset_command_pool(VkDevice device,
             if (buffer->pool == SIM_HANDLE(commandPool)) {
                 buffer->state = SIM_COMMAND_INITIAL;
                 buffer->use_count = 0;
+                sim_record_empty(buffer, SIM_FN_vkResetCommandPool);
             }
         }
     }
@@ -115,6 +119,7 @@ static void sim_free_buffers(struct sim_device* d, uint32_t count, const VkComma
         struct sim_command_buffer* buffer = (struct sim_command_buffer*)(void*)buffers[i];
         if (buffer != NULL) {
             sim_lock_gpu(d->gpu);
+            sim_record_empty(buffer, SIM_FN_vkFreeCommandBuffers);
             sim_object_remove(&buffer->object);
             sim_unlock_gpu(d->gpu);
             sim_command_release(buffer);
@@ -145,6 +150,7 @@ sim_allocate_command_buffers(VkDevice device, const VkCommandBufferAllocateInfo*
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
         buffer->pool = SIM_HANDLE(pAllocateInfo->commandPool);
+        buffer->secondary = pAllocateInfo->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY;
         pCommandBuffers[i] = (VkCommandBuffer)(void*)buffer;
     }
     return VK_SUCCESS;
@@ -161,14 +167,28 @@ static VKAPI_ATTR void VKAPI_CALL sim_free_command_buffers(VkDevice device,
     sim_free_buffers(d, commandBufferCount, pCommandBuffers);
 }
 
-void sim_command_check_submit(struct sim_device* device, enum sim_function function,
-                              VkCommandBuffer buffer)
+struct sim_recording* sim_command_submit(struct sim_device* device, enum sim_function function,
+                                         VkCommandBuffer buffer)
 {
-    const struct sim_command_buffer* self = (const struct sim_command_buffer*)(void*)buffer;
+    struct sim_command_buffer* self = (struct sim_command_buffer*)(void*)buffer;
     if (self->state != SIM_COMMAND_EXECUTABLE) {
         sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
                     "a command buffer was not ended");
     }
+    if (self->recording == NULL) {
+        return NULL;
+    }
+    if (self->secondary || (self->once && self->submitted)) {
+        sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                    "a command buffer is %s",
+                    self->secondary ? "secondary" : "for one submission, and had been submitted");
+    }
+    if (!self->simultaneous && self->recording->references > 1 && !device->lost) {
+        sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_IN_USE,
+                    "a submission that has not been executed uses the command buffer");
+    }
+    self->submitted = true;
+    return sim_recording_share(self->recording);
 }
 
 /* Moves a command buffer to a new state, and checks its old state where the rules name one. */
@@ -188,6 +208,10 @@ static VkResult sim_command_move(VkCommandBuffer commandBuffer, enum sim_functio
     }
     self->state = to;
     self->use_count = must_record ? self->use_count : 0;
+    if (!must_record) {
+        self->records = (d->gpu->flags & MAAR_SIMULATED_EXECUTE_BIT) != 0;
+        sim_record_empty(self, function);
+    }
     sim_unlock_gpu(d->gpu);
     return VK_SUCCESS;
 }
@@ -195,14 +219,23 @@ static VkResult sim_command_move(VkCommandBuffer commandBuffer, enum sim_functio
 static VKAPI_ATTR VkResult VKAPI_CALL
 sim_begin_command_buffer(VkCommandBuffer commandBuffer, const VkCommandBufferBeginInfo* pBeginInfo)
 {
-    (void)pBeginInfo;
-    return sim_command_move(commandBuffer, SIM_FN_vkBeginCommandBuffer, false,
-                            SIM_COMMAND_RECORDING);
+    struct sim_command_buffer* self = (struct sim_command_buffer*)(void*)commandBuffer;
+    const VkResult result =
+        sim_command_move(commandBuffer, SIM_FN_vkBeginCommandBuffer, false, SIM_COMMAND_RECORDING);
+    if (result == VK_SUCCESS) {
+        self->once = (pBeginInfo->flags & VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT) != 0;
+        self->simultaneous =
+            (pBeginInfo->flags & VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT) != 0;
+    }
+    return result;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL sim_end_command_buffer(VkCommandBuffer commandBuffer)
 {
-    return sim_command_move(commandBuffer, SIM_FN_vkEndCommandBuffer, true, SIM_COMMAND_EXECUTABLE);
+    const struct sim_command_buffer* self = (const struct sim_command_buffer*)(void*)commandBuffer;
+    const VkResult result =
+        sim_command_move(commandBuffer, SIM_FN_vkEndCommandBuffer, true, SIM_COMMAND_EXECUTABLE);
+    return result == VK_SUCCESS && self->record_failed ? VK_ERROR_OUT_OF_HOST_MEMORY : result;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL sim_reset_command_buffer(VkCommandBuffer commandBuffer,
@@ -213,8 +246,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_reset_command_buffer(VkCommandBuffer c
     struct sim_device* d = self->object.device;
     const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkResetCommandBuffer);
     if (result == VK_SUCCESS) {
+        sim_lock_gpu(d->gpu);
         self->state = SIM_COMMAND_INITIAL;
         self->use_count = 0;
+        sim_record_empty(self, SIM_FN_vkResetCommandBuffer);
+        sim_unlock_gpu(d->gpu);
     }
     return result;
 }

@@ -61,7 +61,13 @@ static void sim_command_keep(struct sim_command_buffer* self, const struct sim_u
     self->uses[self->use_count++] = *use;
 }
 
-/* Begins every command. */
+void sim_command_take_uses(struct sim_command_buffer* self, const struct sim_command_buffer* from)
+{
+    for (uint32_t i = 0; i < from->use_count; i++) {
+        sim_command_keep(self, &from->uses[i]);
+    }
+}
+
 void sim_command(VkCommandBuffer commandBuffer, enum sim_function function)
 {
     struct sim_command_buffer* self = (struct sim_command_buffer*)(void*)commandBuffer;

@@ -26,6 +26,15 @@ void VKAPI_CALL maarSimulatedSetFlags(VkPhysicalDevice physicalDevice, MaarSimul
     sim_unlock_gpu(gpu);
 }
 
+void VKAPI_CALL maarSimulatedSetOrder(VkPhysicalDevice physicalDevice, uint64_t order)
+{
+    struct sim_gpu* gpu = SIM_GPU(physicalDevice);
+    sim_lock_gpu(gpu);
+    gpu->order = order;
+    gpu->order_state = order;
+    sim_unlock_gpu(gpu);
+}
+
 uint32_t VKAPI_CALL maarSimulatedExecuteSubmissions(VkPhysicalDevice physicalDevice, uint32_t count)
 {
     struct sim_gpu* gpu = SIM_GPU(physicalDevice);

@@ -116,9 +116,13 @@ enum sim_function_traits {
     X(vkCmdFillBuffer, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                             \
     X(vkCmdUpdateBuffer, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                           \
     X(vkCmdCopyBuffer, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                             \
+    X(vkCmdCopyBuffer2, 3, SIM_EXT_NONE, 0, VK_SUCCESS)                                            \
     X(vkCmdCopyImage, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                              \
+    X(vkCmdCopyImage2, 3, SIM_EXT_NONE, 0, VK_SUCCESS)                                             \
     X(vkCmdCopyBufferToImage, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                      \
+    X(vkCmdCopyBufferToImage2, 3, SIM_EXT_NONE, 0, VK_SUCCESS)                                     \
     X(vkCmdCopyImageToBuffer, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                      \
+    X(vkCmdCopyImageToBuffer2, 3, SIM_EXT_NONE, 0, VK_SUCCESS)                                     \
     X(vkCmdClearColorImage, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                        \
     X(vkCmdClearDepthStencilImage, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                 \
     X(vkCmdPipelineBarrier, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                        \
@@ -127,6 +131,7 @@ enum sim_function_traits {
     X(vkCmdBindDescriptorSets, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                     \
     X(vkCmdPushConstants, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                          \
     X(vkCmdDispatch, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                               \
+    X(vkCmdExecuteCommands, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                        \
     X(vkCmdResetQueryPool, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                         \
     X(vkCmdWriteTimestamp, 0, SIM_EXT_NONE, 0, VK_SUCCESS)                                         \
     X(vkCreateBufferView, 0, SIM_EXT_NONE, SIM_CAN_FAIL, VK_ERROR_OUT_OF_HOST_MEMORY)              \

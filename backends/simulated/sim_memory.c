@@ -196,6 +196,7 @@ static void sim_memory_describe(struct sim_memory* memory, const VkMemoryAllocat
     memory->address = gpu->next_address;
     gpu->next_address += maar_align_up(memory->size, (VkDeviceSize)1 << 20) + ((uint64_t)1 << 20);
     memory->bytes = host_pointer;
+    memory->host_writes = memory->share.import_type != 0 || memory->share.export_types != 0;
     memory->object.device->memory_count++;
     sim_memory_count_share(memory);
     counters->heapLive[memory->heap] += memory->share.import_type != 0 ? 0 : memory->size;
@@ -271,6 +272,9 @@ void sim_memory_release(struct sim_memory* memory)
     if (memory->pages != NULL) {
         sim_pages_unmap(memory->pages, memory->pages_size);
     }
+    if (memory->states != NULL) {
+        sim_pages_unmap(memory->states, (size_t)memory->size);
+    }
     maar_host_free(memory->object.device->callbacks, memory->binds);
     sim_object_release(&memory->object);
 }
@@ -296,9 +300,10 @@ static VKAPI_ATTR void VKAPI_CALL sim_free_memory(VkDevice device, VkDeviceMemor
     }
 }
 
-/* Provides host pages for the bytes of a memory. */
-static bool sim_memory_back(struct sim_memory* memory, VkDeviceSize alignment)
+bool sim_memory_back(struct sim_memory* memory)
 {
+    const MaarSimulatedLimits* limits = &memory->object.device->gpu->profile.limits;
+    VkDeviceSize alignment = sim_or(limits->minMemoryMapAlignment, 1);
     if (memory->bytes != NULL) {
         return true;
     }
@@ -363,7 +368,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_map_memory(VkDevice device, VkDeviceMe
     if (result != VK_SUCCESS) {
         return result;
     }
-    const VkDeviceSize alignment = sim_or(d->gpu->profile.limits.minMemoryMapAlignment, 1);
     result = VK_ERROR_MEMORY_MAP_FAILED;
     sim_lock_gpu(d->gpu);
     struct sim_memory* m =
@@ -373,8 +377,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_map_memory(VkDevice device, VkDeviceMe
         m = sim_object_peek(d, SIM_HANDLE(memory), SIM_KIND_MEMORY);
     }
     if (m != NULL) {
-        if (sim_check_map(m, offset, &size) && sim_memory_back(m, alignment)) {
+        if (sim_check_map(m, offset, &size) && sim_memory_back(m)) {
             m->mapped = true;
+            m->host_writes = true;
             m->map_offset = offset;
             m->map_size = size;
             d->gpu->counters.mappedCount++;

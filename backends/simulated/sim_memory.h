@@ -26,6 +26,8 @@ struct sim_memory {
     uint8_t* bytes;     /* NULL until first mapped */
     void* pages;        /* the mapped pages that hold `bytes` */
     size_t pages_size;
+    uint8_t* states;  /* which bytes have been written; NULL until a command reads or writes */
+    bool host_writes; /* it has been mapped or imported, so the host may write it */
     bool mapped;
     VkDeviceSize map_offset, map_size;
     struct sim_bind* binds; /* by offset */
@@ -33,6 +35,9 @@ struct sim_memory {
     VkDeviceSize longest_bind; /* no bind is longer; only grows while a bind exists */
 };
 
+/* Provides host pages for the bytes of a memory. Returns false where the host has none. Lock held.
+ */
+bool sim_memory_back(struct sim_memory* memory);
 /* Frees a memory that has left the table, and all that it owns. Lock free. */
 void sim_memory_release(struct sim_memory* memory);
 /* Subtracts a memory from the heaps' totals. Lock held. */

@@ -7,6 +7,7 @@
  * joined, so that each run can be traced to one bind.
  */
 #include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_forget.h"
 #include "backends/simulated/sim_format.h"
 #include "backends/simulated/sim_memory.h"
 #include "backends/simulated/sim_resource.h"
@@ -18,8 +19,7 @@ enum { SIM_FIRST_RUNS = 8, SIM_RUN_ROOM = 2 };
 
 static const enum sim_function sim_binding = SIM_FN_vkQueueBindSparse;
 
-/* Returns the index of the first run that ends after a place. */
-static uint32_t sim_run_after(const struct sim_sparse* pages, VkDeviceSize at)
+uint32_t sim_pages_after(const struct sim_sparse* pages, VkDeviceSize at)
 {
     uint32_t low = 0;
     uint32_t high = pages->run_count;
@@ -84,7 +84,7 @@ static void sim_pages_clear(struct sim_resource* resource, VkDeviceSize at, VkDe
 {
     struct sim_sparse* pages = &resource->pages;
     const VkDeviceSize end = at + size;
-    const uint32_t first = sim_run_after(pages, at);
+    const uint32_t first = sim_pages_after(pages, at);
     uint32_t gone = first;
     struct sim_run left = {0};
     struct sim_run right = {0};
@@ -163,7 +163,7 @@ static bool sim_piece_reserve(struct sim_device* device, const struct sim_piece*
             return true;
         }
         const struct sim_sparse* pages = &resource->pages;
-        const uint32_t first = sim_run_after(pages, piece->at);
+        const uint32_t first = sim_pages_after(pages, piece->at);
         const uint64_t split = first < pages->run_count ? pages->runs[first].memory : 0;
         bool good = true;
         if (pages->run_capacity - pages->run_count < SIM_RUN_ROOM) {
@@ -212,6 +212,7 @@ bool sim_pages_execute(struct sim_device* device, struct sim_piece* pieces, size
     if (count > 1) {
         qsort(pieces, count, sizeof(*pieces), sim_piece_order);
     }
+    sim_forget_batch(device, pieces, count);
     for (size_t i = 0; i < count; i++) {
         const struct sim_piece* piece = &pieces[i];
         if (!sim_piece_reserve(device, piece)) {
@@ -234,7 +235,7 @@ bool sim_pages_execute(struct sim_device* device, struct sim_piece* pieces, size
                 .memory = piece->memory,
                 .offset = piece->offset,
             };
-            sim_run_put(resource, sim_run_after(&resource->pages, piece->at), &run);
+            sim_run_put(resource, sim_pages_after(&resource->pages, piece->at), &run);
             sim_count_bound(resource, piece->size, true);
         }
     }
@@ -577,7 +578,7 @@ size_t sim_pages_collect(struct sim_device* device, const VkBindSparseInfo* info
 bool sim_pages_have(const struct sim_resource* resource, VkDeviceSize first, VkDeviceSize end)
 {
     const struct sim_sparse* pages = &resource->pages;
-    const uint32_t run = sim_run_after(pages, first);
+    const uint32_t run = sim_pages_after(pages, first);
     return run < pages->run_count && pages->runs[run].at < end;
 }
 
@@ -585,7 +586,7 @@ bool sim_pages_lie_in(const struct sim_resource* resource, VkDeviceSize at, VkDe
                       uint64_t memory)
 {
     const struct sim_sparse* pages = &resource->pages;
-    for (uint32_t i = sim_run_after(pages, at); i < pages->run_count; i++) {
+    for (uint32_t i = sim_pages_after(pages, at); i < pages->run_count; i++) {
         if (pages->runs[i].at >= at && pages->runs[i].at - at >= size) {
             break;
         }
@@ -609,7 +610,7 @@ void sim_pages_check_use(const struct sim_resource* resource, enum sim_function 
     }
     const struct sim_tail* metadata = &pages->metadata;
     VkDeviceSize bound = 0;
-    for (uint32_t i = sim_run_after(pages, metadata->at);
+    for (uint32_t i = sim_pages_after(pages, metadata->at);
          metadata->size != 0 && i < pages->run_count; i++) {
         bound += pages->runs[i].size;
     }

@@ -72,13 +72,24 @@ static void sim_fill_semaphores(struct sim_submission* submission, const struct 
                     timeline != NULL ? timeline->signalSemaphoreValueCount : 0);
 }
 
-static uint32_t sim_use_count(VkCommandBuffer buffer)
+/* Adds the room that a command buffer needs in a submission. */
+static void sim_count_commands(VkCommandBuffer buffer, struct sim_submission_size* size)
 {
-    return ((const struct sim_command_buffer*)(const void*)buffer)->use_count;
+    const struct sim_command_buffer* from = (const struct sim_command_buffer*)(const void*)buffer;
+    size->uses += from->use_count;
+    size->recordings += from->recording != NULL ? 1 : 0;
 }
 
-static void sim_add_uses(struct sim_submission* submission, VkCommandBuffer buffer)
+/* Checks a command buffer, and adds its commands and what they use. */
+static void sim_add_commands(struct sim_submission* submission, VkCommandBuffer buffer)
 {
+    struct sim_device* device = submission->queue->device;
+    sim_lock_gpu(device->gpu);
+    struct sim_recording* recording = sim_command_submit(device, submission->function, buffer);
+    sim_unlock_gpu(device->gpu);
+    if (recording != NULL) {
+        submission->recordings[submission->recording_count++] = recording;
+    }
     const struct sim_command_buffer* from = (const struct sim_command_buffer*)(void*)buffer;
     if (from->use_count != 0) {
         memcpy(submission->uses + submission->use_count, from->uses,
@@ -125,14 +136,11 @@ static struct sim_submission* sim_make_submit(struct sim_queue* queue, const VkS
     struct sim_submission_size size = {.waits = submit->waitSemaphoreCount,
                                        .signals = submit->signalSemaphoreCount};
     for (uint32_t c = 0; c < submit->commandBufferCount; c++) {
-        size.uses += sim_use_count(submit->pCommandBuffers[c]);
+        sim_count_commands(submit->pCommandBuffers[c], &size);
     }
     struct sim_submission* submission = sim_submission_create(queue, SIM_FN_vkQueueSubmit, &size);
     for (uint32_t c = 0; submission != NULL && c < submit->commandBufferCount; c++) {
-        sim_lock_gpu(queue->device->gpu);
-        sim_command_check_submit(queue->device, SIM_FN_vkQueueSubmit, submit->pCommandBuffers[c]);
-        sim_unlock_gpu(queue->device->gpu);
-        sim_add_uses(submission, submit->pCommandBuffers[c]);
+        sim_add_commands(submission, submit->pCommandBuffers[c]);
     }
     if (submission != NULL) {
         sim_fill_semaphores(submission, &(struct sim_semaphores){
@@ -181,15 +189,11 @@ static struct sim_submission* sim_make_submit2(struct sim_queue* queue, const Vk
     struct sim_submission_size size = {.waits = submit->waitSemaphoreInfoCount,
                                        .signals = submit->signalSemaphoreInfoCount};
     for (uint32_t c = 0; c < submit->commandBufferInfoCount; c++) {
-        size.uses += sim_use_count(submit->pCommandBufferInfos[c].commandBuffer);
+        sim_count_commands(submit->pCommandBufferInfos[c].commandBuffer, &size);
     }
     struct sim_submission* submission = sim_submission_create(queue, SIM_FN_vkQueueSubmit2, &size);
     for (uint32_t c = 0; submission != NULL && c < submit->commandBufferInfoCount; c++) {
-        const VkCommandBuffer buffer = submit->pCommandBufferInfos[c].commandBuffer;
-        sim_lock_gpu(queue->device->gpu);
-        sim_command_check_submit(queue->device, SIM_FN_vkQueueSubmit2, buffer);
-        sim_unlock_gpu(queue->device->gpu);
-        sim_add_uses(submission, buffer);
+        sim_add_commands(submission, submit->pCommandBufferInfos[c].commandBuffer);
     }
     if (submission != NULL) {
         submission->wait_count = submit->waitSemaphoreInfoCount;
@@ -293,6 +297,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_queue_wait_idle(VkQueue queue)
     if (result == VK_SUCCESS) {
         sim_lock_gpu(d->gpu);
         sim_submissions_run(d, UINT32_MAX);
+        sim_submissions_wait_idle(d, (const struct sim_queue*)(const void*)queue);
         sim_unlock_gpu(d->gpu);
         sim_queue_end(queue);
     }
@@ -306,6 +311,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_device_wait_idle(VkDevice device)
     if (result == VK_SUCCESS) {
         sim_lock_gpu(d->gpu);
         sim_submissions_run(d, UINT32_MAX);
+        sim_submissions_wait_idle(d, NULL);
         sim_unlock_gpu(d->gpu);
     }
     return result;

@@ -5,6 +5,7 @@
 
 #include "backends/simulated/sim_check.h"
 #include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_forget.h"
 #include "backends/simulated/sim_format.h"
 #include "backends/simulated/sim_memory.h"
 #include "backends/simulated/sim_submission.h"
@@ -196,6 +197,7 @@ static void sim_destroy_resource(VkDevice device, enum sim_function function, ui
     struct sim_resource* resource = sim_object_retire(d, function, handle, kind, callbacks);
     if (resource != NULL) {
         sim_submissions_check_resource(resource, function);
+        sim_forget_resource(resource);
         sim_bind_forget(resource);
         sim_pages_forget(resource);
         d->sparse_bytes -= resource->sparse ? resource->requirements[0].size : 0;
@@ -276,9 +278,8 @@ sim_get_memory_capture_address(VkDevice device, const VkDeviceMemoryOpaqueCaptur
     return address;
 }
 
-/* Finds the layout of a linear image's plane. Planes that are bound together follow one another. */
-static VkSubresourceLayout sim_plane_layout(const struct sim_resource* resource,
-                                            const struct sim_format* format, uint32_t index)
+VkSubresourceLayout sim_linear_layout(const struct sim_resource* resource,
+                                      const struct sim_format* format, uint32_t index)
 {
     VkSubresourceLayout layout = {0};
     for (uint32_t i = 0; i <= index; i++) {
@@ -316,7 +317,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_get_subresource_layout(VkDevice device, Vk
         sim_violate(d->gpu, SIM_FN_vkGetImageSubresourceLayout, MAAR_SIMULATED_VIOLATION_ARGUMENT,
                     "the image is not linear, or does not have this level, layer or plane");
     } else if (resource != NULL) {
-        *pLayout = sim_plane_layout(resource, &format, plane);
+        *pLayout = sim_linear_layout(resource, &format, plane);
         pLayout->offset += pLayout->arrayPitch * pSubresource->arrayLayer;
     }
     sim_unlock_gpu(d->gpu);

@@ -36,6 +36,12 @@ struct sim_resource {
     VkDeviceSize row_pitch;                         /* of a linear image's first plane */
 };
 
+struct sim_format;
+
+/* Returns the layout of a linear image's plane, for its first layer. Planes that are bound together
+ * follow one another. */
+VkSubresourceLayout sim_linear_layout(const struct sim_resource* resource,
+                                      const struct sim_format* format, uint32_t index);
 /* Fills in the requirements of a buffer that is being created. */
 void sim_requirements_of_buffer(const struct sim_gpu* gpu, const VkBufferCreateInfo* info,
                                 struct sim_requirements* requirements);

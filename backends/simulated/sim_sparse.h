@@ -87,6 +87,8 @@ bool sim_pages_execute(struct sim_device* device, struct sim_piece* pieces, size
 void sim_pages_forget(struct sim_resource* resource);
 /* Unbinds all pages that lie in a memory that is being freed. Lock held. */
 void sim_pages_memory_freed(struct sim_memory* memory);
+/* Returns the index of the first run that ends after a place. Lock held. */
+uint32_t sim_pages_after(const struct sim_sparse* pages, VkDeviceSize at);
 /* Returns whether any byte of [first, end) is bound. Lock held. */
 bool sim_pages_have(const struct sim_resource* resource, VkDeviceSize first, VkDeviceSize end);
 /* Returns whether any byte of [at, at + size) is bound to a given memory. Lock held. */

@@ -3,13 +3,15 @@
  *
  * Normally each submission is executed before the call returns, even if its semaphores have not
  * been signalled. A test can hold submissions, which the driver then keeps in order and executes
- * later, each after its semaphores have been signalled. Commands of one queue are executed one
- * after another. Binds are executed as early as the rules allow, the newest first, since only
+ * later, each after its semaphores have been signalled. A driver that executes commands keeps them
+ * until then too. Commands of one queue are executed one after another. Binds are executed as early
+ * as the rules allow, the newest first, or in the order that a test has chosen, since only
  * semaphores order them. This exposes a program that has left out a semaphore.
  */
 #include "backends/simulated/sim_submission.h"
 
 #include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_execute.h"
 #include "backends/simulated/sim_memory.h"
 #include "backends/simulated/sim_resource.h"
 #include "backends/simulated/sim_sync.h"
@@ -33,6 +35,7 @@ struct sim_submission* sim_submission_create(struct sim_queue* queue, enum sim_f
     const size_t signals = sim_take(&used, size->signals, sizeof(struct sim_point));
     const size_t uses = sim_take(&used, size->uses, sizeof(struct sim_use));
     const size_t pieces = sim_take(&used, size->pieces, sizeof(struct sim_piece));
+    const size_t recordings = sim_take(&used, size->recordings, sizeof(struct sim_recording*));
     char* bytes = maar_host_calloc(queue->device->callbacks, 1, used);
     if (bytes == NULL) {
         return NULL;
@@ -44,6 +47,7 @@ struct sim_submission* sim_submission_create(struct sim_queue* queue, enum sim_f
     submission->signals = (struct sim_point*)(void*)(bytes + signals);
     submission->uses = (struct sim_use*)(void*)(bytes + uses);
     submission->pieces = (struct sim_piece*)(void*)(bytes + pieces);
+    submission->recordings = (struct sim_recording**)(void*)(bytes + recordings);
     return submission;
 }
 
@@ -51,6 +55,9 @@ void sim_submissions_free(struct sim_device* device, struct sim_submission* list
 {
     while (list != NULL) {
         struct sim_submission* next = list->next;
+        for (uint32_t i = 0; i < list->recording_count; i++) {
+            sim_recording_release(device, list->recordings[i]);
+        }
         maar_host_free(device->callbacks, list);
         list = next;
     }
@@ -144,6 +151,11 @@ static bool sim_submission_execute(struct sim_submission* submission)
             return false;
         }
     }
+    for (uint32_t i = 0; i < submission->recording_count; i++) {
+        if (!sim_execute(device, submission->recordings[i])) {
+            return false;
+        }
+    }
     for (uint32_t i = 0; i < submission->signal_count; i++) {
         sim_signal_semaphore_to(device, submission->function,
                                 (VkSemaphore)submission->signals[i].semaphore,
@@ -175,11 +187,51 @@ static bool sim_submission_may_begin(const struct sim_device* device,
     return true;
 }
 
-/* Returns the next submission to execute: the newest bind, or else the oldest of the others. */
+static bool sim_device_executes(const struct sim_device* device)
+{
+    return (device->gpu->flags & MAAR_SIMULATED_EXECUTE_BIT) != 0;
+}
+
+/* Returns a number below `bound`, of the random order. */
+static uint32_t sim_order_below(struct sim_gpu* gpu, uint32_t bound)
+{
+    gpu->order_state += 0x9E3779B97F4A7C15u;
+    uint64_t mixed = gpu->order_state;
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
+    return (uint32_t)((mixed ^ mixed >> 31) % bound);
+}
+
+/* Returns one of the submissions that may begin, by the order that the test has chosen. */
+static struct sim_submission* sim_submission_choose(const struct sim_device* device)
+{
+    struct sim_gpu* gpu = device->gpu;
+    struct sim_submission* chosen = NULL;
+    uint32_t count = 0;
+    for (struct sim_submission* s = device->pending; s != NULL; s = s->next) {
+        if (!sim_submission_may_begin(device, s)) {
+            continue;
+        }
+        count++;
+        if (gpu->order == MAAR_SIMULATED_ORDER_OLDEST_FIRST) {
+            return s;
+        }
+        if (gpu->order == MAAR_SIMULATED_ORDER_NEWEST_FIRST || sim_order_below(gpu, count) == 0) {
+            chosen = s;
+        }
+    }
+    return chosen;
+}
+
+/* Returns the next submission to execute. Unless the driver executes commands, it is the newest
+ * bind, or else the oldest of the others. */
 static struct sim_submission* sim_submission_next(const struct sim_device* device)
 {
     struct sim_submission* bind = NULL;
     struct sim_submission* work = NULL;
+    if (sim_device_executes(device)) {
+        return sim_submission_choose(device);
+    }
     for (struct sim_submission* s = device->pending; s != NULL; s = s->next) {
         if (sim_submission_may_begin(device, s)) {
             if (sim_is_binding(s)) {
@@ -218,17 +270,20 @@ uint32_t sim_submissions_run(struct sim_device* device, uint32_t most)
         device->lost = !sim_submission_execute(next) || device->lost;
         executed++;
         sim_unlock_gpu(device->gpu);
-        maar_host_free(device->callbacks, next);
+        sim_submissions_free(device, next);
         sim_lock_gpu(device->gpu);
     }
     device->running = false;
+    if (sim_device_executes(device)) {
+        sim_condition_wake_all(&device->gpu->progress);
+    }
     return executed;
 }
 
 VkResult sim_submissions_enqueue(struct sim_device* device, struct sim_submission* list)
 {
     const bool held = (device->gpu->flags & MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT) != 0;
-    if (held || device->pending != NULL) {
+    if (held || device->pending != NULL || sim_device_executes(device)) {
         struct sim_submission** link = &device->pending;
         while (*link != NULL) {
             link = &(*link)->next;
@@ -252,6 +307,33 @@ VkResult sim_submissions_enqueue(struct sim_device* device, struct sim_submissio
     sim_submissions_free(device, list);
     sim_lock_gpu(device->gpu);
     return good ? VK_SUCCESS : VK_ERROR_DEVICE_LOST;
+}
+
+void sim_submissions_poll(struct sim_device* device)
+{
+    if (device->pending != NULL && sim_device_executes(device) &&
+        (device->gpu->flags & MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT) == 0) {
+        sim_submissions_run(device, UINT32_MAX);
+    }
+}
+
+/* The interval at which a waiting thread polls semaphores that another process may signal. */
+static const uint64_t sim_idle_poll_ns = 1000000;
+
+void sim_submissions_wait_idle(struct sim_device* device, const struct sim_queue* queue)
+{
+    while (sim_device_executes(device) && !device->lost) {
+        bool busy = device->running;
+        for (const struct sim_submission* s = device->pending; s != NULL && !busy; s = s->next) {
+            busy = queue == NULL || s->queue == queue;
+        }
+        if (!busy) {
+            return;
+        }
+        sim_condition_wait(&device->gpu->progress, &device->gpu->lock,
+                           sim_time_ns() + sim_idle_poll_ns);
+        sim_submissions_run(device, UINT32_MAX);
+    }
 }
 
 void sim_submissions_check_resource(struct sim_resource* resource, enum sim_function function)

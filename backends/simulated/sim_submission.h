@@ -6,6 +6,8 @@
 
 #include "backends/simulated/sim_sparse.h"
 
+struct sim_recording;
+
 /* The range of a resource that a command uses; the whole range for an image. */
 struct sim_use {
     uint64_t resource;
@@ -24,15 +26,18 @@ struct sim_submission {
     enum sim_function function;
     uint64_t sequence;
     uint64_t fence; /* or 0 */
-    uint32_t wait_count, signal_count, use_count;
+    uint32_t wait_count, signal_count, use_count, recording_count;
     size_t piece_count;
     struct sim_point *waits, *signals;
     struct sim_use* uses;
     struct sim_piece* pieces;
+    struct sim_recording** recordings; /* a reference of each */
 };
 
+struct sim_recording;
+
 struct sim_submission_size {
-    size_t waits, signals, uses, pieces;
+    size_t waits, signals, uses, pieces, recordings;
 };
 
 /* Creates an empty submission with room for the given counts; NULL without host memory. Lock
@@ -46,6 +51,12 @@ VkResult sim_submissions_enqueue(struct sim_device* device, struct sim_submissio
 /* Executes at most `most` of the held submissions that may begin. Returns the number that it
  * executed. Lock held before and after, free in between. */
 uint32_t sim_submissions_run(struct sim_device* device, uint32_t most);
+/* Executes what may begin, in a call that asks whether something has ended; nothing unless the
+ * driver executes commands. Lock held before and after, free in between. */
+void sim_submissions_poll(struct sim_device* device);
+/* Waits until a queue, or with NULL every queue of a device, has nothing left to execute. Returns
+ * at once unless the driver executes commands. Lock held before and after, free in between. */
+void sim_submissions_wait_idle(struct sim_device* device, const struct sim_queue* queue);
 /* Records a violation when a held submission uses a resource, or a memory, that is being destroyed.
  * Lock held. */
 void sim_submissions_check_resource(struct sim_resource* resource, enum sim_function function);

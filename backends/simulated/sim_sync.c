@@ -93,6 +93,11 @@ void sim_signal_semaphore_to(struct sim_device* device, enum sim_function functi
         sim_object_get(device, function, SIM_HANDLE(semaphore), SIM_KIND_SEMAPHORE);
     if (signal == NULL || !signal->timeline) {
         if (signal != NULL) {
+            if ((device->gpu->flags & MAAR_SIMULATED_EXECUTE_BIT) != 0 &&
+                sim_signal_value(signal) != 0) {
+                sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_SEMAPHORE,
+                            "a binary semaphore is signalled twice without a wait between");
+            }
             sim_signal_set(signal, 1);
         }
         return;
@@ -118,6 +123,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_get_semaphore_value(VkDevice device,
         return result;
     }
     sim_lock_gpu(d->gpu);
+    sim_submissions_poll(d);
     const struct sim_signal* signal =
         sim_timeline_get(d, SIM_FN_vkGetSemaphoreCounterValue, semaphore);
     if (signal != NULL) {
@@ -290,6 +296,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_get_fence_status(VkDevice device, VkFe
         return result;
     }
     sim_lock_gpu(d->gpu);
+    sim_submissions_poll(d);
     const struct sim_signal* signal =
         sim_object_get(d, SIM_FN_vkGetFenceStatus, SIM_HANDLE(fence), SIM_KIND_FENCE);
     const bool signalled = signal != NULL && signal->value != 0;

@@ -2,12 +2,13 @@
  * maar/simulated.h: a Vulkan driver made from a profile, for tests and tools.
  *
  * A program reaches the driver through maarSimulatedGetInstanceProcAddr(), like any driver. The
- * driver answers with the profile's heaps, memory types, limits and requirements. It executes
- * sparse binds only: submissions signal their fences and semaphores at once, unless a flag holds
- * them. It enforces the limits that real drivers leave to the program, and records every breach of
- * Vulkan's rules that it sees. On request it shares memory and semaphores with other devices and
- * processes, and fails any call. The driver is a library of its own (maar::simulated). Maar works
- * without it.
+ * driver answers with the profile's heaps, memory types, limits and requirements. Unless a flag
+ * asks for more, it executes sparse binds only, and submissions signal their fences and semaphores
+ * at once. With MAAR_SIMULATED_EXECUTE_BIT it executes copies, fills and clears on real bytes, in
+ * the order that queues and semaphores allow. It enforces the limits that real drivers leave to the
+ * program, and records every breach of Vulkan's rules that it sees. On request it shares memory and
+ * semaphores with other devices and processes, and fails any call. The driver is a library of its
+ * own (maar::simulated). Maar works without it.
  */
 #ifndef MAAR_SIMULATED_H
 #define MAAR_SIMULATED_H
@@ -311,6 +312,19 @@ typedef enum MaarSimulatedFlagBits {
     /** An import of an opaque descriptor with another memory type than the exporter's answers
      * VK_ERROR_OUT_OF_DEVICE_MEMORY, as NVIDIA's driver was observed to do, and records nothing. */
     MAAR_SIMULATED_NO_MEMORY_FOR_WRONG_TYPE_BIT = 0x40,
+    /** Commands are executed on real bytes: fills, updates, copies, clears and barriers, in primary
+     * and secondary command buffers that are recorded while the flag is set. Submissions then wait
+     * for their semaphores, also for signals that are submitted later. Dispatches do nothing. */
+    MAAR_SIMULATED_EXECUTE_BIT = 0x80,
+    /** With MAAR_SIMULATED_EXECUTE_BIT: a command that reads bytes which no command has written, or
+     * which the device need not return because no memory is bound, is a violation. Vulkan allows
+     * such reads. Memory that has been mapped, imported or made for export counts as written. */
+    MAAR_SIMULATED_CHECK_CONTENTS_BIT = 0x100,
+    /** With MAAR_SIMULATED_EXECUTE_BIT: bytes that a destroyed resource had, or that a sparse
+     * resource gave up, count as never written, unless another sparse resource has them when the
+     * batch ends. Vulkan keeps their contents in the memory; a program that relies on them must not
+     * set the flag. */
+    MAAR_SIMULATED_FORGET_UNBOUND_BIT = 0x200,
     /** Reserves the enumeration's size. */
     MAAR_SIMULATED_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarSimulatedFlagBits;
@@ -364,8 +378,10 @@ typedef enum MaarSimulatedViolation {
     /** A handle type that was not asked for or is not offered, an import of another size, memory
      * type or device, or a file descriptor that had been given away and was closed. */
     MAAR_SIMULATED_VIOLATION_SHARING = 20,
+    /** A command read bytes that nothing had written: MAAR_SIMULATED_CHECK_CONTENTS_BIT. */
+    MAAR_SIMULATED_VIOLATION_CONTENTS = 21,
     /** How many kinds there are. */
-    MAAR_SIMULATED_VIOLATION_COUNT = 21,
+    MAAR_SIMULATED_VIOLATION_COUNT = 22,
     /** Reserves the enumeration's size. */
     MAAR_SIMULATED_VIOLATION_MAX_ENUM = 0x7FFFFFFF
 } MaarSimulatedViolation;
@@ -515,6 +531,13 @@ typedef struct MaarSimulatedCounters {
     uint64_t importedLive;
     /** bytes of imported VkDeviceMemory alive, by heap; not part of heapLive */
     VkDeviceSize heapImported[VK_MAX_MEMORY_HEAPS];
+    /** commands that were executed: MAAR_SIMULATED_EXECUTE_BIT */
+    uint64_t executedCommandCount;
+    /** legal but worth knowing: bytes that executed commands read and that nothing had written */
+    VkDeviceSize unwrittenReadBytes;
+    /** legal but worth knowing: bytes that executed commands read where no memory was bound, on a
+     * device without residencyNonResidentStrict */
+    VkDeviceSize unboundReadBytes;
 } MaarSimulatedCounters;
 
 /** The answers about dedicated allocations in the memory requirements of new resources. */
@@ -611,6 +634,24 @@ MAAR_API VkResult VKAPI_CALL maarSimulatedEnumeratePages(VkDevice device, VkObje
  */
 MAAR_API uint32_t VKAPI_CALL maarSimulatedExecuteSubmissions(VkPhysicalDevice physicalDevice,
                                                              uint32_t count);
+
+/** The oldest submission that may begin is executed first. */
+#define MAAR_SIMULATED_ORDER_OLDEST_FIRST 0
+/** The newest submission that may begin is executed first. */
+#define MAAR_SIMULATED_ORDER_NEWEST_FIRST UINT64_MAX
+
+/**
+ * Chooses the order in which submissions are executed under MAAR_SIMULATED_EXECUTE_BIT, where
+ * queues and semaphores leave a choice. A seed always gives the same order for the same calls from
+ * one thread.
+ *
+ * @param physicalDevice a physical device of this driver; not null
+ * @param order          MAAR_SIMULATED_ORDER_OLDEST_FIRST, which holds at first;
+ *                       MAAR_SIMULATED_ORDER_NEWEST_FIRST; or the seed of a random order
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API void VKAPI_CALL maarSimulatedSetOrder(VkPhysicalDevice physicalDevice, uint64_t order);
 
 /**
  * Replaces the callbacks of a device.

@@ -1,0 +1,167 @@
+/*
+ * Executes recorded commands, one after another, under the lock of the gpu. A command whose region
+ * lies outside its resource is a violation and changes nothing.
+ */
+#include "backends/simulated/sim_execute.h"
+
+#include "backends/simulated/sim_check.h"
+
+#include <string.h>
+
+enum { SIM_FILL_CHUNK = 512 };
+
+struct sim_resource* sim_execution_resource(struct sim_execution* e, uint64_t handle,
+                                            enum sim_kind kind)
+{
+    struct sim_resource* resource = sim_object_get(e->device, e->function, handle, kind);
+    for (uint32_t i = 0; resource != NULL && !resource->sparse && i < resource->plane_count; i++) {
+        if (sim_object_peek(e->device, resource->memory[i], SIM_KIND_MEMORY) == NULL) {
+            sim_violate(e->device->gpu, e->function, MAAR_SIMULATED_VIOLATION_UNBOUND,
+                        "the %s has no memory when the command is executed", sim_kind_name(kind));
+            return NULL;
+        }
+    }
+    return resource;
+}
+
+void sim_execution_outside(struct sim_execution* e, const char* what)
+{
+    sim_violate(e->device->gpu, e->function, MAAR_SIMULATED_VIOLATION_ARGUMENT,
+                "a region is not inside its %s", what);
+}
+
+bool sim_buffer_has(const struct sim_resource* buffer, VkDeviceSize at, VkDeviceSize size)
+{
+    return at <= buffer->size && size <= buffer->size - at;
+}
+
+static void sim_execute_fill(struct sim_execution* e, const struct sim_op_fill* op)
+{
+    const struct sim_resource* buffer = sim_execution_resource(e, op->buffer, SIM_KIND_BUFFER);
+    if (buffer == NULL) {
+        return;
+    }
+    const bool whole = op->size == VK_WHOLE_SIZE && op->at < buffer->size;
+    const VkDeviceSize size = whole ? (buffer->size - op->at) / 4 * 4 : op->size;
+    if (op->at % 4 != 0 || size % 4 != 0 || !sim_buffer_has(buffer, op->at, size)) {
+        sim_execution_outside(e, "buffer, in whole words");
+        return;
+    }
+    uint8_t chunk[SIM_FILL_CHUNK];
+    for (size_t i = 0; i < sizeof(chunk); i += sizeof(op->word)) {
+        memcpy(chunk + i, &op->word, sizeof(op->word));
+    }
+    for (VkDeviceSize done = 0; done < size;) {
+        const VkDeviceSize left = size - done;
+        const VkDeviceSize part = left < sizeof(chunk) ? left : sizeof(chunk);
+        sim_write_bytes(&(struct sim_place){buffer, 0, op->at + done}, chunk, part, &e->findings);
+        done += part;
+    }
+}
+
+static void sim_execute_update(struct sim_execution* e, const struct sim_op_update* op)
+{
+    const struct sim_resource* buffer = sim_execution_resource(e, op->buffer, SIM_KIND_BUFFER);
+    if (buffer == NULL) {
+        return;
+    }
+    if (!sim_buffer_has(buffer, op->at, op->size)) {
+        sim_execution_outside(e, "buffer");
+        return;
+    }
+    sim_write_bytes(&(struct sim_place){buffer, 0, op->at}, op->bytes, op->size, &e->findings);
+}
+
+static void sim_execute_copy_buffer(struct sim_execution* e, const struct sim_op_copy_buffer* op)
+{
+    const struct sim_resource* from = sim_execution_resource(e, op->from, SIM_KIND_BUFFER);
+    const struct sim_resource* to = sim_execution_resource(e, op->to, SIM_KIND_BUFFER);
+    for (uint32_t i = 0; from != NULL && to != NULL && i < op->count; i++) {
+        const VkBufferCopy* r = &op->regions[i];
+        if (!sim_buffer_has(from, r->srcOffset, r->size) ||
+            !sim_buffer_has(to, r->dstOffset, r->size)) {
+            sim_execution_outside(e, "buffer");
+            continue;
+        }
+        sim_copy_bytes(&(struct sim_place){to, 0, r->dstOffset},
+                       &(struct sim_place){from, 0, r->srcOffset}, r->size, &e->findings);
+    }
+}
+
+/* Executes what a barrier does to bytes: a transition from an undefined layout discards them. */
+static void sim_execute_barriers(struct sim_execution* e, const struct sim_op_barriers* op)
+{
+    for (uint32_t i = 0; i < op->count; i++) {
+        const struct sim_barrier* barrier = &op->barriers[i];
+        if (!barrier->image) {
+            continue;
+        }
+        const struct sim_resource* image =
+            sim_execution_resource(e, barrier->resource, SIM_KIND_IMAGE);
+        if (image != NULL && barrier->from_layout == VK_IMAGE_LAYOUT_UNDEFINED &&
+            barrier->to_layout != VK_IMAGE_LAYOUT_UNDEFINED) {
+            sim_execute_discard(e, image, &barrier->range);
+        }
+    }
+}
+
+static void sim_execute_one(struct sim_execution* e, const struct sim_op* op)
+{
+    switch (op->kind) {
+    case SIM_OP_FILL:
+        sim_execute_fill(e, (const struct sim_op_fill*)(const void*)op);
+        break;
+    case SIM_OP_UPDATE:
+        sim_execute_update(e, (const struct sim_op_update*)(const void*)op);
+        break;
+    case SIM_OP_COPY_BUFFER:
+        sim_execute_copy_buffer(e, (const struct sim_op_copy_buffer*)(const void*)op);
+        break;
+    case SIM_OP_COPY_BUFFER_IMAGE:
+        sim_execute_buffer_image(e, (const struct sim_op_copy_buffer_image*)(const void*)op);
+        break;
+    case SIM_OP_COPY_IMAGE:
+        sim_execute_copy_image(e, (const struct sim_op_copy_image*)(const void*)op);
+        break;
+    case SIM_OP_CLEAR:
+        sim_execute_clear(e, (const struct sim_op_clear*)(const void*)op);
+        break;
+    case SIM_OP_BARRIERS:
+        sim_execute_barriers(e, (const struct sim_op_barriers*)(const void*)op);
+        break;
+    }
+}
+
+/* Counts what a command met, and records what a test asked to know. */
+static void sim_execution_report(const struct sim_execution* e)
+{
+    struct sim_gpu* gpu = e->device->gpu;
+    const struct sim_findings* found = &e->findings;
+    gpu->counters.executedCommandCount++;
+    gpu->counters.unwrittenReadBytes += found->unwritten;
+    gpu->counters.unboundReadBytes += found->unbound;
+    if ((gpu->flags & MAAR_SIMULATED_CHECK_CONTENTS_BIT) == 0) {
+        return;
+    }
+    if (found->unwritten != 0 || found->unbound != 0) {
+        sim_violate(
+            gpu, e->function, MAAR_SIMULATED_VIOLATION_CONTENTS,
+            "the command reads %llu bytes that nothing has written, and %llu without memory",
+            (unsigned long long)found->unwritten, (unsigned long long)found->unbound);
+    }
+}
+
+bool sim_execute(struct sim_device* device, const struct sim_recording* recording)
+{
+    bool good = true;
+    size_t at = 0;
+    for (const struct sim_op* op = sim_recording_at(recording, at); op != NULL && good;
+         op = sim_recording_at(recording, at)) {
+        struct sim_execution e = {.device = device, .function = op->function};
+        sim_execute_one(&e, op);
+        sim_execution_report(&e);
+        good = !e.findings.failed;
+        at += op->size;
+    }
+    return good;
+}

@@ -1,0 +1,97 @@
+/*
+ * Makes the bytes that leave a resource undefined, if a test asks for that. Another resource that
+ * has the same bytes keeps them: any other for a placed resource, and another sparse one for a
+ * sparse resource, so that a buffer over the whole memory, which copies pages, keeps nothing.
+ */
+#include "backends/simulated/sim_forget.h"
+
+#include "backends/simulated/sim_bytes.h"
+
+static bool sim_forget_is_on(const struct sim_device* device)
+{
+    return (device->gpu->flags & MAAR_SIMULATED_FORGET_UNBOUND_BIT) != 0;
+}
+
+/* Returns whether a resource other than the leaving one has some of these bytes. */
+static bool sim_is_held_elsewhere(const struct sim_device* device, const struct sim_memory* memory,
+                                  const struct sim_resource* leaving, VkDeviceSize offset,
+                                  VkDeviceSize size)
+{
+    const VkDeviceSize reach = memory->longest_bind;
+    for (uint32_t i = sim_bind_lower(memory, offset > reach ? offset - reach : 0);
+         i < memory->bind_count && memory->binds[i].offset < offset + size; i++) {
+        const struct sim_bind* bind = &memory->binds[i];
+        const struct sim_resource* other = sim_resource_peek(device, bind->resource);
+        if (other != NULL && other != leaving && bind->end > offset &&
+            (other->sparse || !leaving->sparse)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns whether a piece of the batch binds some of these bytes. */
+static bool sim_is_bound_by(const struct sim_piece* pieces, size_t count, uint64_t memory,
+                            VkDeviceSize offset, VkDeviceSize size)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (pieces[i].memory == memory && pieces[i].offset < offset + size &&
+            offset < pieces[i].offset + pieces[i].size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Forgets the pages of one piece's range, one by one. */
+static void sim_forget_piece(struct sim_device* device, const struct sim_resource* resource,
+                             const struct sim_piece* piece, const struct sim_piece* pieces,
+                             size_t count)
+{
+    const VkDeviceSize page = sim_or(resource->pages.page, 1);
+    for (VkDeviceSize done = 0; done < piece->size; done += page) {
+        const struct sim_place place = {resource, 0, piece->at + done};
+        const VkDeviceSize left = piece->size - done;
+        const struct sim_span span = sim_span_at(&place, left < page ? left : page);
+        if (span.memory != NULL &&
+            !sim_is_bound_by(pieces, count, span.memory->object.handle, span.offset, span.size) &&
+            !sim_is_held_elsewhere(device, span.memory, resource, span.offset, span.size)) {
+            sim_discard_memory(span.memory, span.offset, span.size);
+        }
+    }
+}
+
+void sim_forget_batch(struct sim_device* device, const struct sim_piece* pieces, size_t count)
+{
+    for (size_t i = 0; i < count && sim_forget_is_on(device); i++) {
+        const struct sim_resource* resource = sim_resource_peek(device, pieces[i].resource);
+        if (resource != NULL) {
+            sim_forget_piece(device, resource, &pieces[i], pieces, count);
+        }
+    }
+}
+
+static void sim_forget_part(const struct sim_resource* resource, uint64_t handle,
+                            VkDeviceSize offset, VkDeviceSize size)
+{
+    const struct sim_device* device = resource->object.device;
+    struct sim_memory* memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
+    if (memory != NULL && !sim_is_held_elsewhere(device, memory, resource, offset, size)) {
+        sim_discard_memory(memory, offset, size);
+    }
+}
+
+void sim_forget_resource(const struct sim_resource* resource)
+{
+    if (!sim_forget_is_on(resource->object.device)) {
+        return;
+    }
+    for (uint32_t i = 0; i < resource->pages.run_count; i++) {
+        const struct sim_run* run = &resource->pages.runs[i];
+        sim_forget_part(resource, run->memory, run->offset, run->size);
+    }
+    for (uint32_t i = 0; !resource->sparse && i < resource->plane_count; i++) {
+        sim_forget_part(resource, resource->memory[i], resource->offset[i],
+                        resource->requirements[i].size);
+    }
+}
