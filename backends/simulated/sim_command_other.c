@@ -191,14 +191,17 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_execute_commands(VkCommandBuffer comma
     for (uint32_t i = 0; i < count; i++) {
         const struct sim_command_buffer* from =
             (const struct sim_command_buffer*)(const void*)pCommandBuffers[i];
+        const bool good = from->secondary && from->state == SIM_COMMAND_EXECUTABLE;
         sim_lock_gpu(d->gpu);
-        if (!from->secondary || from->state != SIM_COMMAND_EXECUTABLE) {
+        if (!good) {
             sim_violate(d->gpu, SIM_FN_vkCmdExecuteCommands, MAAR_SIMULATED_VIOLATION_ARGUMENT,
                         "a command buffer is %s", from->secondary ? "not ended" : "primary");
         }
         sim_unlock_gpu(d->gpu);
-        sim_command_take_uses(self, from);
-        sim_record_secondary(self, from->recording);
+        if (good) {
+            sim_command_take_uses(self, from);
+            sim_record_secondary(self, from->recording);
+        }
     }
 }
 

@@ -55,6 +55,7 @@ static void do_set_all(struct growth* growth, uint32_t index)
     maarSimulatedSetCallbacks(growth->physical, NULL, bench_receive_violation, NULL);
     GROWTH_EXPECT(maarSimulatedSetFault(growth->physical, NULL));
     GROWTH_EXPECT(maarSimulatedSetHeapBudget(growth->physical, 1, GROWTH_GIB, index));
+    maarSimulatedSetOrder(growth->physical, MAAR_SIMULATED_ORDER_OLDEST_FIRST);
     maarSimulatedSetDedicated(growth->physical, &dedicated);
 }
 
@@ -135,7 +136,7 @@ const struct growth_case growth_simulated_cases[] = {
     SIMULATED("simulated-violation", "maarSimulatedGetViolation", do_get_violation),
     SIMULATED("simulated-settings",
               "maarSimulatedSetFlags maarSimulatedSetCallbacks maarSimulatedSetFault "
-              "maarSimulatedSetHeapBudget maarSimulatedSetDedicated",
+              "maarSimulatedSetHeapBudget maarSimulatedSetDedicated maarSimulatedSetOrder",
               do_set_all),
     {
         .name = "simulated-pages",

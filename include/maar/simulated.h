@@ -321,7 +321,7 @@ typedef enum MaarSimulatedFlagBits {
      * such reads. Memory that has been mapped, imported or made for export counts as written. */
     MAAR_SIMULATED_CHECK_CONTENTS_BIT = 0x100,
     /** With MAAR_SIMULATED_EXECUTE_BIT: bytes that a destroyed resource had, or that a sparse
-     * resource gave up, count as never written, unless another sparse resource has them when the
+     * resource gave up, count as unwritten, unless another sparse resource has them when the
      * batch ends. Vulkan keeps their contents in the memory; a program that relies on them must not
      * set the flag. */
     MAAR_SIMULATED_FORGET_UNBOUND_BIT = 0x200,

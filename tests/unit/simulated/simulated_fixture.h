@@ -63,13 +63,27 @@
     X(vkAllocateCommandBuffers)                                                                    \
     X(vkBeginCommandBuffer)                                                                        \
     X(vkEndCommandBuffer)                                                                          \
+    X(vkFreeCommandBuffers)                                                                        \
+    X(vkResetCommandBuffer)                                                                        \
+    X(vkCmdExecuteCommands)                                                                        \
+    X(vkCmdUpdateBuffer)                                                                           \
+    X(vkCmdCopyBuffer)                                                                             \
+    X(vkCmdCopyImage)                                                                              \
+    X(vkCmdCopyImageToBuffer)                                                                      \
+    X(vkCmdClearColorImage)                                                                        \
+    X(vkCmdClearDepthStencilImage)                                                                 \
+    X(vkCmdPipelineBarrier)                                                                        \
+    X(vkCmdCopyBuffer2)                                                                            \
+    X(vkCmdCopyImage2)                                                                             \
+    X(vkCmdCopyBufferToImage2)                                                                     \
+    X(vkCmdCopyImageToBuffer2)                                                                     \
     X(vkCmdFillBuffer)
 
 struct simulated_fixture {
     VkInstance instance;
     VkPhysicalDevice physical;
     VkDevice device;
-    VkQueue queue;
+    VkQueue queue, second_queue;
     PFN_vkDestroyInstance vkDestroyInstance;
     PFN_vkGetPhysicalDeviceMemoryProperties2 vkGetPhysicalDeviceMemoryProperties2;
 #define FIXTURE_DECLARE(name) PFN_##name name;
@@ -171,10 +185,10 @@ static inline VkResult fixture_make_device_with(struct simulated_fixture* f,
             f->instance, "vkGetPhysicalDeviceFeatures");
     VkPhysicalDeviceFeatures core;
     get_features(f->physical, &core);
-    const float priority = 1.0F;
+    const float priorities[] = {1.0F, 1.0F};
     const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
+                                           .queueCount = 2,
+                                           .pQueuePriorities = priorities};
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .pNext = &v12,
                                      .queueCreateInfoCount = 1,
@@ -219,6 +233,8 @@ static inline void fixture_open_with(struct simulated_fixture* f,
 #undef FIXTURE_FETCH
     f->vkGetDeviceQueue(f->device, 0, 0, &f->queue);
     assert_non_null(f->queue);
+    f->vkGetDeviceQueue(f->device, 0, 1, &f->second_queue);
+    assert_non_null(f->second_queue);
 }
 
 static inline void fixture_open(struct simulated_fixture* f, const MaarSimulatedProfile* profile)
