@@ -49,6 +49,7 @@ struct sim_submission;
 struct sim_memory;
 struct sim_resource;
 struct sim_requirements;
+struct sim_order;
 
 struct sim_gpu {
     struct sim_instance* instance;
@@ -73,7 +74,7 @@ struct sim_gpu {
     uint32_t devices_made;
     uint32_t claims;
     uint64_t order, order_state; /* see maarSimulatedSetOrder() */
-    struct sim_file reused; /* has the descriptor that a failing import closed */
+    struct sim_file reused;      /* has the descriptor that a failing import closed */
     uint32_t kept_count;
     uint32_t reported_count;
     struct sim_kept_violation kept[SIM_MAX_KEPT];
@@ -92,6 +93,7 @@ struct sim_queue {
     struct sim_device* device;
     uint32_t family;
     uint32_t busy;
+    bool checks; /* the call that has the queue checks synchronization */
 };
 
 struct sim_object;
@@ -126,6 +128,7 @@ struct sim_device {
     struct sim_submission* pending; /* held, oldest first */
     uint64_t sequence;              /* of the last submission */
     bool running;                   /* a thread is executing the held submissions */
+    struct sim_order* order;        /* see sim_known.h; NULL where nothing is tracked */
 };
 
 /* Returns the first structure of a type in a chain, or NULL. */

@@ -5,6 +5,7 @@
 #ifndef MAAR_SIM_BYTES_H
 #define MAAR_SIM_BYTES_H
 
+#include "backends/simulated/sim_hazard.h"
 #include "backends/simulated/sim_memory.h"
 #include "backends/simulated/sim_resource.h"
 
@@ -26,6 +27,7 @@ struct sim_findings {
     VkDeviceSize unwritten; /* bytes read that nothing had written */
     VkDeviceSize unbound;   /* bytes read that lie nowhere, on a device without strict residency */
     bool failed;            /* the host had no pages for a memory */
+    struct sim_hazard* hazard; /* checks the accesses; NULL: they are not checked */
 };
 
 /* All functions: lock held. */

@@ -5,6 +5,8 @@
 #include "backends/simulated/sim_check.h"
 #include "backends/simulated/sim_command.h"
 #include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_known.h"
+#include "backends/simulated/sim_layout.h"
 #include "backends/simulated/sim_memory.h"
 #include "backends/simulated/sim_resource.h"
 #include "backends/simulated/sim_submission.h"
@@ -173,7 +175,11 @@ static VKAPI_ATTR void VKAPI_CALL sim_destroy_device(VkDevice device,
             sim_memory_uncount((struct sim_memory*)object);
         } else if (object->kind == SIM_KIND_BUFFER || object->kind == SIM_KIND_IMAGE) {
             sim_pages_forget((struct sim_resource*)object);
+            sim_layout_release((struct sim_resource*)object);
+        } else if (object->kind == SIM_KIND_FENCE) {
+            sim_known_release((struct sim_signal*)object);
         } else if (object->kind == SIM_KIND_SEMAPHORE) {
+            sim_known_release((struct sim_signal*)object);
             sim_payload_forget((struct sim_signal*)object, SIM_FN_vkDestroyDevice);
         }
         sim_object_remove(object);
@@ -189,6 +195,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_destroy_device(VkDevice device,
             sim_object_release(object);
         }
     }
+    sim_order_release(d);
     maar_host_free(d->callbacks, d->slots);
     maar_host_free(d->callbacks, d->queues);
     const VkAllocationCallbacks callbacks = d->callbacks_copy;

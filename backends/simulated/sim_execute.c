@@ -37,10 +37,11 @@ bool sim_buffer_has(const struct sim_resource* buffer, VkDeviceSize at, VkDevice
 
 static void sim_execute_fill(struct sim_execution* e, const struct sim_op_fill* op)
 {
-    const struct sim_resource* buffer = sim_execution_resource(e, op->buffer, SIM_KIND_BUFFER);
+    struct sim_resource* buffer = sim_execution_resource(e, op->buffer, SIM_KIND_BUFFER);
     if (buffer == NULL) {
         return;
     }
+    sim_owner_use(e->findings.hazard, buffer, false);
     const bool whole = op->size == VK_WHOLE_SIZE && op->at < buffer->size;
     const VkDeviceSize size = whole ? (buffer->size - op->at) / 4 * 4 : op->size;
     if (op->at % 4 != 0 || size % 4 != 0 || !sim_buffer_has(buffer, op->at, size)) {
@@ -61,10 +62,11 @@ static void sim_execute_fill(struct sim_execution* e, const struct sim_op_fill* 
 
 static void sim_execute_update(struct sim_execution* e, const struct sim_op_update* op)
 {
-    const struct sim_resource* buffer = sim_execution_resource(e, op->buffer, SIM_KIND_BUFFER);
+    struct sim_resource* buffer = sim_execution_resource(e, op->buffer, SIM_KIND_BUFFER);
     if (buffer == NULL) {
         return;
     }
+    sim_owner_use(e->findings.hazard, buffer, false);
     if (!sim_buffer_has(buffer, op->at, op->size)) {
         sim_execution_outside(e, "buffer");
         return;
@@ -74,8 +76,12 @@ static void sim_execute_update(struct sim_execution* e, const struct sim_op_upda
 
 static void sim_execute_copy_buffer(struct sim_execution* e, const struct sim_op_copy_buffer* op)
 {
-    const struct sim_resource* from = sim_execution_resource(e, op->from, SIM_KIND_BUFFER);
-    const struct sim_resource* to = sim_execution_resource(e, op->to, SIM_KIND_BUFFER);
+    struct sim_resource* from = sim_execution_resource(e, op->from, SIM_KIND_BUFFER);
+    struct sim_resource* to = sim_execution_resource(e, op->to, SIM_KIND_BUFFER);
+    if (from != NULL && to != NULL) {
+        sim_owner_use(e->findings.hazard, from, true);
+        sim_owner_use(e->findings.hazard, to, false);
+    }
     for (uint32_t i = 0; from != NULL && to != NULL && i < op->count; i++) {
         const VkBufferCopy* r = &op->regions[i];
         if (!sim_buffer_has(from, r->srcOffset, r->size) ||
@@ -88,19 +94,36 @@ static void sim_execute_copy_buffer(struct sim_execution* e, const struct sim_op
     }
 }
 
-/* Executes what a barrier does to bytes: a transition from an undefined layout discards them. */
+static void sim_execute_buffer_barrier(struct sim_execution* e, const struct sim_barrier* barrier)
+{
+    struct sim_hazard* hazard = e->findings.hazard;
+    struct sim_resource* buffer = sim_execution_resource(e, barrier->resource, SIM_KIND_BUFFER);
+    if (buffer == NULL || hazard == NULL || barrier->at >= buffer->size) {
+        return;
+    }
+    const VkDeviceSize most = buffer->size - barrier->at;
+    struct sim_place place = {buffer, 0, barrier->at};
+    for (VkDeviceSize left = barrier->size < most ? barrier->size : most; left != 0;) {
+        const struct sim_span span = sim_span_at(&place, left);
+        if (span.memory != NULL) {
+            sim_hazard_barrier(hazard, barrier, span.memory, span.offset, span.size, false);
+        }
+        place.at += span.size;
+        left -= span.size;
+    }
+    sim_owner_barrier(hazard, buffer, barrier);
+}
+
 static void sim_execute_barriers(struct sim_execution* e, const struct sim_op_barriers* op)
 {
     for (uint32_t i = 0; i < op->count; i++) {
         const struct sim_barrier* barrier = &op->barriers[i];
-        if (!barrier->image) {
-            continue;
-        }
-        const struct sim_resource* image =
-            sim_execution_resource(e, barrier->resource, SIM_KIND_IMAGE);
-        if (image != NULL && barrier->from_layout == VK_IMAGE_LAYOUT_UNDEFINED &&
-            barrier->to_layout != VK_IMAGE_LAYOUT_UNDEFINED) {
-            sim_execute_discard(e, image, &barrier->range);
+        if (barrier->image) {
+            sim_execute_image_barrier(e, barrier);
+        } else if (barrier->resource != 0) {
+            sim_execute_buffer_barrier(e, barrier);
+        } else if (e->findings.hazard != NULL) {
+            sim_hazard_global(e->findings.hazard, barrier);
         }
     }
 }
@@ -151,14 +174,33 @@ static void sim_execution_report(const struct sim_execution* e)
     }
 }
 
-bool sim_execute(struct sim_device* device, const struct sim_recording* recording)
+bool sim_execute(struct sim_submission* submission, const struct sim_recording* recording)
 {
+    struct sim_device* device = submission->queue->device;
+    const struct sim_order* order = sim_order_of(device);
+    const uint32_t queue = sim_queue_number(submission->queue);
+    const bool checks = order != NULL && submission->number != 0;
     bool good = true;
     size_t at = 0;
     for (const struct sim_op* op = sim_recording_at(recording, at); op != NULL && good;
          op = sim_recording_at(recording, at)) {
-        struct sim_execution e = {.device = device, .function = op->function};
+        struct sim_hazard hazard = {
+            .device = device,
+            .known = checks ? &order->queues[queue] : NULL,
+            .function = op->function,
+            .queue = queue,
+            .number = submission->number,
+            .family = submission->queue->family,
+            .clears =
+                op->kind == SIM_OP_FILL || op->kind == SIM_OP_UPDATE || op->kind == SIM_OP_CLEAR,
+        };
+        struct sim_execution e = {
+            .device = device,
+            .function = op->function,
+            .findings = {.hazard = checks ? &hazard : NULL},
+        };
         sim_execute_one(&e, op);
+        sim_hazard_finish(&hazard);
         sim_execution_report(&e);
         good = !e.findings.failed;
         at += op->size;

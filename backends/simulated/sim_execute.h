@@ -5,6 +5,7 @@
 #define MAAR_SIM_EXECUTE_H
 
 #include "backends/simulated/sim_bytes.h"
+#include "backends/simulated/sim_layout.h"
 #include "backends/simulated/sim_record.h"
 
 /* One command that is being executed. */
@@ -14,8 +15,9 @@ struct sim_execution {
     struct sim_findings findings;
 };
 
-/* Executes a recording. Returns false when the host has no pages for the bytes. Lock held. */
-bool sim_execute(struct sim_device* device, const struct sim_recording* recording);
+/* Executes a recording of a submission. Returns false when the host has no pages for the bytes.
+ * Lock held. */
+bool sim_execute(struct sim_submission* submission, const struct sim_recording* recording);
 
 /* Returns a live buffer or image with memory; records a violation and returns NULL otherwise. */
 struct sim_resource* sim_execution_resource(struct sim_execution* e, uint64_t handle,
@@ -29,8 +31,8 @@ bool sim_buffer_has(const struct sim_resource* buffer, VkDeviceSize at, VkDevice
 void sim_execute_buffer_image(struct sim_execution* e, const struct sim_op_copy_buffer_image* op);
 void sim_execute_copy_image(struct sim_execution* e, const struct sim_op_copy_image* op);
 void sim_execute_clear(struct sim_execution* e, const struct sim_op_clear* op);
-/* Makes the contents of an image's subresources undefined. */
-void sim_execute_discard(struct sim_execution* e, const struct sim_resource* image,
-                         const VkImageSubresourceRange* range);
+/* Executes a barrier of an image: applies its scopes, moves its layout, and discards the contents
+ * if the old layout is undefined. */
+void sim_execute_image_barrier(struct sim_execution* e, const struct sim_barrier* barrier);
 
 #endif

@@ -129,11 +129,25 @@ static void sim_execute_region(struct sim_execution* e, const struct sim_resourc
     }
 }
 
+/* Returns the range of one level. */
+static VkImageSubresourceRange sim_layers_range(const VkImageSubresourceLayers* layers)
+{
+    return (VkImageSubresourceRange){layers->aspectMask, layers->mipLevel, 1,
+                                     layers->baseArrayLayer, layers->layerCount};
+}
+
 void sim_execute_buffer_image(struct sim_execution* e, const struct sim_op_copy_buffer_image* op)
 {
-    const struct sim_resource* buffer = sim_execution_resource(e, op->buffer, SIM_KIND_BUFFER);
-    const struct sim_resource* image = sim_execution_resource(e, op->image, SIM_KIND_IMAGE);
+    struct sim_hazard* hazard = e->findings.hazard;
+    struct sim_resource* buffer = sim_execution_resource(e, op->buffer, SIM_KIND_BUFFER);
+    struct sim_resource* image = sim_execution_resource(e, op->image, SIM_KIND_IMAGE);
+    if (buffer != NULL && image != NULL) {
+        sim_owner_use(hazard, op->to_image ? buffer : image, true);
+        sim_owner_use(hazard, op->to_image ? image : buffer, false);
+    }
     for (uint32_t i = 0; buffer != NULL && image != NULL && i < op->count; i++) {
+        const VkImageSubresourceRange range = sim_layers_range(&op->regions[i].imageSubresource);
+        sim_layout_check(hazard, image, &range, op->layout, op->to_image);
         sim_execute_region(e, buffer, image, &op->regions[i], op->to_image);
     }
 }
@@ -219,12 +233,20 @@ static bool sim_is_one_bit(VkFlags flags)
 
 void sim_execute_copy_image(struct sim_execution* e, const struct sim_op_copy_image* op)
 {
-    struct sim_image_pair pair = {
-        .from = sim_execution_resource(e, op->from, SIM_KIND_IMAGE),
-        .to = sim_execution_resource(e, op->to, SIM_KIND_IMAGE),
-    };
-    for (uint32_t i = 0; pair.from != NULL && pair.to != NULL && i < op->count; i++) {
+    struct sim_hazard* hazard = e->findings.hazard;
+    struct sim_resource* in = sim_execution_resource(e, op->from, SIM_KIND_IMAGE);
+    struct sim_resource* out = sim_execution_resource(e, op->to, SIM_KIND_IMAGE);
+    struct sim_image_pair pair = {.from = in, .to = out};
+    if (in != NULL && out != NULL) {
+        sim_owner_use(hazard, in, true);
+        sim_owner_use(hazard, out, false);
+    }
+    for (uint32_t i = 0; in != NULL && out != NULL && i < op->count; i++) {
         const VkImageCopy* r = &op->regions[i];
+        const VkImageSubresourceRange read = sim_layers_range(&r->srcSubresource);
+        const VkImageSubresourceRange written = sim_layers_range(&r->dstSubresource);
+        sim_layout_check(hazard, in, &read, op->from_layout, false);
+        sim_layout_check(hazard, out, &written, op->to_layout, true);
         const VkImageAspectFlags from = r->srcSubresource.aspectMask;
         const VkImageAspectFlags to = r->dstSubresource.aspectMask;
         if (sim_is_one_bit(from) && sim_is_one_bit(to)) {
@@ -243,26 +265,50 @@ void sim_execute_copy_image(struct sim_execution* e, const struct sim_op_copy_im
 
 /* ---- whole subresources ---- */
 
-/* What is done to each block of a subresource: written, or discarded where `block` is NULL. */
+/* What is done to each block of a subresource: a barrier is applied to it, or it is written, or,
+ * where `block` is NULL, discarded. */
 struct sim_stamp {
     struct sim_execution* e;
     const struct sim_resource* image;
     const struct sim_grid* grid;
     const uint8_t* block;
+    const struct sim_barrier* barrier;
+    bool moves; /* the barrier changes the layout */
 };
+
+/* Applies a barrier to bytes that lie together in an image. */
+static void sim_stamp_barrier(const struct sim_stamp* stamp, VkDeviceSize at, VkDeviceSize size)
+{
+    struct sim_place place = {stamp->image, stamp->grid->part, at};
+    for (VkDeviceSize left = size; left != 0;) {
+        const struct sim_span span = sim_span_at(&place, left);
+        if (span.memory != NULL) {
+            sim_hazard_barrier(stamp->e->findings.hazard, stamp->barrier, span.memory, span.offset,
+                               span.size, stamp->moves);
+        }
+        place.at += span.size;
+        left -= span.size;
+    }
+}
 
 /* Stamps bytes that lie together. */
 static void sim_stamp_range(const struct sim_stamp* stamp, VkDeviceSize at, VkDeviceSize size)
 {
     const struct sim_grid* grid = stamp->grid;
     struct sim_place place = {stamp->image, grid->part, at};
+    if (stamp->barrier != NULL && grid->stride == grid->stored) {
+        sim_stamp_barrier(stamp, at, size);
+        return;
+    }
     if (stamp->block == NULL && grid->stride == grid->stored) {
         sim_discard_bytes(&place, size);
         return;
     }
     for (VkDeviceSize done = 0; done < size; done += grid->stride) {
         place.at = at + done;
-        if (stamp->block == NULL) {
+        if (stamp->barrier != NULL) {
+            sim_stamp_barrier(stamp, place.at, grid->stored);
+        } else if (stamp->block == NULL) {
             sim_discard_bytes(&place, grid->stored);
         } else {
             sim_write_bytes(&place, stamp->block, grid->stored, &stamp->e->findings);
@@ -324,27 +370,26 @@ static bool sim_clear_block(const struct sim_resource* image, VkImageAspectFlags
     return aspect == VK_IMAGE_ASPECT_DEPTH_BIT;
 }
 
-/* Stamps the subresources of a range with a clear's value, or discards them. */
-static bool sim_stamp_subresources(struct sim_execution* e, const struct sim_resource* image,
-                                   const VkImageSubresourceRange* range, const VkClearValue* value)
+/* Stamps the subresources of a range that sim_range_of() has checked, with a clear's value if there
+ * is one. */
+static bool sim_stamp_subresources(struct sim_stamp* stamp, const VkImageSubresourceRange* all,
+                                   const VkClearValue* value)
 {
-    VkImageSubresourceRange all;
     uint8_t block[SIM_LARGEST_BLOCK];
-    if (!sim_range_of(image, range, &all)) {
-        return false;
-    }
-    for (VkFlags left = all.aspectMask; left != 0; left &= left - 1) {
+    for (VkFlags left = all->aspectMask; left != 0; left &= left - 1) {
         const VkImageAspectFlags aspect = left & (~left + 1);
-        if (value != NULL && !sim_clear_block(image, aspect, value, block)) {
+        if (value != NULL && !sim_clear_block(stamp->image, aspect, value, block)) {
             return false;
         }
-        for (uint32_t i = 0; i < all.levelCount * all.layerCount; i++) {
+        for (uint32_t i = 0; i < all->levelCount * all->layerCount; i++) {
             struct sim_grid grid;
-            if (!sim_grid_of(image, aspect, all.baseMipLevel + i / all.layerCount,
-                             all.baseArrayLayer + i % all.layerCount, &grid)) {
+            if (!sim_grid_of(stamp->image, aspect, all->baseMipLevel + i / all->layerCount,
+                             all->baseArrayLayer + i % all->layerCount, &grid)) {
                 return false;
             }
-            sim_stamp_grid(&(struct sim_stamp){e, image, &grid, value != NULL ? block : NULL});
+            stamp->grid = &grid;
+            stamp->block = value != NULL ? block : NULL;
+            sim_stamp_grid(stamp);
         }
     }
     return true;
@@ -352,18 +397,46 @@ static bool sim_stamp_subresources(struct sim_execution* e, const struct sim_res
 
 void sim_execute_clear(struct sim_execution* e, const struct sim_op_clear* op)
 {
-    const struct sim_resource* image = sim_execution_resource(e, op->image, SIM_KIND_IMAGE);
+    struct sim_resource* image = sim_execution_resource(e, op->image, SIM_KIND_IMAGE);
+    if (image != NULL) {
+        sim_owner_use(e->findings.hazard, image, false);
+    }
     for (uint32_t i = 0; image != NULL && i < op->count; i++) {
-        if (!sim_stamp_subresources(e, image, &op->ranges[i], &op->value)) {
+        struct sim_stamp stamp = {.e = e, .image = image};
+        VkImageSubresourceRange all;
+        const bool good = sim_range_of(image, &op->ranges[i], &all);
+        if (good) {
+            sim_layout_check(e->findings.hazard, image, &all, op->layout, true);
+        }
+        if (!good || !sim_stamp_subresources(&stamp, &all, &op->value)) {
             sim_execution_outside(e, "image, or its format cannot be cleared");
         }
     }
 }
 
-void sim_execute_discard(struct sim_execution* e, const struct sim_resource* image,
-                         const VkImageSubresourceRange* range)
+void sim_execute_image_barrier(struct sim_execution* e, const struct sim_barrier* barrier)
 {
-    if (!sim_stamp_subresources(e, image, range, NULL)) {
+    struct sim_hazard* hazard = e->findings.hazard;
+    struct sim_resource* image = sim_execution_resource(e, barrier->resource, SIM_KIND_IMAGE);
+    VkImageSubresourceRange all;
+    if (image == NULL) {
+        return;
+    }
+    if (!sim_range_of(image, &barrier->range, &all)) {
         sim_execution_outside(e, "image");
+        return;
+    }
+    const bool releases = sim_owner_barrier(hazard, image, barrier);
+    const bool moves = barrier->from_layout != barrier->to_layout && !releases;
+    struct sim_stamp stamp = {.e = e, .image = image, .barrier = barrier, .moves = moves};
+    if (hazard != NULL) {
+        sim_stamp_subresources(&stamp, &all, NULL);
+    }
+    if (moves) {
+        sim_layout_move(hazard, image, &all, barrier->from_layout, barrier->to_layout);
+    }
+    if (moves && barrier->from_layout == VK_IMAGE_LAYOUT_UNDEFINED) {
+        stamp.barrier = NULL;
+        sim_stamp_subresources(&stamp, &all, NULL);
     }
 }

@@ -5,6 +5,7 @@
 
 #include "backends/simulated/sim_check.h"
 #include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_hazard.h"
 #include "backends/simulated/sim_resource.h"
 #include "backends/simulated/sim_submission.h"
 
@@ -272,6 +273,7 @@ void sim_memory_release(struct sim_memory* memory)
     if (memory->pages != NULL) {
         sim_pages_unmap(memory->pages, memory->pages_size);
     }
+    sim_hazard_release(memory);
     if (memory->states != NULL) {
         sim_pages_unmap(memory->states, (size_t)memory->size);
     }

@@ -15,6 +15,8 @@ struct sim_bind {
     bool linear;
 };
 
+struct sim_intervals;
+
 struct sim_memory {
     struct sim_object object;
     VkDeviceSize size;
@@ -26,8 +28,9 @@ struct sim_memory {
     uint8_t* bytes;     /* NULL until first mapped */
     void* pages;        /* the mapped pages that hold `bytes` */
     size_t pages_size;
-    uint8_t* states;  /* which bytes have been written; NULL until a command reads or writes */
-    bool host_writes; /* it has been mapped or imported, so the host may write it */
+    uint8_t* states; /* which bytes have been written; NULL until a command reads or writes */
+    struct sim_intervals* intervals; /* accesses, where they are checked; NULL before the first */
+    bool host_writes;                /* it has been mapped or imported, so the host may write it */
     bool mapped;
     VkDeviceSize map_offset, map_size;
     struct sim_bind* binds; /* by offset */

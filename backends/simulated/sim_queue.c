@@ -5,6 +5,7 @@
 #include "backends/simulated/sim_check.h"
 #include "backends/simulated/sim_command.h"
 #include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_known.h"
 #include "backends/simulated/sim_submission.h"
 
 #include <string.h>
@@ -18,6 +19,7 @@ static VkResult sim_queue_begin(VkQueue queue, enum sim_function function)
     if (result == VK_SUCCESS) {
         sim_lock_gpu(q->device->gpu);
         sim_claim(q->device->gpu, function, &q->busy, "VkQueue");
+        q->checks = sim_checks_synchronization(q->device->gpu);
         sim_unlock_gpu(q->device->gpu);
     }
     return result;
@@ -298,6 +300,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_queue_wait_idle(VkQueue queue)
         sim_lock_gpu(d->gpu);
         sim_submissions_run(d, UINT32_MAX);
         sim_submissions_wait_idle(d, (const struct sim_queue*)(const void*)queue);
+        sim_known_host_idle(d, (const struct sim_queue*)(const void*)queue);
         sim_unlock_gpu(d->gpu);
         sim_queue_end(queue);
     }
@@ -312,6 +315,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_device_wait_idle(VkDevice device)
         sim_lock_gpu(d->gpu);
         sim_submissions_run(d, UINT32_MAX);
         sim_submissions_wait_idle(d, NULL);
+        sim_known_host_idle(d, NULL);
         sim_unlock_gpu(d->gpu);
     }
     return result;

@@ -7,6 +7,7 @@
 #include "backends/simulated/sim_entries.h"
 #include "backends/simulated/sim_forget.h"
 #include "backends/simulated/sim_format.h"
+#include "backends/simulated/sim_layout.h"
 #include "backends/simulated/sim_memory.h"
 #include "backends/simulated/sim_submission.h"
 
@@ -91,6 +92,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_buffer(VkDevice device,
     resource->sparse = (pCreateInfo->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0;
     resource->needs_address = (pCreateInfo->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
     resource->size = pCreateInfo->size;
+    resource->exclusive = pCreateInfo->sharingMode == VK_SHARING_MODE_EXCLUSIVE;
     resource->plane_count = 1;
     resource->external_types = sim_external_types(d, false, pCreateInfo->flags, pCreateInfo->pNext);
     sim_requirements_of_buffer(d->gpu, pCreateInfo, &resource->requirements[0]);
@@ -175,6 +177,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_create_image(VkDevice device,
     resource->mips = pCreateInfo->mipLevels;
     resource->layers = pCreateInfo->arrayLayers;
     resource->samples = (uint32_t)pCreateInfo->samples;
+    resource->initial_layout = pCreateInfo->initialLayout;
+    resource->exclusive = pCreateInfo->sharingMode == VK_SHARING_MODE_EXCLUSIVE;
     resource->external_types = sim_external_types(d, true, pCreateInfo->flags, pCreateInfo->pNext);
     resource->plane_count = sim_requirements_of_image(d->gpu, pCreateInfo, resource->requirements);
     if (resource->sparse) {
@@ -204,6 +208,7 @@ static void sim_destroy_resource(VkDevice device, enum sim_function function, ui
     }
     sim_unlock_gpu(d->gpu);
     if (resource != NULL) {
+        sim_layout_release(resource);
         maar_host_free(d->callbacks, resource->pages.runs);
         sim_object_release(&resource->object);
     }

@@ -34,6 +34,11 @@ struct sim_resource {
     VkExternalMemoryHandleTypeFlags external_types; /* handle types that may share its memory */
     bool has_modifier;                              /* of an image */
     VkDeviceSize row_pitch;                         /* of a linear image's first plane */
+    VkImageLayout initial_layout;
+    uint32_t* layouts; /* of each level of each layer, plus 1; NULL before the first barrier */
+    bool exclusive;    /* queue families do not share it */
+    bool owned, released;
+    uint32_t owner, released_to; /* queue families, where owned and released */
 };
 
 struct sim_format;

@@ -12,6 +12,7 @@
 
 #include "backends/simulated/sim_check.h"
 #include "backends/simulated/sim_execute.h"
+#include "backends/simulated/sim_known.h"
 #include "backends/simulated/sim_memory.h"
 #include "backends/simulated/sim_resource.h"
 #include "backends/simulated/sim_sync.h"
@@ -36,6 +37,8 @@ struct sim_submission* sim_submission_create(struct sim_queue* queue, enum sim_f
     const size_t uses = sim_take(&used, size->uses, sizeof(struct sim_use));
     const size_t pieces = sim_take(&used, size->pieces, sizeof(struct sim_piece));
     const size_t recordings = sim_take(&used, size->recordings, sizeof(struct sim_recording*));
+    const bool checks = queue->checks;
+    const size_t known = sim_take(&used, checks ? 1 : 0, sizeof(struct sim_known));
     char* bytes = maar_host_calloc(queue->device->callbacks, 1, used);
     if (bytes == NULL) {
         return NULL;
@@ -48,6 +51,7 @@ struct sim_submission* sim_submission_create(struct sim_queue* queue, enum sim_f
     submission->uses = (struct sim_use*)(void*)(bytes + uses);
     submission->pieces = (struct sim_piece*)(void*)(bytes + pieces);
     submission->recordings = (struct sim_recording**)(void*)(bytes + recordings);
+    submission->host_known = checks ? (struct sim_known*)(void*)(bytes + known) : NULL;
     return submission;
 }
 
@@ -138,6 +142,9 @@ static bool sim_submission_execute(struct sim_submission* submission)
 {
     struct sim_device* device = submission->queue->device;
     sim_submission_wait(device, submission);
+    if (submission->host_known != NULL) {
+        sim_known_begin(submission);
+    }
     for (uint32_t i = 0; i < submission->use_count; i++) {
         const struct sim_resource* resource =
             sim_resource_peek(device, submission->uses[i].resource);
@@ -152,9 +159,12 @@ static bool sim_submission_execute(struct sim_submission* submission)
         }
     }
     for (uint32_t i = 0; i < submission->recording_count; i++) {
-        if (!sim_execute(device, submission->recordings[i])) {
+        if (!sim_execute(submission, submission->recordings[i])) {
             return false;
         }
+    }
+    if (submission->host_known != NULL) {
+        sim_known_end(submission);
     }
     for (uint32_t i = 0; i < submission->signal_count; i++) {
         sim_signal_semaphore_to(device, submission->function,
@@ -291,6 +301,9 @@ VkResult sim_submissions_enqueue(struct sim_device* device, struct sim_submissio
         *link = list;
         for (struct sim_submission* s = list; s != NULL; s = s->next) {
             s->sequence = ++device->sequence;
+            if (s->host_known != NULL) {
+                sim_known_submitted(s);
+            }
         }
         if (!held) {
             sim_submissions_run(device, UINT32_MAX);

@@ -7,6 +7,7 @@
 #include "backends/simulated/sim_sparse.h"
 
 struct sim_recording;
+struct sim_known;
 
 /* The range of a resource that a command uses; the whole range for an image. */
 struct sim_use {
@@ -32,6 +33,8 @@ struct sim_submission {
     struct sim_use* uses;
     struct sim_piece* pieces;
     struct sim_recording** recordings; /* a reference of each */
+    uint64_t number;                   /* in its queue; 0: synchronization is not checked */
+    struct sim_known* host_known;      /* what the host knew; NULL likewise */
 };
 
 struct sim_recording;

@@ -6,6 +6,7 @@
 
 #include "backends/simulated/sim_check.h"
 #include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_known.h"
 #include "backends/simulated/sim_submission.h"
 
 /* The interval at which a waiting thread polls values that another process may change. It is short
@@ -57,6 +58,7 @@ static void sim_destroy_signal(VkDevice device, enum sim_function function, uint
     sim_lock_gpu(d->gpu);
     struct sim_signal* signal = sim_object_retire(d, function, handle, kind, callbacks);
     if (signal != NULL) {
+        sim_known_release(signal);
         sim_payload_forget(signal, function);
     }
     sim_unlock_gpu(d->gpu);
@@ -128,6 +130,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_get_semaphore_value(VkDevice device,
         sim_timeline_get(d, SIM_FN_vkGetSemaphoreCounterValue, semaphore);
     if (signal != NULL) {
         *pValue = sim_signal_value(signal);
+        sim_known_host_saw(signal, *pValue);
     } else {
         result = VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -144,7 +147,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_signal_semaphore(VkDevice device,
         return result;
     }
     sim_lock_gpu(d->gpu);
-    if (sim_timeline_get(d, SIM_FN_vkSignalSemaphore, pInfo->semaphore) != NULL) {
+    struct sim_signal* signal = sim_timeline_get(d, SIM_FN_vkSignalSemaphore, pInfo->semaphore);
+    if (signal != NULL) {
+        sim_known_host_signals(signal, pInfo->value);
         sim_signal_semaphore_to(d, SIM_FN_vkSignalSemaphore, pInfo->semaphore, pInfo->value);
         if ((d->gpu->flags & MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT) == 0) {
             sim_submissions_run(d, UINT32_MAX);
@@ -186,7 +191,10 @@ static bool sim_wait_is_over(const struct sim_wait* wait, bool* broken, bool* sh
             return true;
         }
         const uint64_t wanted = wait->semaphores != NULL ? wait->values[i] : 1;
-        reached += sim_signal_value(signal) >= wanted ? 1u : 0u;
+        if (sim_signal_value(signal) >= wanted) {
+            reached++;
+            sim_known_host_saw(signal, wanted);
+        }
         *shared = *shared || signal->pages != NULL;
     }
     return wait->any ? reached != 0 : reached == wait->count;
@@ -281,6 +289,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_reset_fences(VkDevice device, uint32_t
         struct sim_signal* fence =
             sim_object_get(d, SIM_FN_vkResetFences, SIM_HANDLE(pFences[i]), SIM_KIND_FENCE);
         if (fence != NULL) {
+            sim_known_forget(fence);
             fence->value = 0;
         }
     }
@@ -300,6 +309,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL sim_get_fence_status(VkDevice device, VkFe
     const struct sim_signal* signal =
         sim_object_get(d, SIM_FN_vkGetFenceStatus, SIM_HANDLE(fence), SIM_KIND_FENCE);
     const bool signalled = signal != NULL && signal->value != 0;
+    if (signalled) {
+        sim_known_host_saw(signal, 1);
+    }
     sim_unlock_gpu(d->gpu);
     return signalled ? VK_SUCCESS : VK_NOT_READY;
 }

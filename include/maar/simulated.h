@@ -325,6 +325,11 @@ typedef enum MaarSimulatedFlagBits {
      * batch ends. Vulkan keeps their contents in the memory; a program that relies on them must not
      * set the flag. */
     MAAR_SIMULATED_FORGET_UNBOUND_BIT = 0x200,
+    /** With MAAR_SIMULATED_EXECUTE_BIT: accesses of executed commands must be ordered and made
+     * visible by barriers, semaphores or waits of the host; images must have the layouts that
+     * commands name; a resource that queue families do not share must be released and acquired, or
+     * its contents are lost. Set it before the first resource is created. */
+    MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT = 0x400,
     /** Reserves the enumeration's size. */
     MAAR_SIMULATED_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarSimulatedFlagBits;
@@ -380,8 +385,15 @@ typedef enum MaarSimulatedViolation {
     MAAR_SIMULATED_VIOLATION_SHARING = 20,
     /** A command read bytes that nothing had written: MAAR_SIMULATED_CHECK_CONTENTS_BIT. */
     MAAR_SIMULATED_VIOLATION_CONTENTS = 21,
+    /** A command read, or wrote again, without a dependency on the accesses before it:
+     * MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT, as for the next two. */
+    MAAR_SIMULATED_VIOLATION_SYNCHRONIZATION = 22,
+    /** An image did not have the layout that a command or a barrier named. */
+    MAAR_SIMULATED_VIOLATION_LAYOUT = 23,
+    /** A queue family read what another one owned, or acquired what had not been released. */
+    MAAR_SIMULATED_VIOLATION_OWNERSHIP = 24,
     /** How many kinds there are. */
-    MAAR_SIMULATED_VIOLATION_COUNT = 22,
+    MAAR_SIMULATED_VIOLATION_COUNT = 25,
     /** Reserves the enumeration's size. */
     MAAR_SIMULATED_VIOLATION_MAX_ENUM = 0x7FFFFFFF
 } MaarSimulatedViolation;

@@ -57,9 +57,9 @@ static const MaarSimulatedProfile* profile(void)
 static void play_simulated(uint64_t seed, uint32_t count)
 {
     static struct rig rig;
-    const MaarSimulatedFlags flags = MAAR_SIMULATED_EXECUTE_BIT |
-                                     MAAR_SIMULATED_CHECK_CONTENTS_BIT |
-                                     MAAR_SIMULATED_ALLOW_ALIASING_BIT;
+    const MaarSimulatedFlags flags =
+        MAAR_SIMULATED_EXECUTE_BIT | MAAR_SIMULATED_CHECK_CONTENTS_BIT |
+        MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT | MAAR_SIMULATED_ALLOW_ALIASING_BIT;
     const struct rig_setup setup = {
         .profile = profile(), .paging = true, .two_families = true, .flags = flags};
     uint32_t different = 0;

@@ -1,0 +1,40 @@
+/*
+ * Accesses of executed commands that are not ordered or not made visible: sim_hazard.c. Lock held.
+ */
+#ifndef MAAR_SIM_HAZARD_H
+#define MAAR_SIM_HAZARD_H
+
+#include "backends/simulated/sim_known.h"
+#include "backends/simulated/sim_memory.h"
+#include "backends/simulated/sim_record.h"
+
+/* One command whose accesses are checked. */
+struct sim_hazard {
+    struct sim_device* device;
+    const struct sim_known* known; /* of its queue */
+    enum sim_function function;
+    uint64_t queue, number;
+    uint32_t family;
+    bool clears;   /* the command belongs to the stage that clears; any other copies */
+    bool reported; /* a command has one violation at most */
+    struct {       /* accesses that have not been checked: reads, then writes */
+        struct sim_memory* memory;
+        VkDeviceSize begin, end;
+    } waiting[2];
+};
+
+/* Adds bytes that the command reads or writes. */
+void sim_hazard_access(struct sim_hazard* hazard, struct sim_memory* memory, VkDeviceSize offset,
+                       VkDeviceSize size, bool writes);
+/* Checks what has been added. Ends every command. */
+void sim_hazard_finish(struct sim_hazard* hazard);
+/* Applies a barrier to bytes. `moves`: the barrier changes the layout of an image that has them. */
+void sim_hazard_barrier(struct sim_hazard* hazard, const struct sim_barrier* barrier,
+                        struct sim_memory* memory, VkDeviceSize offset, VkDeviceSize size,
+                        bool moves);
+/* Applies a global barrier to all memory. */
+void sim_hazard_global(struct sim_hazard* hazard, const struct sim_barrier* barrier);
+/* Frees what is known of a memory's accesses. */
+void sim_hazard_release(struct sim_memory* memory);
+
+#endif

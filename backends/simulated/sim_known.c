@@ -1,0 +1,179 @@
+/*
+ * Vector clocks of queues and of the host. A timeline remembers its last signals, so that a wait
+ * for a value learns what the first signal that reached it carried, and not more.
+ */
+#include "backends/simulated/sim_known.h"
+
+#include "backends/simulated/sim_check.h"
+
+#include <string.h>
+
+bool sim_checks_synchronization(const struct sim_gpu* gpu)
+{
+    const MaarSimulatedFlags needed =
+        MAAR_SIMULATED_EXECUTE_BIT | MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT;
+    return (gpu->flags & needed) == needed;
+}
+
+uint32_t sim_queue_number(const struct sim_queue* queue)
+{
+    return (uint32_t)(queue - queue->device->queues);
+}
+
+struct sim_order* sim_order_of(struct sim_device* device)
+{
+    if (!sim_checks_synchronization(device->gpu)) {
+        return NULL;
+    }
+    if (device->order == NULL) {
+        device->order = sim_pages_map(sizeof(*device->order));
+    }
+    return device->order;
+}
+
+static void sim_known_join(struct sim_known* into, const struct sim_known* from)
+{
+    for (uint32_t i = 0; i < SIM_TRACKED_QUEUES; i++) {
+        into->of[i] = from->of[i] > into->of[i] ? from->of[i] : into->of[i];
+    }
+}
+
+/* Learns what the first signal that reached a value carried. */
+static void sim_known_learn(struct sim_known* into, const struct sim_signal* signal, uint64_t value)
+{
+    const struct sim_told* told = signal->told;
+    for (uint32_t i = 0; told != NULL && i < told->count; i++) {
+        if (told->entries[i].value >= value) {
+            sim_known_join(into, &told->entries[i].known);
+            return;
+        }
+    }
+}
+
+static void sim_known_tell(struct sim_signal* signal, uint64_t value, const struct sim_known* known)
+{
+    if (signal->told == NULL) {
+        signal->told = sim_pages_map(sizeof(*signal->told));
+    }
+    struct sim_told* told = signal->told;
+    if (told == NULL) {
+        return;
+    }
+    if (!signal->timeline) {
+        told->count = 0;
+    } else if (told->count == SIM_TOLD_VALUES) {
+        memmove(&told->entries[0], &told->entries[1],
+                (SIM_TOLD_VALUES - 1) * sizeof(told->entries[0]));
+        told->count--;
+    }
+    told->entries[told->count].value = value;
+    told->entries[told->count].known = *known;
+    told->count++;
+}
+
+void sim_known_submitted(struct sim_submission* submission)
+{
+    struct sim_order* order = sim_order_of(submission->queue->device);
+    const uint32_t queue = sim_queue_number(submission->queue);
+    if (order == NULL || queue >= SIM_TRACKED_QUEUES || submission->host_known == NULL) {
+        return;
+    }
+    submission->number = ++order->sent[queue];
+    *submission->host_known = order->host;
+}
+
+void sim_known_begin(struct sim_submission* submission)
+{
+    struct sim_device* device = submission->queue->device;
+    struct sim_order* order = sim_order_of(device);
+    const uint32_t queue = sim_queue_number(submission->queue);
+    if (order == NULL || submission->number == 0) {
+        return;
+    }
+    struct sim_known* known = &order->queues[queue];
+    sim_known_join(known, submission->host_known);
+    for (uint32_t i = 0; i < submission->wait_count; i++) {
+        const struct sim_point* point = &submission->waits[i];
+        const struct sim_signal* signal =
+            sim_object_peek(device, point->semaphore, SIM_KIND_SEMAPHORE);
+        if (signal != NULL) {
+            sim_known_learn(known, signal, signal->timeline ? point->value : 1);
+        }
+    }
+}
+
+void sim_known_end(struct sim_submission* submission)
+{
+    struct sim_device* device = submission->queue->device;
+    struct sim_order* order = sim_order_of(device);
+    const uint32_t queue = sim_queue_number(submission->queue);
+    if (order == NULL || submission->number == 0) {
+        return;
+    }
+    struct sim_known carried = order->queues[queue];
+    carried.of[queue] = submission->number;
+    order->executed[queue] =
+        submission->number > order->executed[queue] ? submission->number : order->executed[queue];
+    for (uint32_t i = 0; i < submission->signal_count; i++) {
+        const struct sim_point* point = &submission->signals[i];
+        struct sim_signal* signal = sim_object_peek(device, point->semaphore, SIM_KIND_SEMAPHORE);
+        if (signal != NULL) {
+            sim_known_tell(signal, signal->timeline ? point->value : 1, &carried);
+        }
+    }
+    struct sim_signal* fence = sim_object_peek(device, submission->fence, SIM_KIND_FENCE);
+    if (fence != NULL) {
+        sim_known_tell(fence, 1, &carried);
+    }
+}
+
+void sim_known_host_signals(struct sim_signal* signal, uint64_t value)
+{
+    const struct sim_order* order = sim_order_of(signal->object.device);
+    if (order != NULL) {
+        sim_known_tell(signal, value, &order->host);
+    }
+}
+
+void sim_known_host_saw(const struct sim_signal* signal, uint64_t value)
+{
+    struct sim_order* order = sim_order_of(signal->object.device);
+    if (order != NULL) {
+        sim_known_learn(&order->host, signal, value);
+    }
+}
+
+void sim_known_host_idle(struct sim_device* device, const struct sim_queue* queue)
+{
+    struct sim_order* order = sim_order_of(device);
+    for (uint32_t i = 0; order != NULL && i < device->queue_count && i < SIM_TRACKED_QUEUES; i++) {
+        if (queue == NULL || sim_queue_number(queue) == i) {
+            struct sim_known carried = order->queues[i];
+            carried.of[i] = order->executed[i];
+            sim_known_join(&order->host, &carried);
+        }
+    }
+}
+
+void sim_known_forget(struct sim_signal* signal)
+{
+    if (signal->told != NULL) {
+        signal->told->count = 0;
+    }
+}
+
+void sim_known_release(struct sim_signal* signal)
+{
+    if (signal->told != NULL) {
+        sim_pages_unmap(signal->told, sizeof(*signal->told));
+        signal->told = NULL;
+    }
+}
+
+void sim_order_release(struct sim_device* device)
+{
+    if (device->order != NULL) {
+        sim_pages_unmap(device->order, sizeof(*device->order));
+        device->order = NULL;
+    }
+}

@@ -1,0 +1,63 @@
+/*
+ * What happened before what, as far as semaphores, fences and host waits say: sim_known.c.
+ *
+ * The submissions of each queue are numbered. A queue knows, for each queue, the last submission
+ * whose end it has waited for. What a queue knows travels with what it signals. Queue order alone
+ * tells nothing. All of this exists only while MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT is set. All
+ * functions: lock held.
+ */
+#ifndef MAAR_SIM_KNOWN_H
+#define MAAR_SIM_KNOWN_H
+
+#include "backends/simulated/sim_submission.h"
+#include "backends/simulated/sim_sync.h"
+
+enum { SIM_TRACKED_QUEUES = 16, SIM_TOLD_VALUES = 24 };
+
+/* The last submission of each queue that is known to have ended. */
+struct sim_known {
+    uint64_t of[SIM_TRACKED_QUEUES];
+};
+
+/* What the signals of a semaphore or fence carried, the newest last. */
+struct sim_told {
+    uint32_t count;
+    struct {
+        uint64_t value;
+        struct sim_known known;
+    } entries[SIM_TOLD_VALUES];
+};
+
+struct sim_order {
+    struct sim_known queues[SIM_TRACKED_QUEUES];
+    uint64_t executed[SIM_TRACKED_QUEUES]; /* the last submission that was executed */
+    uint64_t sent[SIM_TRACKED_QUEUES];     /* the last that was submitted */
+    struct sim_known host;
+};
+
+/* Returns whether the driver checks synchronization. */
+bool sim_checks_synchronization(const struct sim_gpu* gpu);
+/* Returns the number of a queue in its device. */
+uint32_t sim_queue_number(const struct sim_queue* queue);
+/* Returns what a device knows; NULL where nothing is tracked. */
+struct sim_order* sim_order_of(struct sim_device* device);
+
+/* Numbers a submission, which also learns what the host knows. */
+void sim_known_submitted(struct sim_submission* submission);
+/* Lets the queue learn from the submission's waits, before it is executed. */
+void sim_known_begin(struct sim_submission* submission);
+/* Tells what the queue knows to what the submission signals, after it was executed. */
+void sim_known_end(struct sim_submission* submission);
+/* The host has signalled a timeline. */
+void sim_known_host_signals(struct sim_signal* signal, uint64_t value);
+/* The host has seen a value of a semaphore or fence. */
+void sim_known_host_saw(const struct sim_signal* signal, uint64_t value);
+/* The host has waited for a queue; NULL: for all queues. */
+void sim_known_host_idle(struct sim_device* device, const struct sim_queue* queue);
+/* Forgets what a fence carried. */
+void sim_known_forget(struct sim_signal* signal);
+/* Frees what a signal, or a device, has. */
+void sim_known_release(struct sim_signal* signal);
+void sim_order_release(struct sim_device* device);
+
+#endif
