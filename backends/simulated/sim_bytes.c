@@ -112,10 +112,12 @@ static void sim_span_fill_unbound(const struct sim_span* to, bool strict,
     }
 }
 
-/* Has an access checked. */
-static void sim_span_access(const struct sim_span* span, bool writes, struct sim_findings* findings)
+/* Has an access to a buffer checked. Those to images are checked in larger parts. */
+static void sim_span_access(const struct sim_place* place, const struct sim_span* span, bool writes,
+                            struct sim_findings* findings)
 {
-    if (findings->hazard != NULL && span->memory != NULL) {
+    if (findings->hazard != NULL && span->memory != NULL &&
+        place->resource->object.kind == SIM_KIND_BUFFER) {
         sim_hazard_access(findings->hazard, span->memory, span->offset, span->size, writes);
     }
 }
@@ -131,8 +133,8 @@ void sim_copy_bytes(const struct sim_place* to, const struct sim_place* from, Vk
         struct sim_span source = sim_span_at(&in, left);
         struct sim_span target = sim_span_at(&out, source.size);
         source.size = target.size;
-        sim_span_access(&source, false, findings);
-        sim_span_access(&target, true, findings);
+        sim_span_access(&in, &source, false, findings);
+        sim_span_access(&out, &target, true, findings);
         if (target.memory != NULL && source.memory != NULL) {
             sim_span_copy(&target, &source, findings);
         } else if (target.memory != NULL) {
@@ -151,7 +153,7 @@ void sim_write_bytes(const struct sim_place* to, const void* bytes, VkDeviceSize
     const uint8_t* in = bytes;
     for (VkDeviceSize left = size; left != 0;) {
         const struct sim_span target = sim_span_at(&out, left);
-        sim_span_access(&target, true, findings);
+        sim_span_access(&out, &target, true, findings);
         if (target.memory != NULL) {
             uint8_t* to_bytes = sim_span_bytes(&target);
             uint8_t* states = sim_span_states(&target);

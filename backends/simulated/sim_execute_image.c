@@ -38,6 +38,52 @@ static bool sim_blocks_of(const struct sim_grid* grid, const VkOffset3D* offset,
            count->depth <= grid->slices - at->depth;
 }
 
+/* ---- what is read and written ---- */
+
+static void sim_note_range(struct sim_execution* e, const struct sim_resource* image, uint32_t part,
+                           VkDeviceSize at, VkDeviceSize size, bool writes)
+{
+    struct sim_place place = {image, part, at};
+    for (VkDeviceSize left = size; left != 0;) {
+        const struct sim_span span = sim_span_at(&place, left);
+        if (span.memory != NULL) {
+            sim_hazard_access(e->findings.hazard, span.memory, span.offset, span.size, writes);
+        }
+        place.at += span.size;
+        left -= span.size;
+    }
+}
+
+/* Has the accesses to one slice of some blocks checked, in the order in which they lie. */
+static void sim_note_slice(struct sim_execution* e, const struct sim_resource* image,
+                           const struct sim_grid* grid, const struct sim_blocks* blocks,
+                           uint32_t slice, uint32_t sample, bool writes)
+{
+    const uint32_t end = blocks->at.height + blocks->count.height;
+    uint32_t rows = 0;
+    for (uint32_t y = blocks->at.height; y < end; y += rows) {
+        rows = sim_grid_column(grid, y, end - y);
+        for (uint32_t x = 0; x < blocks->count.width; x++) {
+            /* The last block of a column lies first. */
+            const VkExtent3D last = {blocks->at.width + x, y + rows - 1, slice};
+            sim_note_range(e, image, grid->part, sim_grid_place(grid, last, sample),
+                           (VkDeviceSize)(rows - 1) * grid->stride + grid->stored, writes);
+        }
+    }
+}
+
+static void sim_note_blocks(struct sim_execution* e, const struct sim_resource* image,
+                            const struct sim_grid* grid, const struct sim_blocks* blocks,
+                            bool writes)
+{
+    const uint32_t slices = e->findings.hazard != NULL ? blocks->count.depth : 0;
+    for (uint32_t z = 0; z < slices; z++) {
+        for (uint32_t s = 0; s < grid->samples; s++) {
+            sim_note_slice(e, image, grid, blocks, blocks->at.depth + z, s, writes);
+        }
+    }
+}
+
 /* ---- between a buffer and an image ---- */
 
 /* Copies one block. What the image does not keep is zero in the buffer. */
@@ -111,6 +157,7 @@ static void sim_execute_region(struct sim_execution* e, const struct sim_resourc
             sim_execution_outside(e, "image, or not at whole blocks");
             return;
         }
+        sim_note_blocks(e, image, &grid, &blocks, to_image);
         const struct sim_buffer_rows rows = sim_rows_of(&grid, r);
         const VkDeviceSize row_bytes = (VkDeviceSize)blocks.count.width * grid.bytes;
         for (uint32_t z = 0; z < blocks.count.depth; z++) {
@@ -196,6 +243,8 @@ static bool sim_copy_slice(struct sim_execution* e, const struct sim_image_pair*
         from.samples != to.samples) {
         return false;
     }
+    sim_note_blocks(e, pair->from, &from, &in, false);
+    sim_note_blocks(e, pair->to, &to, &out, true);
     for (uint32_t y = 0; y < in.count.height; y++) {
         for (uint32_t x = 0; x < in.count.width; x++) {
             for (uint32_t s = 0; s < from.samples; s++) {
@@ -291,6 +340,18 @@ static void sim_stamp_barrier(const struct sim_stamp* stamp, VkDeviceSize at, Vk
     }
 }
 
+/* Has a write of bytes that lie together checked. */
+static void sim_stamp_note(const struct sim_stamp* stamp, VkDeviceSize at, VkDeviceSize size)
+{
+    const struct sim_grid* grid = stamp->grid;
+    const bool whole = grid->stride == grid->stored;
+    const VkDeviceSize step = whole ? size : grid->stride;
+    for (VkDeviceSize done = 0; done < size; done += step) {
+        sim_note_range(stamp->e, stamp->image, grid->part, at + done, whole ? size : grid->stored,
+                       true);
+    }
+}
+
 /* Stamps bytes that lie together. */
 static void sim_stamp_range(const struct sim_stamp* stamp, VkDeviceSize at, VkDeviceSize size)
 {
@@ -299,6 +360,9 @@ static void sim_stamp_range(const struct sim_stamp* stamp, VkDeviceSize at, VkDe
     if (stamp->barrier != NULL && grid->stride == grid->stored) {
         sim_stamp_barrier(stamp, at, size);
         return;
+    }
+    if (stamp->block != NULL && stamp->e->findings.hazard != NULL) {
+        sim_stamp_note(stamp, at, size);
     }
     if (stamp->block == NULL && grid->stride == grid->stored) {
         sim_discard_bytes(&place, size);

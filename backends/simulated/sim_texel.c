@@ -214,3 +214,16 @@ VkDeviceSize sim_grid_place(const struct sim_grid* grid, VkExtent3D block, uint3
         sim_strip_index(grid->strip, room.width, room.height, in.width, in.height);
     return at + (count - 1 - index) * grid->stride;
 }
+
+uint32_t sim_grid_column(const struct sim_grid* grid, uint32_t row, uint32_t most)
+{
+    const uint32_t height = grid->page != 0 ? grid->tile.height : grid->rows;
+    const uint32_t in = row % height;
+    const uint32_t strip_left = grid->strip - in % grid->strip;
+    const uint32_t room_left = height - in;
+    const uint32_t left = strip_left < room_left ? strip_left : room_left;
+    if (grid->linear || grid->stride != grid->stored) {
+        return 1;
+    }
+    return left < most ? left : most;
+}

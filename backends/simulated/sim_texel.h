@@ -32,6 +32,8 @@ bool sim_grid_of(const struct sim_resource* image, VkImageAspectFlags aspect, ui
                  uint32_t layer, struct sim_grid* grid);
 /* Returns the place of one sample of a block that lies inside the grid. */
 VkDeviceSize sim_grid_place(const struct sim_grid* grid, VkExtent3D block, uint32_t sample);
+/* Returns how many rows from a block on lie together in its column, at most `most`. */
+uint32_t sim_grid_column(const struct sim_grid* grid, uint32_t row, uint32_t most);
 /* Returns the aspects that all of an image's texels have. */
 VkImageAspectFlags sim_image_aspects(const struct sim_resource* image);
 
