@@ -3,7 +3,8 @@
  * the reads since. Barriers change the histories when they are executed. An access of the same
  * queue needs a barrier between, whose scopes contain both. An access of another queue needs a
  * semaphore or the host, which sim_known.c knows. A layout transition is a write between the two
- * scopes of its barrier.
+ * scopes of its barrier. Reads order a write behind them after the write before them: each read was
+ * checked.
  *
  * Only the stages in which this driver executes something are told apart: copies, and clears, which
  * fill and update buffers too. Stages of semaphore waits are not looked at.
@@ -273,7 +274,8 @@ static void sim_history_move(struct sim_hazard* h, struct sim_interval* i,
     struct sim_history* s = &i->history;
     const bool ordered = s->queue == h->queue && ((s->stages | s->chain) & scopes->from) != 0 &&
                          (s->available != 0 || scopes->makes_available);
-    if (s->written != 0 && !ordered && !sim_hazard_knows(h, s->queue, s->number)) {
+    if (s->written != 0 && s->reader_count == 0 && !ordered &&
+        !sim_hazard_knows(h, s->queue, s->number)) {
         sim_hazard_report(h, what, i, s->queue, s->number);
     }
     for (uint64_t r = 0; r < s->reader_count; r++) {
@@ -337,7 +339,9 @@ static void sim_hazard_check(struct sim_hazard* h, struct sim_memory* memory, Vk
          n < list->count && list->items[n].begin < end; n++) {
         struct sim_interval* i = &list->items[n];
         if (writes) {
-            sim_check_write_before(h, i, write_kind, "written again");
+            if (i->history.reader_count == 0) {
+                sim_check_write_before(h, i, write_kind, "written again");
+            }
             sim_check_reads_before(h, i, stage, "written after a read");
             sim_history_write(&i->history, h, stage);
         } else {

@@ -73,6 +73,8 @@
     X(vkCmdClearColorImage)                                                                        \
     X(vkCmdClearDepthStencilImage)                                                                 \
     X(vkCmdPipelineBarrier)                                                                        \
+    X(vkCmdPipelineBarrier2)                                                                       \
+    X(vkResetFences)                                                                               \
     X(vkCmdCopyBuffer2)                                                                            \
     X(vkCmdCopyImage2)                                                                             \
     X(vkCmdCopyBufferToImage2)                                                                     \
@@ -83,7 +85,9 @@ struct simulated_fixture {
     VkInstance instance;
     VkPhysicalDevice physical;
     VkDevice device;
-    VkQueue queue, second_queue;
+    VkQueue queue, second_queue; /* of the first family */
+    bool has_other_family;
+    VkQueue other_queue; /* of the second family, if there is one */
     PFN_vkDestroyInstance vkDestroyInstance;
     PFN_vkGetPhysicalDeviceMemoryProperties2 vkGetPhysicalDeviceMemoryProperties2;
 #define FIXTURE_DECLARE(name) PFN_##name name;
@@ -186,13 +190,25 @@ static inline VkResult fixture_make_device_with(struct simulated_fixture* f,
     VkPhysicalDeviceFeatures core;
     get_features(f->physical, &core);
     const float priorities[] = {1.0F, 1.0F};
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = 2,
-                                           .pQueuePriorities = priorities};
+    const VkDeviceQueueCreateInfo queues[] = {
+        {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+         .queueCount = 2,
+         .pQueuePriorities = priorities},
+        {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+         .queueFamilyIndex = 1,
+         .queueCount = 1,
+         .pQueuePriorities = priorities},
+    };
+    const PFN_vkGetPhysicalDeviceQueueFamilyProperties get_families =
+        (PFN_vkGetPhysicalDeviceQueueFamilyProperties)maarSimulatedGetInstanceProcAddr(
+            f->instance, "vkGetPhysicalDeviceQueueFamilyProperties");
+    uint32_t family_count = 0;
+    get_families(f->physical, &family_count, NULL);
+    f->has_other_family = family_count > 1;
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .pNext = &v12,
-                                     .queueCreateInfoCount = 1,
-                                     .pQueueCreateInfos = &queue,
+                                     .queueCreateInfoCount = f->has_other_family ? 2 : 1,
+                                     .pQueueCreateInfos = queues,
                                      .enabledExtensionCount = extension_count,
                                      .ppEnabledExtensionNames = extensions,
                                      .pEnabledFeatures = &core};
@@ -235,6 +251,10 @@ static inline void fixture_open_with(struct simulated_fixture* f,
     assert_non_null(f->queue);
     f->vkGetDeviceQueue(f->device, 0, 1, &f->second_queue);
     assert_non_null(f->second_queue);
+    if (f->has_other_family) {
+        f->vkGetDeviceQueue(f->device, 1, 0, &f->other_queue);
+        assert_non_null(f->other_queue);
+    }
 }
 
 static inline void fixture_open(struct simulated_fixture* f, const MaarSimulatedProfile* profile)
