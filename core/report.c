@@ -95,6 +95,8 @@ static const struct {
     MAAR_NAMED(SIMULATED_FAULT),
     MAAR_NAMED(SIMULATED_COUNTERS),
     MAAR_NAMED(SIMULATED_SHARING_INFO),
+    MAAR_NAMED(SIMULATED_TIME_INFO),
+    MAAR_NAMED(SIMULATED_CLOCKS),
 };
 
 /* The name of a structure type, or its number if the name is unknown. */

@@ -51,6 +51,14 @@ struct sim_resource;
 struct sim_requirements;
 struct sim_order;
 
+/* A script of budgets; none where `count` is 0. */
+struct sim_script {
+    MaarSimulatedBudgetUnit unit;
+    uint32_t count;
+    uint64_t queries;
+    MaarSimulatedBudgetStep steps[MAAR_SIMULATED_MAX_BUDGET_STEPS];
+};
+
 struct sim_gpu {
     struct sim_instance* instance;
     MaarSimulatedProfile profile;
@@ -74,7 +82,10 @@ struct sim_gpu {
     uint32_t devices_made;
     uint32_t claims;
     uint64_t order, order_state; /* see maarSimulatedSetOrder() */
-    struct sim_file reused;      /* has the descriptor that a failing import closed */
+    bool time_is_on;
+    MaarSimulatedTimeInfo time; /* without zeros */
+    struct sim_script scripts[VK_MAX_MEMORY_HEAPS];
+    struct sim_file reused; /* has the descriptor that a failing import closed */
     uint32_t kept_count;
     uint32_t reported_count;
     struct sim_kept_violation kept[SIM_MAX_KEPT];
@@ -93,7 +104,7 @@ struct sim_queue {
     struct sim_device* device;
     uint32_t family;
     uint32_t busy;
-    bool checks; /* the call that has the queue checks synchronization */
+    bool tracks; /* the call that has the queue tracks order: see sim_known.h */
 };
 
 struct sim_object;

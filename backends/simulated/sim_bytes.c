@@ -135,6 +135,9 @@ void sim_copy_bytes(const struct sim_place* to, const struct sim_place* from, Vk
         source.size = target.size;
         sim_span_access(&in, &source, false, findings);
         sim_span_access(&out, &target, true, findings);
+        if (findings->cost != NULL) {
+            sim_time_move(findings->cost, source.memory, target.memory, source.size);
+        }
         if (target.memory != NULL && source.memory != NULL) {
             sim_span_copy(&target, &source, findings);
         } else if (target.memory != NULL) {
@@ -154,6 +157,9 @@ void sim_write_bytes(const struct sim_place* to, const void* bytes, VkDeviceSize
     for (VkDeviceSize left = size; left != 0;) {
         const struct sim_span target = sim_span_at(&out, left);
         sim_span_access(&out, &target, true, findings);
+        if (findings->cost != NULL) {
+            sim_time_move(findings->cost, NULL, target.memory, target.size);
+        }
         if (target.memory != NULL) {
             uint8_t* to_bytes = sim_span_bytes(&target);
             uint8_t* states = sim_span_states(&target);

@@ -8,6 +8,7 @@
 #include "backends/simulated/sim_hazard.h"
 #include "backends/simulated/sim_memory.h"
 #include "backends/simulated/sim_resource.h"
+#include "backends/simulated/sim_time.h"
 
 /* Bytes that lie together: in a memory, or, where `memory` is NULL, nowhere. */
 struct sim_span {
@@ -27,6 +28,7 @@ struct sim_findings {
     VkDeviceSize unwritten; /* bytes read that nothing had written */
     VkDeviceSize unbound;   /* bytes read that lie nowhere, on a device without strict residency */
     bool failed;            /* the host had no pages for a memory */
+    struct sim_cost* cost;  /* of the bytes in virtual time; NULL: time stands still */
     struct sim_hazard* hazard; /* checks the accesses; NULL: they are not checked */
 };
 

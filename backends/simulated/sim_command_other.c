@@ -252,8 +252,14 @@ static VKAPI_ATTR void VKAPI_CALL sim_cmd_write_timestamp(VkCommandBuffer comman
                                                           VkPipelineStageFlagBits stage,
                                                           VkQueryPool queryPool, uint32_t query)
 {
-    (void)stage, (void)queryPool, (void)query;
+    (void)stage;
     sim_command(commandBuffer, SIM_FN_vkCmdWriteTimestamp);
+    struct sim_op_timestamp* op =
+        sim_record(commandBuffer, SIM_OP_TIMESTAMP, SIM_FN_vkCmdWriteTimestamp, sizeof(*op));
+    if (op != NULL) {
+        op->pool = SIM_HANDLE(queryPool);
+        op->query = query;
+    }
 }
 
 const struct sim_entry sim_barrier_entries[] = {

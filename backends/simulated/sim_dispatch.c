@@ -47,7 +47,7 @@ static const struct sim_entry* const sim_entry_tables[] = {
     sim_memory_entries,   sim_resource_entries, sim_requirements_entries, sim_bind_entries,
     sim_sync_entries,     sim_queue_entries,    sim_command_entries,      sim_other_entries,
     sim_sparse_entries,   sim_external_entries, sim_export_entries,       sim_payload_entries,
-    sim_modifier_entries, sim_copy_entries,     sim_barrier_entries,
+    sim_modifier_entries, sim_copy_entries,     sim_barrier_entries,      sim_query_entries,
 };
 
 const char* sim_function_name(enum sim_function function)

@@ -38,6 +38,7 @@ extern const struct sim_entry sim_command_entries[];
 extern const struct sim_entry sim_copy_entries[];
 extern const struct sim_entry sim_barrier_entries[];
 extern const struct sim_entry sim_other_entries[];
+extern const struct sim_entry sim_query_entries[];
 
 const char* sim_function_name(enum sim_function function);
 int sim_function_traits_of(enum sim_function function);

@@ -5,6 +5,7 @@
 #include "backends/simulated/sim_execute.h"
 
 #include "backends/simulated/sim_check.h"
+#include "backends/simulated/sim_query.h"
 
 #include <string.h>
 
@@ -128,6 +129,21 @@ static void sim_execute_barriers(struct sim_execution* e, const struct sim_op_ba
     }
 }
 
+/* Writes the queue's virtual time to a query. */
+static void sim_execute_timestamp(struct sim_execution* e, const struct sim_op_timestamp* op)
+{
+    struct sim_query_pool* pool =
+        sim_object_get(e->device, e->function, op->pool, SIM_KIND_QUERY_POOL);
+    if (pool == NULL || e->queue == NULL) {
+        return;
+    }
+    if (op->query >= pool->count) {
+        sim_execution_outside(e, "query pool");
+        return;
+    }
+    pool->values[op->query] = e->queue->time;
+}
+
 static void sim_execute_one(struct sim_execution* e, const struct sim_op* op)
 {
     switch (op->kind) {
@@ -151,6 +167,14 @@ static void sim_execute_one(struct sim_execution* e, const struct sim_op* op)
         break;
     case SIM_OP_BARRIERS:
         sim_execute_barriers(e, (const struct sim_op_barriers*)(const void*)op);
+        break;
+    case SIM_OP_WORK:
+        if (e->queue != NULL) {
+            e->queue->time += ((const struct sim_op_work*)(const void*)op)->nanoseconds;
+        }
+        break;
+    case SIM_OP_TIMESTAMP:
+        sim_execute_timestamp(e, (const struct sim_op_timestamp*)(const void*)op);
         break;
     }
 }
@@ -177,13 +201,14 @@ static void sim_execution_report(const struct sim_execution* e)
 bool sim_execute(struct sim_submission* submission, const struct sim_recording* recording)
 {
     struct sim_device* device = submission->queue->device;
-    const struct sim_order* order = sim_order_of(device);
     const uint32_t queue = sim_queue_number(submission->queue);
-    const bool checks = order != NULL && submission->number != 0;
+    struct sim_order* order = submission->number != 0 ? sim_order_of(device) : NULL;
+    const bool checks = order != NULL && sim_checks_synchronization(device->gpu);
     bool good = true;
     size_t at = 0;
     for (const struct sim_op* op = sim_recording_at(recording, at); op != NULL && good;
          op = sim_recording_at(recording, at)) {
+        struct sim_cost cost = {0};
         struct sim_hazard hazard = {
             .device = device,
             .known = checks ? &order->queues[queue] : NULL,
@@ -197,11 +222,16 @@ bool sim_execute(struct sim_submission* submission, const struct sim_recording* 
         struct sim_execution e = {
             .device = device,
             .function = op->function,
+            .queue = order != NULL && device->gpu->time_is_on ? &order->queues[queue] : NULL,
             .findings = {.hazard = checks ? &hazard : NULL},
         };
+        e.findings.cost = e.queue != NULL ? &cost : NULL;
         sim_execute_one(&e, op);
         sim_hazard_finish(&hazard);
         sim_execution_report(&e);
+        if (e.queue != NULL) {
+            sim_time_command(device, e.queue, &cost);
+        }
         good = !e.findings.failed;
         at += op->size;
     }

@@ -12,6 +12,7 @@
 struct sim_execution {
     struct sim_device* device;
     enum sim_function function;
+    struct sim_known* queue; /* its clock; NULL: time stands still */
     struct sim_findings findings;
 };
 

@@ -6,8 +6,8 @@
  * scopes of its barrier. Reads order a write behind them after the write before them: each read was
  * checked.
  *
- * Only the stages in which this driver executes something are told apart: copies, and clears, which
- * fill and update buffers too. Stages of semaphore waits are not looked at.
+ * Only the stages in which this driver executes something are distinguished: copies, and clears,
+ * which fill and update buffers too. Stages of semaphore waits are not looked at.
  */
 #include "backends/simulated/sim_hazard.h"
 

@@ -15,6 +15,12 @@ bool sim_checks_synchronization(const struct sim_gpu* gpu)
     return (gpu->flags & needed) == needed;
 }
 
+bool sim_tracks_order(const struct sim_gpu* gpu)
+{
+    return sim_checks_synchronization(gpu) ||
+           (gpu->time_is_on && (gpu->flags & MAAR_SIMULATED_EXECUTE_BIT) != 0);
+}
+
 uint32_t sim_queue_number(const struct sim_queue* queue)
 {
     return (uint32_t)(queue - queue->device->queues);
@@ -22,7 +28,7 @@ uint32_t sim_queue_number(const struct sim_queue* queue)
 
 struct sim_order* sim_order_of(struct sim_device* device)
 {
-    if (!sim_checks_synchronization(device->gpu)) {
+    if (!sim_tracks_order(device->gpu)) {
         return NULL;
     }
     if (device->order == NULL) {
@@ -36,39 +42,40 @@ static void sim_known_join(struct sim_known* into, const struct sim_known* from)
     for (uint32_t i = 0; i < SIM_TRACKED_QUEUES; i++) {
         into->of[i] = from->of[i] > into->of[i] ? from->of[i] : into->of[i];
     }
+    into->time = from->time > into->time ? from->time : into->time;
 }
 
 /* Learns what the first signal that reached a value carried. */
 static void sim_known_learn(struct sim_known* into, const struct sim_signal* signal, uint64_t value)
 {
-    const struct sim_told* told = signal->told;
-    for (uint32_t i = 0; told != NULL && i < told->count; i++) {
-        if (told->entries[i].value >= value) {
-            sim_known_join(into, &told->entries[i].known);
+    const struct sim_news* news = signal->news;
+    for (uint32_t i = 0; news != NULL && i < news->count; i++) {
+        if (news->entries[i].value >= value) {
+            sim_known_join(into, &news->entries[i].known);
             return;
         }
     }
 }
 
-static void sim_known_tell(struct sim_signal* signal, uint64_t value, const struct sim_known* known)
+static void sim_known_give(struct sim_signal* signal, uint64_t value, const struct sim_known* known)
 {
-    if (signal->told == NULL) {
-        signal->told = sim_pages_map(sizeof(*signal->told));
+    if (signal->news == NULL) {
+        signal->news = sim_pages_map(sizeof(*signal->news));
     }
-    struct sim_told* told = signal->told;
-    if (told == NULL) {
+    struct sim_news* news = signal->news;
+    if (news == NULL) {
         return;
     }
     if (!signal->timeline) {
-        told->count = 0;
-    } else if (told->count == SIM_TOLD_VALUES) {
-        memmove(&told->entries[0], &told->entries[1],
-                (SIM_TOLD_VALUES - 1) * sizeof(told->entries[0]));
-        told->count--;
+        news->count = 0;
+    } else if (news->count == SIM_NEWS_VALUES) {
+        memmove(&news->entries[0], &news->entries[1],
+                (SIM_NEWS_VALUES - 1) * sizeof(news->entries[0]));
+        news->count--;
     }
-    told->entries[told->count].value = value;
-    told->entries[told->count].known = *known;
-    told->count++;
+    news->entries[news->count].value = value;
+    news->entries[news->count].known = *known;
+    news->count++;
 }
 
 void sim_known_submitted(struct sim_submission* submission)
@@ -112,18 +119,19 @@ void sim_known_end(struct sim_submission* submission)
     }
     struct sim_known carried = order->queues[queue];
     carried.of[queue] = submission->number;
+    order->ended[queue] = carried.time;
     order->executed[queue] =
         submission->number > order->executed[queue] ? submission->number : order->executed[queue];
     for (uint32_t i = 0; i < submission->signal_count; i++) {
         const struct sim_point* point = &submission->signals[i];
         struct sim_signal* signal = sim_object_peek(device, point->semaphore, SIM_KIND_SEMAPHORE);
         if (signal != NULL) {
-            sim_known_tell(signal, signal->timeline ? point->value : 1, &carried);
+            sim_known_give(signal, signal->timeline ? point->value : 1, &carried);
         }
     }
     struct sim_signal* fence = sim_object_peek(device, submission->fence, SIM_KIND_FENCE);
     if (fence != NULL) {
-        sim_known_tell(fence, 1, &carried);
+        sim_known_give(fence, 1, &carried);
     }
 }
 
@@ -131,7 +139,7 @@ void sim_known_host_signals(struct sim_signal* signal, uint64_t value)
 {
     const struct sim_order* order = sim_order_of(signal->object.device);
     if (order != NULL) {
-        sim_known_tell(signal, value, &order->host);
+        sim_known_give(signal, value, &order->host);
     }
 }
 
@@ -139,7 +147,9 @@ void sim_known_host_saw(const struct sim_signal* signal, uint64_t value)
 {
     struct sim_order* order = sim_order_of(signal->object.device);
     if (order != NULL) {
+        const uint64_t before = order->host.time;
         sim_known_learn(&order->host, signal, value);
+        order->host_waited += order->host.time - before;
     }
 }
 
@@ -150,6 +160,9 @@ void sim_known_host_idle(struct sim_device* device, const struct sim_queue* queu
         if (queue == NULL || sim_queue_number(queue) == i) {
             struct sim_known carried = order->queues[i];
             carried.of[i] = order->executed[i];
+            carried.time = order->ended[i];
+            order->host_waited +=
+                carried.time > order->host.time ? carried.time - order->host.time : 0;
             sim_known_join(&order->host, &carried);
         }
     }
@@ -157,16 +170,16 @@ void sim_known_host_idle(struct sim_device* device, const struct sim_queue* queu
 
 void sim_known_forget(struct sim_signal* signal)
 {
-    if (signal->told != NULL) {
-        signal->told->count = 0;
+    if (signal->news != NULL) {
+        signal->news->count = 0;
     }
 }
 
 void sim_known_release(struct sim_signal* signal)
 {
-    if (signal->told != NULL) {
-        sim_pages_unmap(signal->told, sizeof(*signal->told));
-        signal->told = NULL;
+    if (signal->news != NULL) {
+        sim_pages_unmap(signal->news, sizeof(*signal->news));
+        signal->news = NULL;
     }
 }
 

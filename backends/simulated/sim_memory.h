@@ -31,6 +31,7 @@ struct sim_memory {
     uint8_t* states; /* which bytes have been written; NULL until a command reads or writes */
     struct sim_intervals* intervals; /* accesses, where they are checked; NULL before the first */
     bool host_writes;                /* it has been mapped or imported, so the host may write it */
+    bool demoted;                    /* moves its bytes more slowly; see sim_time.c */
     bool mapped;
     VkDeviceSize map_offset, map_size;
     struct sim_bind* binds; /* by offset */

@@ -1,12 +1,10 @@
 /*
  * Objects that programs need for a dispatch and that have no memory: views, shaders, pipelines,
- * descriptors, queries. The driver counts them and checks them for leaks. They do nothing.
+ * descriptors. The driver counts them and checks them for leaks. They do nothing.
  */
 #include "backends/simulated/sim_check.h"
 #include "backends/simulated/sim_entries.h"
 #include "backends/simulated/sim_object.h"
-
-#include <string.h>
 
 static VkResult sim_other_create(VkDevice device, enum sim_function function, enum sim_kind kind,
                                  const VkAllocationCallbacks* callbacks, uint64_t* handle)
@@ -61,7 +59,6 @@ SIM_OTHER_PAIR(ImageView, SIM_KIND_IMAGE_VIEW, image_view)
 SIM_OTHER_PAIR(ShaderModule, SIM_KIND_SHADER_MODULE, shader_module)
 SIM_OTHER_PAIR(PipelineLayout, SIM_KIND_PIPELINE_LAYOUT, pipeline_layout)
 SIM_OTHER_PAIR(DescriptorSetLayout, SIM_KIND_DESCRIPTOR_SET_LAYOUT, descriptor_set_layout)
-SIM_OTHER_PAIR(QueryPool, SIM_KIND_QUERY_POOL, query_pool)
 
 static VKAPI_ATTR VkResult VKAPI_CALL sim_create_compute_pipelines(
     VkDevice device, VkPipelineCache pipelineCache, uint32_t createInfoCount,
@@ -216,25 +213,6 @@ static VKAPI_ATTR void VKAPI_CALL sim_update_descriptor_sets(VkDevice device, ui
     sim_enter(d->gpu, d, SIM_FN_vkUpdateDescriptorSets);
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL sim_get_query_results(VkDevice device, VkQueryPool queryPool,
-                                                            uint32_t firstQuery,
-                                                            uint32_t queryCount, size_t dataSize,
-                                                            void* pData, VkDeviceSize stride,
-                                                            VkQueryResultFlags flags)
-{
-    struct sim_device* d = SIM_DEVICE(device);
-    (void)queryPool;
-    (void)firstQuery;
-    (void)queryCount;
-    (void)stride;
-    (void)flags;
-    const VkResult result = sim_enter(d->gpu, d, SIM_FN_vkGetQueryPoolResults);
-    if (result == VK_SUCCESS) {
-        memset(pData, 0, dataSize);
-    }
-    return result;
-}
-
 const struct sim_entry sim_other_entries[] = {
     SIM_ENTRY(vkCreateBufferView, sim_create_buffer_view),
     SIM_ENTRY(vkDestroyBufferView, sim_destroy_buffer_view),
@@ -246,9 +224,6 @@ const struct sim_entry sim_other_entries[] = {
     SIM_ENTRY(vkDestroyPipelineLayout, sim_destroy_pipeline_layout),
     SIM_ENTRY(vkCreateDescriptorSetLayout, sim_create_descriptor_set_layout),
     SIM_ENTRY(vkDestroyDescriptorSetLayout, sim_destroy_descriptor_set_layout),
-    SIM_ENTRY(vkCreateQueryPool, sim_create_query_pool),
-    SIM_ENTRY(vkDestroyQueryPool, sim_destroy_query_pool),
-    SIM_ENTRY(vkGetQueryPoolResults, sim_get_query_results),
     SIM_ENTRY(vkCreateComputePipelines, sim_create_compute_pipelines),
     SIM_ENTRY(vkDestroyPipeline, sim_destroy_pipeline),
     SIM_ENTRY(vkCreateDescriptorPool, sim_create_descriptor_pool),

@@ -3,6 +3,7 @@
  */
 #include "backends/simulated/sim_check.h"
 #include "backends/simulated/sim_entries.h"
+#include "backends/simulated/sim_time.h"
 
 #include <string.h>
 
@@ -203,6 +204,7 @@ static void sim_fill_budget(struct sim_gpu* gpu, VkPhysicalDeviceMemoryBudgetPro
         sim_unlock_gpu(gpu);
         return;
     }
+    sim_scripts_apply(gpu);
     for (uint32_t i = 0; i < VK_MAX_MEMORY_HEAPS; i++) {
         const MaarSimulatedHeap* heap = &gpu->profile.heaps[i];
         const bool present = i < gpu->profile.heapCount;

@@ -19,7 +19,7 @@ static VkResult sim_queue_begin(VkQueue queue, enum sim_function function)
     if (result == VK_SUCCESS) {
         sim_lock_gpu(q->device->gpu);
         sim_claim(q->device->gpu, function, &q->busy, "VkQueue");
-        q->checks = sim_checks_synchronization(q->device->gpu);
+        q->tracks = sim_tracks_order(q->device->gpu);
         sim_unlock_gpu(q->device->gpu);
     }
     return result;

@@ -18,6 +18,8 @@ enum sim_op_kind {
     SIM_OP_COPY_IMAGE,
     SIM_OP_CLEAR,
     SIM_OP_BARRIERS,
+    SIM_OP_WORK,
+    SIM_OP_TIMESTAMP,
 };
 
 /* The head of every operation. */
@@ -89,6 +91,17 @@ struct sim_op_barriers {
     struct sim_op op;
     uint32_t count;
     struct sim_barrier barriers[];
+};
+
+struct sim_op_work {
+    struct sim_op op;
+    uint64_t nanoseconds;
+};
+
+struct sim_op_timestamp {
+    struct sim_op op;
+    uint64_t pool;
+    uint32_t query;
 };
 
 struct sim_recording {

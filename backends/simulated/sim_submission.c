@@ -16,6 +16,7 @@
 #include "backends/simulated/sim_memory.h"
 #include "backends/simulated/sim_resource.h"
 #include "backends/simulated/sim_sync.h"
+#include "backends/simulated/sim_time.h"
 
 #include <string.h>
 
@@ -37,8 +38,8 @@ struct sim_submission* sim_submission_create(struct sim_queue* queue, enum sim_f
     const size_t uses = sim_take(&used, size->uses, sizeof(struct sim_use));
     const size_t pieces = sim_take(&used, size->pieces, sizeof(struct sim_piece));
     const size_t recordings = sim_take(&used, size->recordings, sizeof(struct sim_recording*));
-    const bool checks = queue->checks;
-    const size_t known = sim_take(&used, checks ? 1 : 0, sizeof(struct sim_known));
+    const bool tracks = queue->tracks;
+    const size_t known = sim_take(&used, tracks ? 1 : 0, sizeof(struct sim_known));
     char* bytes = maar_host_calloc(queue->device->callbacks, 1, used);
     if (bytes == NULL) {
         return NULL;
@@ -51,7 +52,7 @@ struct sim_submission* sim_submission_create(struct sim_queue* queue, enum sim_f
     submission->uses = (struct sim_use*)(void*)(bytes + uses);
     submission->pieces = (struct sim_piece*)(void*)(bytes + pieces);
     submission->recordings = (struct sim_recording**)(void*)(bytes + recordings);
-    submission->host_known = checks ? (struct sim_known*)(void*)(bytes + known) : NULL;
+    submission->host_known = tracks ? (struct sim_known*)(void*)(bytes + known) : NULL;
     return submission;
 }
 
@@ -138,12 +139,30 @@ static void sim_submission_check_binds(struct sim_device* device,
     }
 }
 
+/* Lets binds pass on the clock of their queue, and decides which memory is demoted. */
+static void sim_submission_keep_time(struct sim_submission* submission)
+{
+    struct sim_device* device = submission->queue->device;
+    struct sim_order* order = device->gpu->time_is_on ? sim_order_of(device) : NULL;
+    const uint32_t queue = sim_queue_number(submission->queue);
+    if (order == NULL || submission->number == 0) {
+        return;
+    }
+    if (device->gpu->time.demotes == VK_TRUE) {
+        sim_time_demote(device);
+    }
+    if (sim_is_binding(submission) && submission->fence == 0) {
+        sim_time_binds(device, &order->queues[queue], submission->piece_count);
+    }
+}
+
 static bool sim_submission_execute(struct sim_submission* submission)
 {
     struct sim_device* device = submission->queue->device;
     sim_submission_wait(device, submission);
     if (submission->host_known != NULL) {
         sim_known_begin(submission);
+        sim_submission_keep_time(submission);
     }
     for (uint32_t i = 0; i < submission->use_count; i++) {
         const struct sim_resource* resource =

@@ -6,7 +6,7 @@
 
 #include "backends/simulated/sim_object.h"
 
-struct sim_told;
+struct sim_news;
 
 /* A semaphore or a fence. A fence and a binary semaphore have the value 0 or 1. */
 struct sim_signal {
@@ -16,7 +16,7 @@ struct sim_signal {
     VkExternalSemaphoreHandleTypeFlags export_types;
     struct sim_file file; /* once exported or imported: the value then lies in `pages` */
     uint8_t* pages;
-    struct sim_told* told; /* see sim_known.h; NULL before the first signal that is tracked */
+    struct sim_news* news; /* see sim_known.h; NULL before the first signal that is tracked */
 };
 
 uint64_t sim_signal_value(const struct sim_signal* signal);

@@ -55,7 +55,16 @@ static void do_set_all(struct growth* growth, uint32_t index)
     maarSimulatedSetCallbacks(growth->physical, NULL, bench_receive_violation, NULL);
     GROWTH_EXPECT(maarSimulatedSetFault(growth->physical, NULL));
     GROWTH_EXPECT(maarSimulatedSetHeapBudget(growth->physical, 1, GROWTH_GIB, index));
+    const MaarSimulatedTimeInfo time = {.sType = MAAR_STRUCTURE_TYPE_SIMULATED_TIME_INFO};
+    const MaarSimulatedBudgetStep step = {1, GROWTH_GIB, 0};
+    MaarSimulatedClocks clocks = {.sType = MAAR_STRUCTURE_TYPE_SIMULATED_CLOCKS};
     maarSimulatedSetOrder(growth->physical, MAAR_SIMULATED_ORDER_OLDEST_FIRST);
+    GROWTH_EXPECT(maarSimulatedSetTime(growth->physical, &time));
+    GROWTH_EXPECT(maarSimulatedScriptBudget(growth->physical, 1, MAAR_SIMULATED_BUDGET_UNIT_QUERIES,
+                                            index % 2, &step));
+    maarSimulatedAdvanceHostClock(growth->device, 1);
+    maarSimulatedGetClocks(growth->device, &clocks);
+    GROWTH_EXPECT(maarSimulatedSetTime(growth->physical, NULL));
     maarSimulatedSetDedicated(growth->physical, &dedicated);
 }
 
@@ -117,6 +126,46 @@ static void do_execute(struct growth* growth, uint32_t index)
     }
 }
 
+/* ---- declared work ---- */
+
+struct simulated_work {
+    VkCommandPool pool;
+    VkCommandBuffer commands;
+};
+
+/* A command buffer that is being recorded. */
+static void open_work(struct growth* growth)
+{
+    const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    growth_open_dedicated(growth);
+    growth->state = bench_allocate(1, sizeof(struct simulated_work));
+    struct simulated_work* work = growth->state;
+    GROWTH_EXPECT(vkCreateCommandPool(growth->device, &info, NULL, &work->pool));
+    const VkCommandBufferAllocateInfo one = {.sType =
+                                                 VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                             .commandPool = work->pool,
+                                             .commandBufferCount = 1};
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    GROWTH_EXPECT(vkAllocateCommandBuffers(growth->device, &one, &work->commands));
+    maarSimulatedSetFlags(growth->physical,
+                          MAAR_SIMULATED_ALLOW_ALIASING_BIT | MAAR_SIMULATED_EXECUTE_BIT);
+    GROWTH_EXPECT(vkBeginCommandBuffer(work->commands, &begin));
+}
+
+static void do_work(struct growth* growth, uint32_t index)
+{
+    const struct simulated_work* work = growth->state;
+    maarSimulatedCmdWork(work->commands, index);
+}
+
+static void close_work(struct growth* growth)
+{
+    const struct simulated_work* work = growth->state;
+    vkDestroyCommandPool(growth->device, work->pool, NULL);
+    maarSimulatedSetFlags(growth->physical, MAAR_SIMULATED_ALLOW_ALIASING_BIT);
+    growth_close_live(growth);
+}
+
 static void release(struct growth* growth)
 {
     maarSimulatedSetFlags(growth->physical, MAAR_SIMULATED_ALLOW_ALIASING_BIT);
@@ -136,8 +185,19 @@ const struct growth_case growth_simulated_cases[] = {
     SIMULATED("simulated-violation", "maarSimulatedGetViolation", do_get_violation),
     SIMULATED("simulated-settings",
               "maarSimulatedSetFlags maarSimulatedSetCallbacks maarSimulatedSetFault "
-              "maarSimulatedSetHeapBudget maarSimulatedSetDedicated maarSimulatedSetOrder",
+              "maarSimulatedSetHeapBudget maarSimulatedSetDedicated maarSimulatedSetOrder "
+              "maarSimulatedSetTime maarSimulatedScriptBudget maarSimulatedGetClocks "
+              "maarSimulatedAdvanceHostClock",
               do_set_all),
+    {
+        .name = "simulated-work",
+        .functions = "maarSimulatedCmdWork",
+        .dimension = "live VkDeviceMemory objects",
+        .n = 2000,
+        .open = open_work,
+        .operation = do_work,
+        .close = close_work,
+    },
     {
         .name = "simulated-pages",
         .functions = "maarSimulatedEnumeratePages",

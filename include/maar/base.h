@@ -188,6 +188,10 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_SIMULATED_COUNTERS = 0x4D410083,
     /** MaarSimulatedSharingInfo */
     MAAR_STRUCTURE_TYPE_SIMULATED_SHARING_INFO = 0x4D410084,
+    /** MaarSimulatedTimeInfo */
+    MAAR_STRUCTURE_TYPE_SIMULATED_TIME_INFO = 0x4D410085,
+    /** MaarSimulatedClocks */
+    MAAR_STRUCTURE_TYPE_SIMULATED_CLOCKS = 0x4D410086,
     /** MaarMessage */
     MAAR_STRUCTURE_TYPE_MESSAGE = 0x4D410090,
     /** MaarCaptureBeginInfo */

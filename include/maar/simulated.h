@@ -647,6 +647,139 @@ MAAR_API VkResult VKAPI_CALL maarSimulatedEnumeratePages(VkDevice device, VkObje
 MAAR_API uint32_t VKAPI_CALL maarSimulatedExecuteSubmissions(VkPhysicalDevice physicalDevice,
                                                              uint32_t count);
 
+/** Most steps of a script of budgets. */
+#define MAAR_SIMULATED_MAX_BUDGET_STEPS 64
+
+/** What commands and binds cost in virtual time. These are not the times of any hardware. In
+ * nanoseconds, and in bytes of a second, where no other unit is given. */
+typedef struct MaarSimulatedTimeInfo {
+    /** MAAR_STRUCTURE_TYPE_SIMULATED_TIME_INFO */
+    MaarStructureType sType;
+    /** NULL, or a chain of structures; unknown ones are skipped */
+    const void* pNext;
+    /** what each command that moves bytes takes besides its bytes; zero: 2000 */
+    uint64_t commandLatency;
+    /** what each batch of binds takes; zero: 20000 */
+    uint64_t bindLatency;
+    /** what each VkSparseMemoryBind, and each row of tiles, takes besides; zero: 500 */
+    uint64_t bindElement;
+    /** bytes that one heap reads or writes in a second; zero: 400e9 for a device-local heap, 12e9
+     * for another. A copy is as fast as the slower one of its two heaps. Copies that use one heap
+     * follow one another, also those of different queues */
+    uint64_t heapBandwidth[VK_MAX_MEMORY_HEAPS];
+    /** VK_TRUE: while a device-local heap holds more than its budget, the VkDeviceMemory objects
+     * that were allocated last, those beyond the budget, are demoted whole: their bytes move at
+     * `demotedBandwidth` */
+    VkBool32 demotes;
+    /** bytes of a second; zero: as the first heap that is not device-local, or 12e9 */
+    uint64_t demotedBandwidth;
+} MaarSimulatedTimeInfo;
+
+/** Virtual clocks of a device, in nanoseconds since the device was made. */
+typedef struct MaarSimulatedClocks {
+    /** MAAR_STRUCTURE_TYPE_SIMULATED_CLOCKS */
+    MaarStructureType sType;
+    /** NULL, or a chain of structures; unknown ones are skipped */
+    void* pNext;
+    /** the host's clock */
+    uint64_t host;
+    /** how much of it the host has waited for the device */
+    uint64_t hostWaited;
+    /** when the last executed submission of each queue ended; queues in the order of the queue
+     * create infos of the device */
+    uint64_t queues[16];
+    /** how long each heap has moved bytes */
+    uint64_t heapBusy[VK_MAX_MEMORY_HEAPS];
+    /** bytes of each heap in VkDeviceMemory objects that are demoted now */
+    VkDeviceSize demoted[VK_MAX_MEMORY_HEAPS];
+} MaarSimulatedClocks;
+
+/** What the steps of a script of budgets count. */
+typedef enum MaarSimulatedBudgetUnit {
+    /** queries of a budget by the program: 1 is the first query after the call */
+    MAAR_SIMULATED_BUDGET_UNIT_QUERIES = 0,
+    /** nanoseconds of the host's virtual clock */
+    MAAR_SIMULATED_BUDGET_UNIT_VIRTUAL_NS = 1,
+    /** Reserves the enumeration's size. */
+    MAAR_SIMULATED_BUDGET_UNIT_MAX_ENUM = 0x7FFFFFFF
+} MaarSimulatedBudgetUnit;
+
+/** One step of a script of budgets. */
+typedef struct MaarSimulatedBudgetStep {
+    /** from this query, or this time, on */
+    uint64_t from;
+    /** as in maarSimulatedSetHeapBudget() */
+    VkDeviceSize budget;
+    /** as in maarSimulatedSetHeapBudget() */
+    VkDeviceSize usageByOthers;
+} MaarSimulatedBudgetStep;
+
+/**
+ * Starts or stops virtual time, which needs MAAR_SIMULATED_EXECUTE_BIT. A submission begins when
+ * its queue, its waits and the host that submits it have come so far on their clocks; the host's
+ * clock goes on in waits and by maarSimulatedAdvanceHostClock(). A call that sees that a semaphore
+ * or fence was signalled takes the host's clock to that signal. Timestamps are virtual too.
+ *
+ * @param physicalDevice a physical device of this driver; not null
+ * @param pTime          what things cost, copied; NULL: time stands still
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT for a wrong sType
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarSimulatedSetTime(VkPhysicalDevice physicalDevice,
+                                                  const MaarSimulatedTimeInfo* pTime);
+
+/**
+ * Reads the virtual clocks of a device; all zero without virtual time.
+ *
+ * @param device  a device of this driver; not null
+ * @param pClocks filled; its sType and pNext are the caller's; not null
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API void VKAPI_CALL maarSimulatedGetClocks(VkDevice device, MaarSimulatedClocks* pClocks);
+
+/**
+ * Lets the host's virtual clock go on, as if the program had worked for so long. Does nothing
+ * without virtual time.
+ *
+ * @param device      a device of this driver; not null
+ * @param nanoseconds how long
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API void VKAPI_CALL maarSimulatedAdvanceHostClock(VkDevice device, uint64_t nanoseconds);
+
+/**
+ * Records work that takes virtual time and does nothing, in place of dispatches and draws that this
+ * driver does not execute.
+ *
+ * @param commandBuffer a command buffer of this driver that is being recorded; not null
+ * @param nanoseconds   how long the work takes
+ * @threadsafety externally synchronized with every call that uses the command buffer or its pool
+ * @since 0.2.0
+ */
+MAAR_API void VKAPI_CALL maarSimulatedCmdWork(VkCommandBuffer commandBuffer, uint64_t nanoseconds);
+
+/**
+ * Lets a heap's budget follow a script, as maarSimulatedSetHeapBudget() would change it by hand. A
+ * query of the budget takes the last step that it has reached.
+ *
+ * @param physicalDevice a physical device of this driver; not null
+ * @param heapIndex      a heap of it
+ * @param unit           what the steps count
+ * @param count          steps; 0 ends a script
+ * @param pSteps         the steps, rising, copied
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT for a heap that does not exist, for more than
+ *         MAAR_SIMULATED_MAX_BUDGET_STEPS and for steps that do not rise
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarSimulatedScriptBudget(VkPhysicalDevice physicalDevice,
+                                                       uint32_t heapIndex,
+                                                       MaarSimulatedBudgetUnit unit, uint32_t count,
+                                                       const MaarSimulatedBudgetStep* pSteps);
+
 /** The oldest submission that may begin is executed first. */
 #define MAAR_SIMULATED_ORDER_OLDEST_FIRST 0
 /** The newest submission that may begin is executed first. */

@@ -133,6 +133,17 @@ static inline void executed_free_image(const struct executed* x, const struct ex
     x->f.vkFreeMemory(x->f.device, i->memory, NULL);
 }
 
+static inline VkSemaphore executed_timeline(const struct executed* x)
+{
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &type};
+    VkSemaphore made = VK_NULL_HANDLE;
+    assert_int_equal(x->f.vkCreateSemaphore(x->f.device, &info, NULL, &made), VK_SUCCESS);
+    return made;
+}
+
 static inline void executed_begin(const struct executed* x, VkCommandBuffer commands)
 {
     const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};

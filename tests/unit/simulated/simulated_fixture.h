@@ -75,6 +75,10 @@
     X(vkCmdPipelineBarrier)                                                                        \
     X(vkCmdPipelineBarrier2)                                                                       \
     X(vkResetFences)                                                                               \
+    X(vkCreateQueryPool)                                                                           \
+    X(vkDestroyQueryPool)                                                                          \
+    X(vkGetQueryPoolResults)                                                                       \
+    X(vkCmdWriteTimestamp)                                                                         \
     X(vkCmdCopyBuffer2)                                                                            \
     X(vkCmdCopyImage2)                                                                             \
     X(vkCmdCopyBufferToImage2)                                                                     \

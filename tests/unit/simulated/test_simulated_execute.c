@@ -242,17 +242,6 @@ static void simultaneous_use_and_one_time_submission_are_known(void** state)
 
 /* ---- waits and order ---- */
 
-static VkSemaphore make_timeline(const struct executed* x)
-{
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                        .pNext = &type};
-    VkSemaphore made = VK_NULL_HANDLE;
-    assert_int_equal(x->f.vkCreateSemaphore(x->f.device, &info, NULL, &made), VK_SUCCESS);
-    return made;
-}
-
 /* Submits commands, after a value of a timeline (0: none), which signal another (0: none). */
 static void submit_between(const struct executed* x, VkQueue queue, VkCommandBuffer commands,
                            VkSemaphore timeline, uint64_t wait, uint64_t signal)
@@ -290,7 +279,7 @@ static void submissions_wait_for_later_signals(void** state)
 {
     const struct executed* x = *state;
     const struct executed_buffer b = executed_buffer(x, 1, SIZE);
-    const VkSemaphore timeline = make_timeline(x);
+    const VkSemaphore timeline = executed_timeline(x);
     submit_between(x, x->f.queue, record_fill(x, b.buffer, 5), timeline, 2, 3);
     assert_int_equal(b.bytes[0], 0);
     submit_between(x, x->f.second_queue, record_fill(x, b.buffer, 4), timeline, 1, 2);

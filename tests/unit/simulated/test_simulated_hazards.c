@@ -30,12 +30,7 @@ static int hazards_setup(void** state)
     h->a = executed_buffer(&h->x, 0, SIZE);
     h->b = executed_buffer(&h->x, 0, SIZE);
     h->c = executed_buffer(&h->x, 1, SIZE);
-    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
-                                        .pNext = &type};
-    assert_int_equal(h->x.f.vkCreateSemaphore(h->x.f.device, &info, NULL, &h->timeline),
-                     VK_SUCCESS);
+    h->timeline = executed_timeline(&h->x);
     *state = h;
     return 0;
 }
