@@ -277,7 +277,8 @@ static void bind_placed(struct stream* s)
             vkGetBufferMemoryRequirements(s->rig->device, o->buffer, &requirements);
         }
         bits &= requirements.memoryTypeBits;
-        offsets[i] = o->kind == STREAM_ALIAS ? offsets[o->root] : (end + PAGE - 1) / PAGE * PAGE;
+        const VkDeviceSize step = requirements.alignment > PAGE ? requirements.alignment : PAGE;
+        offsets[i] = o->kind == STREAM_ALIAS ? offsets[o->root] : (end + step - 1) / step * step;
         end = o->kind == STREAM_ALIAS ? end : offsets[i] + requirements.size;
     }
     s->memory = allocate(s, end, bits, 0);

@@ -340,7 +340,9 @@ static void record_buffer_image(struct stream* s)
     }
 }
 
-/* Copies the same number of blocks between two images whose blocks have one size. */
+/* Copies the same number of blocks between two images whose blocks have one size. Depth and stencil
+ * are copied together: lavapipe 25.0.7 copies the depth of small regions along with their stencil.
+ */
 static void record_copy_image(struct stream* s)
 {
     uint32_t from = 0;
@@ -358,9 +360,8 @@ static void record_copy_image(struct stream* s)
                   a->format->bytes != b->format->bytes)) {
         return;
     }
-    const VkImageAspectFlags aspect = choose_aspect(s, a);
-    choose_region(s, a, aspect, &in);
-    choose_region(s, b, aspect, &out);
+    choose_region(s, a, a->format->aspects, &in);
+    choose_region(s, b, b->format->aspects, &out);
     /* Whole blocks of both: a part that ends with its image may hold a broken block. */
     const uint32_t columns =
         in.imageExtent.width / a->format->block < out.imageExtent.width / b->format->block
