@@ -459,6 +459,105 @@ static void reads_of_bytes_that_nothing_wrote_are_seen(void** state)
     executed_free_buffer(x, &c);
 }
 
+static void what_a_waiting_submission_uses_must_stay(void** state)
+{
+    const struct executed* x = *state;
+    const struct simulated_fixture* f = &x->f;
+    const struct executed_buffer b = executed_buffer(x, 0, SIZE);
+    const VkBuffer sparse = make_sparse(x);
+    const VkDeviceMemory memory = fixture_memory(f, 0, 2 * PAGE);
+    const VkSparseMemoryBind bound = {0, PAGE, memory, 0, 0};
+    const VkSparseMemoryBind elsewhere = {0, PAGE, memory, PAGE, 0};
+    const VkSemaphore timeline = executed_timeline(x);
+    bind_pages(x, sparse, 1, &bound);
+    submit_between(x, f->queue, record_fill(x, b.buffer, 5), timeline, 1, 0);
+    submit_between(x, f->queue, record_fill(x, sparse, 5), timeline, 1, 0);
+    bind_pages(x, sparse, 1, &elsewhere);
+    fixture_expect(f, MAAR_SIMULATED_VIOLATION_IN_USE, 1);
+    executed_free_buffer(x, &b); /* the buffer; then the memory is used by nothing */
+    fixture_expect(f, MAAR_SIMULATED_VIOLATION_IN_USE, 2);
+    f->vkFreeMemory(f->device, memory, NULL);
+    fixture_expect(f, MAAR_SIMULATED_VIOLATION_IN_USE, 3);
+    const VkSemaphoreSignalInfo signal = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = timeline, .value = 1};
+    assert_int_equal(f->vkSignalSemaphore(f->device, &signal), VK_SUCCESS);
+    assert_int_equal(fixture_counters(f).violations[MAAR_SIMULATED_VIOLATION_HANDLE], 1);
+    f->vkDestroyBuffer(f->device, sparse, NULL);
+    f->vkDestroySemaphore(f->device, timeline, NULL);
+}
+
+/* ---- host memory ---- */
+
+static uint32_t allocations_left;
+
+static void* VKAPI_PTR allocate_few(void* user, size_t size, size_t alignment,
+                                    VkSystemAllocationScope scope)
+{
+    (void)user, (void)alignment, (void)scope;
+    return allocations_left != 0 ? (allocations_left--, malloc(size)) : NULL;
+}
+
+static void* VKAPI_PTR reallocate_none(void* user, void* original, size_t size, size_t alignment,
+                                       VkSystemAllocationScope scope)
+{
+    (void)user, (void)original, (void)size, (void)alignment, (void)scope;
+    return NULL;
+}
+
+static void VKAPI_PTR free_few(void* user, void* memory)
+{
+    (void)user;
+    free(memory);
+}
+
+/* Records one command, with so many allocations left. */
+static VkResult record_with(const struct executed* x, VkCommandBuffer commands, VkBuffer buffer,
+                            uint32_t allocations)
+{
+    allocations_left = UINT32_MAX;
+    executed_begin(x, commands);
+    allocations_left = allocations;
+    x->f.vkCmdFillBuffer(commands, buffer, 0, 4, 1);
+    const VkResult result = x->f.vkEndCommandBuffer(commands);
+    allocations_left = UINT32_MAX;
+    return result;
+}
+
+static void commands_without_host_memory_fail_at_the_end(void** state)
+{
+    const struct executed* x = *state;
+    const VkAllocationCallbacks few = {
+        .pfnAllocation = allocate_few, .pfnReallocation = reallocate_none, .pfnFree = free_few};
+    struct executed other = *x;
+    const float priority = 1.0F;
+    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                           .queueCount = 1,
+                                           .pQueuePriorities = &priority};
+    const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+                                     .queueCreateInfoCount = 1,
+                                     .pQueueCreateInfos = &queue};
+    const PFN_vkCreateDevice create =
+        (PFN_vkCreateDevice)maarSimulatedGetInstanceProcAddr(x->f.instance, "vkCreateDevice");
+    allocations_left = UINT32_MAX;
+    assert_int_equal(create(x->f.physical, &info, &few, &other.f.device), VK_SUCCESS);
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    assert_int_equal(x->f.vkCreateCommandPool(other.f.device, &pool, NULL, &other.pool),
+                     VK_SUCCESS);
+    const VkCommandBuffer commands = executed_commands(&other, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const struct executed_buffer b = executed_buffer(&other, 1, SIZE);
+    uint32_t allowed = 0;
+    while (record_with(&other, commands, b.buffer, allowed) != VK_SUCCESS) {
+        allowed++;
+        assert_in_range(allowed, 1, 8);
+    }
+    assert_int_equal(allowed,
+                     2); /* the recording and its bytes: the list of uses was made before */
+    executed_free_buffer(&other, &b);
+    x->f.vkDestroyCommandPool(other.f.device, other.pool, NULL);
+    x->f.vkDestroyDevice(other.f.device, &few);
+    expect_good(x);
+}
+
 static void bytes_that_leave_a_resource_are_forgotten_on_request(void** state)
 {
     const struct executed* x = *state;
@@ -524,6 +623,8 @@ int main(void)
         CASE(copies_go_through_the_page_map),
         CASE(reads_of_bytes_that_nothing_wrote_are_seen),
         CASE(bytes_that_leave_a_resource_are_forgotten_on_request),
+        CASE(what_a_waiting_submission_uses_must_stay),
+        CASE(commands_without_host_memory_fail_at_the_end),
 #undef CASE
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
