@@ -459,6 +459,41 @@ static void reads_of_bytes_that_nothing_wrote_are_seen(void** state)
     executed_free_buffer(x, &c);
 }
 
+static void bytes_that_another_resource_has_are_not_forgotten(void** state)
+{
+    const struct executed* x = *state;
+    const struct executed_buffer a = executed_buffer(x, 0, SIZE);
+    const struct executed_buffer b = executed_buffer(x, 0, SIZE);
+    maarSimulatedSetFlags(x->f.physical, MAAR_SIMULATED_EXECUTE_BIT |
+                                             MAAR_SIMULATED_FORGET_UNBOUND_BIT |
+                                             MAAR_SIMULATED_ALLOW_ALIASING_BIT);
+    for (uint32_t shared = 1; shared < 2; shared--) {
+        const uint64_t before = fixture_counters(&x->f).unwrittenReadBytes;
+        const VkBuffer alias = fixture_buffer(
+            &x->f, SIZE, VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT);
+        const VkDeviceMemory memory = shared != 0 ? a.memory : fixture_memory(&x->f, 0, SIZE);
+        assert_int_equal(x->f.vkBindBufferMemory(x->f.device, alias, memory, 0), VK_SUCCESS);
+        executed_begin(x, x->commands);
+        x->f.vkCmdFillBuffer(x->commands, alias, 0, SIZE, 1);
+        executed_submit(x, x->commands);
+        x->f.vkDestroyBuffer(x->f.device, alias, NULL);
+        if (shared != 0) {
+            copy_all(x, a.buffer, b.buffer, SIZE);
+            assert_int_equal(fixture_counters(&x->f).unwrittenReadBytes, before);
+            continue;
+        }
+        const VkBuffer later = fixture_buffer(&x->f, SIZE, VK_BUFFER_USAGE_TRANSFER_SRC_BIT);
+        assert_int_equal(x->f.vkBindBufferMemory(x->f.device, later, memory, 0), VK_SUCCESS);
+        copy_all(x, later, b.buffer, SIZE);
+        assert_int_equal(fixture_counters(&x->f).unwrittenReadBytes, before + SIZE);
+        x->f.vkDestroyBuffer(x->f.device, later, NULL);
+        x->f.vkFreeMemory(x->f.device, memory, NULL);
+    }
+    executed_free_buffer(x, &a);
+    executed_free_buffer(x, &b);
+    expect_good(x);
+}
+
 static void what_a_waiting_submission_uses_must_stay(void** state)
 {
     const struct executed* x = *state;
@@ -623,6 +658,7 @@ int main(void)
         CASE(copies_go_through_the_page_map),
         CASE(reads_of_bytes_that_nothing_wrote_are_seen),
         CASE(bytes_that_leave_a_resource_are_forgotten_on_request),
+        CASE(bytes_that_another_resource_has_are_not_forgotten),
         CASE(what_a_waiting_submission_uses_must_stay),
         CASE(commands_without_host_memory_fail_at_the_end),
 #undef CASE

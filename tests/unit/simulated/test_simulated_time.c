@@ -96,6 +96,11 @@ static void copies_take_latency_and_bytes_of_the_slower_heap(void** state)
     assert_int_equal(clocks_of(x).heapBusy[0], 11 * SIZE);
     assert_int_equal(clocks_of(x).heapBusy[1], 10 * SIZE);
     assert_int_equal(clocks_of(x).host, 0);
+    const VkBufferCopy regions[] = {{0, 0, 1000}, {2000, 2000, 500}};
+    const VkCommandBuffer both = start(x);
+    x->f.vkCmdCopyBuffer(both, a.buffer, b.buffer, 2, regions);
+    submit(x, x->f.queue, both, VK_NULL_HANDLE, 0, 0);
+    assert_int_equal(clocks_of(x).queues[0], 300 + 11 * SIZE + 1500);
     executed_free_buffer(x, &a);
     executed_free_buffer(x, &b);
     executed_free_buffer(x, &c);
