@@ -233,7 +233,7 @@ bool sim_execute(struct sim_submission* submission, const struct sim_recording* 
             sim_time_command(device, e.queue, &cost);
         }
         good = !e.findings.failed;
-        at += op->size;
+        at += (size_t)op->size;
     }
     return good;
 }

@@ -147,7 +147,7 @@ static void round_trip(const struct executed* x, const struct texel_format* form
                                 regions);
     executed_submit(x, x->commands);
     keep_only(format, regions, info->mipLevels, info->arrayLayers, in.bytes, size);
-    assert_memory_equal(in.bytes, out.bytes, size);
+    assert_memory_equal(in.bytes, out.bytes, (size_t)size);
     assert_int_equal(fixture_counters(&x->f).unwrittenReadBytes, 0);
     executed_free_image(x, &one);
     executed_free_image(x, &two);
@@ -586,7 +586,7 @@ static void tiles_and_tails_go_there_and_back(const struct executed* x,
     x->f.vkCmdCopyImageToBuffer(x->commands, image, general, out.buffer, info.mipLevels, regions);
     executed_submit(x, x->commands);
     keep_only(format, regions, info.mipLevels, info.arrayLayers, in.bytes, size);
-    assert_memory_equal(in.bytes, out.bytes, size);
+    assert_memory_equal(in.bytes, out.bytes, (size_t)size);
     assert_int_equal(fixture_counters(&x->f).unboundReadBytes, 0);
     assert_int_equal(fixture_counters(&x->f).unwrittenReadBytes, 0);
     expect_good(x);
