@@ -9,6 +9,8 @@
  */
 #include "core/plan/exact/exact_bound.h"
 
+#include "core/check.h"
+
 #include <string.h>
 
 void maar_exact_sort_entries(struct maar_exact_entry* entries, uint32_t count)
@@ -146,6 +148,72 @@ static void note_items(struct maar_exact_search* search, const struct maar_exact
     }
 }
 
+static bool is_member(const struct maar_exact_search* search, uint32_t rank, uint32_t clique)
+{
+    if (search->first != NULL) {
+        return search->first[rank] <= clique && search->last[rank] >= clique;
+    }
+    const struct maar_plan_problem* problem = search->problem;
+    const uint32_t item = search->item[rank];
+    for (uint32_t m = problem->member_begin[item]; m < problem->member_begin[item + 1]; ++m) {
+        if (problem->member[m] == clique) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns the load of a clique by the sizes of its items, or with a level by their durations in
+ * whole cells. */
+static int64_t load_of(const struct maar_exact_search* search, const struct maar_exact_node* node,
+                       uint32_t clique, const int64_t* duration)
+{
+    const struct maar_exact_entry* entries = search->entries + node->begin;
+    int64_t load = 0;
+    for (uint32_t i = 0; i < node->count; ++i) {
+        const int64_t release = entries[i].release;
+        if (duration[entries[i].item] > 0 && is_member(search, entries[i].item, clique)) {
+            load = (load > release ? load : release) + duration[entries[i].item];
+        }
+    }
+    return load;
+}
+
+static bool is_clique_current(const struct maar_exact_search* search,
+                              const struct maar_exact_node* node, uint32_t clique)
+{
+    const struct maar_exact_entry* entries = search->entries + node->begin;
+    int64_t load = load_of(search, node, clique, search->size);
+    for (uint32_t k = 0; k < search->problem->level_count; ++k) {
+        const int64_t surplus = search->cell_capacity[k] - search->capacity;
+        const int64_t other = load_of(search, node, clique, search->duration[k]) - surplus;
+        load = other > load ? other : load;
+    }
+    int64_t floor = INT64_MAX;
+    uint32_t lowest = 0;
+    for (uint32_t i = 0; i < node->count; ++i) {
+        const int64_t release = entries[i].release;
+        if (is_member(search, entries[i].item, clique) && release <= search->limit[clique]) {
+            floor = floor < release ? floor : release;
+            ++lowest;
+        }
+    }
+    return search->load[clique] == load && search->floor[clique] == floor &&
+           search->lowest[clique] == lowest;
+}
+
+bool maar_exact_is_current(const struct maar_exact_search* search,
+                           const struct maar_exact_node* node)
+{
+    for (uint32_t s = node->low; s <= node->high; ++s) {
+        const bool stale = s >= search->stale.low && s <= search->stale.high;
+        if (!stale && !is_clique_current(search, node, s)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* With one queue only the sections that are out of date are done. The others were done for an
  * earlier node, and no release has changed there. */
 bool maar_exact_bound(struct maar_exact_search* search, const struct maar_exact_node* node)
@@ -175,6 +243,7 @@ bool maar_exact_bound(struct maar_exact_search* search, const struct maar_exact_
     }
     note_items(search, node, range);
     search->stale = maar_exact_no_range;
+    MAAR_HEAVY_ASSERT(maar_exact_is_current(search, node));
     return true;
 }
 
@@ -294,21 +363,6 @@ static uint32_t choose_clique(const struct maar_exact_search* search,
         }
     }
     return best;
-}
-
-static bool is_member(const struct maar_exact_search* search, uint32_t rank, uint32_t clique)
-{
-    if (search->first != NULL) {
-        return search->first[rank] <= clique && search->last[rank] >= clique;
-    }
-    const struct maar_plan_problem* problem = search->problem;
-    const uint32_t item = search->item[rank];
-    for (uint32_t m = problem->member_begin[item]; m < problem->member_begin[item + 1]; ++m) {
-        if (problem->member[m] == clique) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /*

@@ -11,6 +11,10 @@ void maar_exact_sort_entries(struct maar_exact_entry* entries, uint32_t count);
 /* Brings load, floor and lowest of the cliques of a node up to date. Returns false when no solution
  * lies below the node. */
 bool maar_exact_bound(struct maar_exact_search* search, const struct maar_exact_node* node);
+/* Returns whether load, floor and lowest of the cliques that are not out of date are those of the
+ * node. Computes them from nothing, so it is slow. */
+bool maar_exact_is_current(const struct maar_exact_search* search,
+                           const struct maar_exact_node* node);
 enum maar_exact_lift { MAAR_EXACT_LIFT_FAILS, MAAR_EXACT_LIFT_SAME, MAAR_EXACT_LIFT_MOVED };
 
 /* Raises the releases of skipped items. Fails when no other item can lift a skipped item, or only

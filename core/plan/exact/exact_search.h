@@ -83,6 +83,7 @@ struct maar_exact_search {
     /* The walk. */
     struct maar_exact_entry* entries;
     struct maar_exact_node* nodes;
+    uint32_t depth; /* the present node, an index of `nodes` */
     struct maar_exact_part* parts;
     uint32_t* trail;
     uint32_t trail_count;

@@ -406,24 +406,25 @@ static void spend(struct maar_plan_budget* budget, uint64_t price)
 enum maar_exact_answer maar_exact_walk(struct maar_exact_search* search, uint64_t node_limit,
                                        struct maar_plan_budget* budget)
 {
-    uint32_t depth = 0;
+    uint32_t* depth = &search->depth;
     enum step step = STEP_ENTER;
     uint64_t since_look = 0;
+    *depth = 0;
     start_walk(search);
     for (uint64_t visited = 0; visited < node_limit;) {
-        const struct maar_exact_node* node = &search->nodes[depth];
+        const struct maar_exact_node* node = &search->nodes[*depth];
         if (step == STEP_FAIL) {
-            if (!back_up(search, &depth)) {
+            if (!back_up(search, depth)) {
                 return MAAR_EXACT_NO;
             }
             step = STEP_ENTER;
         } else if (step == STEP_SOLVED || node->count == 0) {
-            if (!go_on(search, &depth)) {
+            if (!go_on(search, depth)) {
                 return MAAR_EXACT_YES;
             }
             step = STEP_ENTER;
         } else if (node->is_split) {
-            step = enter_part(search, &depth);
+            step = enter_part(search, depth);
         } else {
             const uint64_t price = 1 + search->work / MAAR_EXACT_NODE_STEPS;
             search->work %= MAAR_EXACT_NODE_STEPS;
@@ -434,7 +435,7 @@ enum maar_exact_answer maar_exact_walk(struct maar_exact_search* search, uint64_
                 return MAAR_EXACT_UNKNOWN;
             }
             since_look %= NODES_PER_LOOK;
-            step = decide(search, &depth);
+            step = decide(search, depth);
         }
     }
     return MAAR_EXACT_UNKNOWN;
