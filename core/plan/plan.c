@@ -153,7 +153,7 @@ static MaarPlanStop search_classes(struct planning* planning)
                            planning->offsets[c]);
         maar_plan_budget_rejoin(whole, &share);
         stop = share.stop != MAAR_PLAN_STOP_DONE ? share.stop : stop;
-        whole->cut_short |= share.stop == MAAR_PLAN_STOP_HOST_MEMORY;
+        whole->cut_short |= share.cut_short || share.stop == MAAR_PLAN_STOP_HOST_MEMORY;
         if (whole->halted != MAAR_PLAN_STOP_DONE) {
             break;
         }

@@ -21,8 +21,9 @@ enum { SHORT_WALK = 2000, LONG_WALK_EVERY = 9 };
  * chosen by results. */
 static const uint64_t first_state = 0x9E3779B97F4A7C15u;
 
-/* The measure that ranks the items of a walk. Other measures count a little. */
-enum rank_rule { RANK_BY_SPAN, RANK_BY_SIZE, RANK_BY_ANY };
+/* The measure that ranks the items of a walk. Other measures count a little. By area: the size, and
+ * the lifetime one to two and a half times as much. */
+enum rank_rule { RANK_BY_SPAN, RANK_BY_SIZE, RANK_BY_ANY, RANK_BY_AREA };
 
 /* The kinds of walks take turns. By slack: the walk only prefers cliques that are tight and low. */
 enum { WALK_KINDS = 8 };
@@ -80,7 +81,13 @@ static void draw_exponents(struct maar_exact_search* search, enum rank_rule rule
     for (size_t k = 0; k < 4; ++k) {
         exponents[k] = rule == RANK_BY_ANY ? drawn[k] : drawn[k] / 16;
     }
-    if (rule == RANK_BY_SPAN) {
+    if (rule == RANK_BY_AREA) {
+        const uint64_t lifetime = 128 + drawn[0] * 3 / 4;
+        exponents[0] = lifetime * drawn[1] / 256;
+        exponents[1] = lifetime - exponents[0];
+        exponents[2] = 128;
+        exponents[3] = 0;
+    } else if (rule == RANK_BY_SPAN) {
         exponents[0] = 256;
     } else if (rule == RANK_BY_SIZE) {
         exponents[2] = 256;
@@ -177,6 +184,15 @@ static void draw_weights(struct maar_exact_search* search, bool by_slack)
     search->distance_weight = weighs_distance ? (search->capacity >> search->shift) / 144 : 0;
 }
 
+/* Draws the criteria of a deep walk: the fewest items that can be the lowest, and low cliques. */
+static void draw_deep_weights(struct maar_exact_search* search)
+{
+    search->slack_weight = 128u >> (maar_plan_draw(&search->random) % 3);
+    search->weighs_failures = false;
+    search->weighs_lowest = true;
+    search->distance_weight = (search->capacity >> search->shift) / 144;
+}
+
 /* Sets the load that no clique may exceed. In a clique, the rounding of only the topmost item may
  * exceed the capacity, so the largest rounding is added. Returns false when one item alone is too
  * large. */
@@ -212,6 +228,28 @@ static void set_highest(struct maar_exact_search* search, uint64_t capacity)
     }
 }
 
+/* Makes one walk with the rank rule and the weights that are drawn. */
+static enum maar_exact_answer walk_once(struct maar_exact_search* search, uint64_t capacity,
+                                        enum rank_rule rule, uint64_t limit,
+                                        struct maar_plan_budget* budget, int64_t* offsets)
+{
+    memset(search->failures, 0, search->problem->clique_count * sizeof *search->failures);
+    presort_items(search);
+    draw_keys(search, rule);
+    if (rule == RANK_BY_AREA) {
+        draw_deep_weights(search);
+    } else {
+        draw_weights(search, walk_kinds[search->walks % WALK_KINDS].by_slack);
+    }
+    rank_items(search);
+    set_highest(search, capacity);
+    const enum maar_exact_answer answer = maar_exact_walk(search, limit, budget);
+    for (uint32_t r = 0; answer == MAAR_EXACT_YES && r < search->count; ++r) {
+        offsets[search->item[r]] = search->offset[r];
+    }
+    return answer;
+}
+
 enum maar_exact_answer maar_exact_search_run(struct maar_exact_search* search, uint64_t capacity,
                                              uint64_t node_limit, struct maar_plan_budget* budget,
                                              int64_t* offsets)
@@ -222,21 +260,32 @@ enum maar_exact_answer maar_exact_search_run(struct maar_exact_search* search, u
     uint64_t long_walk = (uint64_t)2 * SHORT_WALK;
     const uint64_t end = budget->nodes_used + node_limit;
     while (budget->nodes_used < end) {
-        const uint32_t walk = search->walks++;
-        const bool is_long = walk % LONG_WALK_EVERY == LONG_WALK_EVERY - 1;
+        const bool is_long = search->walks % LONG_WALK_EVERY == LONG_WALK_EVERY - 1;
         uint64_t limit = is_long ? long_walk : SHORT_WALK;
         long_walk = is_long ? long_walk * 2 : long_walk;
         limit = limit < end - budget->nodes_used ? limit : end - budget->nodes_used;
-        memset(search->failures, 0, search->problem->clique_count * sizeof *search->failures);
-        presort_items(search);
-        draw_keys(search, walk_kinds[walk % WALK_KINDS].rule);
-        draw_weights(search, walk_kinds[walk % WALK_KINDS].by_slack);
-        rank_items(search);
-        set_highest(search, capacity);
-        const enum maar_exact_answer answer = maar_exact_walk(search, limit, budget);
-        for (uint32_t r = 0; answer == MAAR_EXACT_YES && r < search->count; ++r) {
-            offsets[search->item[r]] = search->offset[r];
+        const enum rank_rule rule = walk_kinds[search->walks % WALK_KINDS].rule;
+        const enum maar_exact_answer answer =
+            walk_once(search, capacity, rule, limit, budget, offsets);
+        ++search->walks;
+        if (answer != MAAR_EXACT_UNKNOWN || budget->stop != MAAR_PLAN_STOP_DONE) {
+            return answer;
         }
+    }
+    return MAAR_EXACT_UNKNOWN;
+}
+
+enum maar_exact_answer maar_exact_search_deep(struct maar_exact_search* search, uint64_t capacity,
+                                              uint64_t walk_limit, uint64_t walks,
+                                              struct maar_plan_budget* budget, int64_t* offsets)
+{
+    if (!set_capacity(search, capacity)) {
+        return MAAR_EXACT_NO;
+    }
+    for (uint64_t k = 0; k < walks && budget->nodes_left > 0; ++k) {
+        const uint64_t limit = walk_limit < budget->nodes_left ? walk_limit : budget->nodes_left;
+        const enum maar_exact_answer answer =
+            walk_once(search, capacity, RANK_BY_AREA, limit, budget, offsets);
         if (answer != MAAR_EXACT_UNKNOWN || budget->stop != MAAR_PLAN_STOP_DONE) {
             return answer;
         }

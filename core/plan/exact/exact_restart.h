@@ -14,5 +14,9 @@ struct maar_exact_search* maar_exact_search_create(const struct maar_plan_proble
 enum maar_exact_answer maar_exact_search_run(struct maar_exact_search* search, uint64_t capacity,
                                              uint64_t node_limit, struct maar_plan_budget* budget,
                                              int64_t* offsets);
+/* Does the same by deep walks, each of at most walk_limit nodes. */
+enum maar_exact_answer maar_exact_search_deep(struct maar_exact_search* search, uint64_t capacity,
+                                              uint64_t walk_limit, uint64_t walks,
+                                              struct maar_plan_budget* budget, int64_t* offsets);
 
 #endif

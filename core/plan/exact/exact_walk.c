@@ -395,14 +395,6 @@ static void start_walk(struct maar_exact_search* search)
     split_node(search, &search->nodes[0], 0);
 }
 
-/* Subtracts the price of a node from the budget, or all that is left of the budget. */
-static void spend(struct maar_plan_budget* budget, uint64_t price)
-{
-    const uint64_t paid = price < budget->nodes_left ? price : budget->nodes_left;
-    budget->nodes_left -= paid;
-    budget->nodes_used += paid;
-}
-
 enum maar_exact_answer maar_exact_walk(struct maar_exact_search* search, uint64_t node_limit,
                                        struct maar_plan_budget* budget)
 {
@@ -428,7 +420,7 @@ enum maar_exact_answer maar_exact_walk(struct maar_exact_search* search, uint64_
         } else {
             const uint64_t price = 1 + search->work / MAAR_EXACT_NODE_STEPS;
             search->work %= MAAR_EXACT_NODE_STEPS;
-            spend(budget, price);
+            maar_plan_budget_spend(budget, price);
             visited += price;
             since_look += price;
             if (since_look >= NODES_PER_LOOK && maar_plan_interrupted(budget)) {

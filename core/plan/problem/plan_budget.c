@@ -21,6 +21,13 @@ bool maar_plan_interrupted(struct maar_plan_budget* budget)
     return true;
 }
 
+void maar_plan_budget_spend(struct maar_plan_budget* budget, uint64_t price)
+{
+    const uint64_t paid = price < budget->nodes_left ? price : budget->nodes_left;
+    budget->nodes_left -= paid;
+    budget->nodes_used += paid;
+}
+
 void maar_plan_budget_rejoin(struct maar_plan_budget* budget, const struct maar_plan_budget* copy)
 {
     budget->nodes_left -= copy->nodes_used - budget->nodes_used;

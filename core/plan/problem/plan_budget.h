@@ -30,6 +30,8 @@ struct maar_plan_budget {
 
 /* Returns true, and sets `stop` to the reason, when the clock or the caller ends the search. */
 bool maar_plan_interrupted(struct maar_plan_budget* budget);
+/* Subtracts the price of a node, or all that is left. */
+void maar_plan_budget_spend(struct maar_plan_budget* budget, uint64_t price);
 /* Takes over what a copy of the budget has spent, and whether everything ends. The copy's `stop` is
  * left to the caller. */
 void maar_plan_budget_rejoin(struct maar_plan_budget* budget, const struct maar_plan_budget* copy);
