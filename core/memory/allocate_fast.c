@@ -27,23 +27,25 @@ static inline bool has_shape_for_pool(const struct maar_place_request* general,
 }
 
 MAAR_NOINLINE void report_deviation(MaarAllocator allocator, const char* call,
-                                    const struct maar_slot* slot,
+                                    const struct maar_made* made,
                                     const struct maar_deviation* deviation)
 {
-    const uint32_t type = maar_slot_block(slot)->pool->type_index;
+    const struct maar_slot* slot = made->slot;
+    const VkDeviceSize size = maar_slot_span(allocator, slot).size;
+    const uint32_t type = maar_slot_block(allocator, slot)->pool->type_index;
+    const char* name = maar_slot_name(slot, made->index);
     if (deviation->fallback) {
         const struct maar_fallback fallback = {
             .call = call,
-            .name = slot->name,
-            .size = maar_slot_size(slot),
+            .name = name,
+            .size = size,
             .type = type,
             .preferred = deviation->best_type,
         };
         maar_report_fallback(allocator, &fallback);
     }
     if (deviation->exceeded) {
-        maar_report_over_budget(allocator, call, slot->name, maar_type_heap(allocator, type),
-                                maar_slot_size(slot));
+        maar_report_over_budget(allocator, call, name, maar_type_heap(allocator, type), size);
     }
 }
 
@@ -126,7 +128,7 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
     if (deviation.fallback || deviation.exceeded) {
         slot->fallback = deviation.fallback;
         slot->exceeded = deviation.exceeded;
-        report_deviation(allocator, call, slot, &deviation);
+        report_deviation(allocator, call, &made, &deviation);
     }
     *allocation = maar_made_publish(&made);
     return VK_SUCCESS;

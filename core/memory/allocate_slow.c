@@ -216,9 +216,9 @@ static VkResult allocate_beside_pages(struct job* job, struct maar_pool* pool,
 }
 
 /* Whether the VkDeviceMemory of an allocation was made for this allocation. */
-static bool has_made_memory(const struct maar_slot* slot)
+static bool has_made_memory(MaarAllocator allocator, const struct maar_slot* slot)
 {
-    return slot->made_block || maar_slot_block(slot)->placement == NULL;
+    return slot->made_block || maar_slot_block(allocator, slot)->placement == NULL;
 }
 
 /* Tries all candidate types once. */
@@ -248,7 +248,8 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
         }
         if (!is_shortage(attempt)) {
             *fallback = attempt == VK_SUCCESS && !first;
-            job->budgets.exceeded &= attempt == VK_SUCCESS && has_made_memory(made->slot);
+            job->budgets.exceeded &=
+                attempt == VK_SUCCESS && has_made_memory(job->allocator, made->slot);
             return result;
         }
         if ((job->info->flags & MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT) != 0) {

@@ -123,24 +123,26 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
+    const uint32_t index = maar_slot_index(allocation);
+    const struct maar_span span = maar_slot_span(allocator, slot);
     pInfo->memory = block->memory;
-    pInfo->offset = maar_slot_offset(slot);
-    pInfo->size = maar_slot_size(slot);
+    pInfo->offset = span.offset;
+    pInfo->size = span.size;
     pInfo->blockSize = slot->stitched ? 0 : block->size;
     pInfo->blockId = block->id;
     pInfo->memoryTypeIndex = block->pool->type_index;
     pInfo->propertyFlags = maar_type_flags(allocator, block->pool->type_index);
     pInfo->dedicated = block->placement == NULL && !slot->stitched ? VK_TRUE : VK_FALSE;
     pInfo->fallback = slot->fallback ? VK_TRUE : VK_FALSE;
-    pInfo->pUserData = slot->user_data;
-    pInfo->pName = slot->name;
+    pInfo->pUserData = maar_slot_user_data(slot, index);
+    pInfo->pName = maar_slot_name(slot, index);
     pInfo->pool = block->pool->handle;
     pInfo->kind = (MaarResourceKind)slot->kind;
     pInfo->locationEpoch = 0; /* Maar does not move allocations yet */
     maar_mutex_unlock(&maar_block_arena(block)->lock);
     /* The address is read after the arena's lock is released, because maar_slot_address takes the
      * map lock. Another thread may hold the map lock while it calls the driver. */
-    pInfo->pMappedData = maar_slot_address(slot);
+    pInfo->pMappedData = maar_slot_address(allocator, slot);
     return VK_SUCCESS;
 }
 
@@ -150,7 +152,7 @@ VKAPI_ATTR void* VKAPI_CALL maarGetMappedData(MaarAllocator allocator, MaarAlloc
         return NULL;
     }
     struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
-    return slot != NULL ? maar_slot_address(slot) : NULL;
+    return slot != NULL ? maar_slot_address(allocator, slot) : NULL;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationUserData(MaarAllocator allocator,
@@ -165,7 +167,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationUserData(MaarAllocator allocator
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    slot->user_data = pUserData;
+    maar_slot_set_user_data(slot, maar_slot_index(allocation), pUserData);
     maar_mutex_unlock(&maar_block_arena(block)->lock);
     return VK_SUCCESS;
 }
@@ -192,8 +194,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationName(MaarAllocator allocator,
     struct maar_slot* slot = maar_allocation_enter(allocator, __func__, allocation, &block);
     char* old = copy;
     if (slot != NULL) {
-        old = slot->name;
-        slot->name = copy;
+        old = maar_slot_set_name(slot, maar_slot_index(allocation), copy);
         maar_mutex_unlock(&maar_block_arena(block)->lock);
     }
     maar_host_free(allocator->callbacks, old);
@@ -218,7 +219,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationPriority(MaarAllocator allocator
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    const struct maar_block* block = maar_slot_block(slot);
+    const struct maar_block* block = maar_slot_block(allocator, slot);
     if (block->placement != NULL || slot->stitched) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_DEDICATED, __func__,
                            "allocation is not a dedicated one");

@@ -15,9 +15,9 @@
 static void undress_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
                          enum maar_slot_end end)
 {
-    while (slot->map_count > 0 && maar_slot_unmap(slot, 0)) {
+    while (slot->map_count > 0 && maar_slot_unmap(allocator, slot, 0)) {
     }
-    maar_host_free(allocator->callbacks, maar_pool_free_slot(slot, index, end));
+    maar_host_free(allocator->callbacks, maar_pool_free_slot(allocator, slot, index, end));
 }
 
 /* Frees a claimed slot that the fast path has not freed. */
@@ -31,7 +31,7 @@ MAAR_NOINLINE void release_slot(MaarAllocator allocator, struct maar_slot* slot,
         undress_slot(allocator, slot, index, MAAR_SLOT_END_LIVE);
         return;
     }
-    char* name = maar_pool_free_live(slot, index);
+    char* name = maar_pool_free_live(allocator, slot, index);
     if (name != NULL) {
         maar_host_free(allocator->callbacks, name);
     }
@@ -39,7 +39,7 @@ MAAR_NOINLINE void release_slot(MaarAllocator allocator, struct maar_slot* slot,
 
 void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
-    if (!maar_slot_free_fast(slot, index)) {
+    if (!maar_slot_free_fast(allocator, slot, index)) {
         release_slot(allocator, slot, index);
     }
 }
@@ -47,7 +47,7 @@ void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t
 void maar_release_pending(MaarAllocator allocator, uint32_t index)
 {
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    struct maar_pool* pool = maar_slot_block(slot)->pool;
+    struct maar_pool* pool = maar_slot_block(allocator, slot)->pool;
     /* Another thread may destroy the pool as soon as this allocation has ended. */
     maar_pool_hold(allocator, pool);
     undress_slot(allocator, slot, index, MAAR_SLOT_END_PENDING);
@@ -63,9 +63,9 @@ void maar_end_pending_range(MaarAllocator allocator, struct maar_retire_item* it
     }
     const uint32_t index = (uint32_t)item->range;
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    while (slot->map_count > 0 && maar_slot_unmap(slot, 0)) {
+    while (slot->map_count > 0 && maar_slot_unmap(allocator, slot, 0)) {
     }
-    maar_pool_return_pending(slot, index, item);
+    maar_pool_return_pending(allocator, slot, index, item);
 }
 
 void maar_undo_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
@@ -161,7 +161,7 @@ VKAPI_ATTR void VKAPI_CALL maarFreeMemories(MaarAllocator allocator, uint32_t al
 void maar_slot_make_pending(MaarAllocator allocator, uint32_t index)
 {
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    (void)maar_pool_make_pending(slot, index);
+    (void)maar_pool_make_pending(allocator, slot, index);
 }
 
 VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t object,
@@ -200,7 +200,7 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
     item->action = action;
     item->object = object;
     if (slot != NULL) {
-        maar_slot_retire(slot, index, item);
+        maar_slot_retire(allocator, slot, index, item);
     }
     maar_retire_queue(&allocator->retire, item);
     return VK_SUCCESS;

@@ -36,7 +36,7 @@ struct maar_slot* maar_allocation_enter(MaarAllocator allocator, const char* cal
     uint32_t index = 0;
     struct maar_slot* slot = maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(allocation), &index);
     if (slot != NULL) {
-        *block = maar_slot_enter(slot);
+        *block = maar_slot_enter(allocator, slot);
         if (maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(allocation), &index) != NULL) {
             return slot;
         }

@@ -36,12 +36,17 @@ static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char
 struct maar_slot* maar_allocation_enter(MaarAllocator allocator, const char* call,
                                         MaarAllocation allocation, struct maar_block** block);
 
+/* Returns the number of the slot that a handle names. */
+static inline uint32_t maar_slot_index(MaarAllocation allocation)
+{
+    return (uint32_t)MAAR_TO_BITS(allocation) - 1u;
+}
+
 /* Returns the slot of an allocation that is known to be live: Maar uses it itself, or its handle
  * was not returned to the program yet. */
 static inline struct maar_slot* maar_slot_of_own(MaarAllocator allocator, MaarAllocation allocation)
 {
-    struct maar_slot* slot =
-        maar_slot_at(&allocator->slots, (uint32_t)MAAR_TO_BITS(allocation) - 1u);
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, maar_slot_index(allocation));
     MAAR_DEBUG_ASSERT(maar_atomic32_load(&slot->key) == MAAR_TO_BITS(allocation) >> 32);
     return slot;
 }

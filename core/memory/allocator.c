@@ -266,6 +266,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     if (!maar_block_ids_init(&made->block_ids, synchronized)) {
         goto free_object_slots;
     }
+    maar_block_numbers_init(&made->block_numbers);
     made->free_object_slots.head = MAAR_SLOT_NONE;
     if (!maar_retire_init(&made->retire, made, &made->device, maar_end_pending_range,
                           synchronized)) {

@@ -18,6 +18,7 @@
 #include "core/host_memory.h"
 #include "core/memory/arena_set.h"
 #include "core/memory/block_ids.h"
+#include "core/memory/block_numbers.h"
 #include "core/memory/budget.h"
 #include "core/memory/fast_choice.h"
 #include "core/memory/leaving.h"
@@ -59,7 +60,8 @@ struct maar_extension {
     /* Prevents new submissions from using the pages of a stitched allocation. Returns whether the
      * last submission has been executed. If not, sets *point to the point that passes when the
      * submission has been executed. */
-    bool (*seal)(MaarAllocator allocator, const struct maar_slot* slot, MaarPoint* point);
+    bool (*seal)(MaarAllocator allocator, const struct maar_slot* slot, uint32_t index,
+                 MaarPoint* point);
     /* Returns the pages of a stitched allocation to core/paging. */
     void (*release_pages)(MaarAllocator allocator, struct maar_block* block);
     maar_atomic_pointer state; /* NULL until the room is first used */
@@ -94,10 +96,11 @@ struct MaarAllocator_T {
     struct maar_slot_table slots;
     struct maar_retire retire;
     struct maar_block_ids block_ids;
+    struct maar_block_numbers block_numbers;
     struct maar_leaving leaving;
     struct maar_slot_table object_slots; /* see object_handle.h */
     uint32_t first_slice_key;            /* the first key of the handles of slices */
-    struct maar_mutex list_lock;         /* guards the next five members */
+    struct maar_mutex list_lock;         /* guards the next five members, and block_numbers */
     struct maar_slot_list free_object_slots;
     struct maar_pool* pools;
     struct maar_pool* default_list;  /* the default pools; they stay until the allocator ends */

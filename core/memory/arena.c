@@ -60,3 +60,21 @@ struct maar_arena* maar_arena_enter_own(struct maar_pool* pool)
     }
     return arena;
 }
+
+struct maar_span maar_slot_find_span(MaarAllocator allocator, const struct maar_slot* slot)
+{
+    for (;;) {
+        struct maar_block* block = maar_slot_enter(allocator, slot);
+        struct maar_span span = {0};
+        /* The block is read again after the key: the slot may be live anew, in another block. */
+        const bool is_live = (maar_atomic32_load_acquire(&slot->key) & 1u) != 0;
+        const bool is_here = maar_slot_block(allocator, slot) == block;
+        if (is_live && is_here) {
+            span = maar_slot_span(allocator, slot);
+        }
+        maar_mutex_unlock(&maar_block_arena(block)->lock);
+        if (is_here) {
+            return span;
+        }
+    }
+}

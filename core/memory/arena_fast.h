@@ -42,7 +42,7 @@ MAAR_INLINE bool maar_arena_place_fast(struct maar_arena* arena,
     }
     made->slot = maar_arena_take_slot(arena, request->kind, user_data);
     made->index = index;
-    maar_slot_set_home(made->slot, block, range.node, range.offset, size);
+    maar_slot_set_home(made->slot, block, range.node);
     ++arena->made_count;
     maar_arena_gain_live(arena, size);
     maar_arena_count_range(arena, block, wanted);
@@ -81,32 +81,34 @@ MAAR_INLINE bool maar_allocate_from_known_pool(MaarAllocator allocator,
  * nothing but its bytes must be freed. Called under the arena's lock. */
 MAAR_INLINE bool maar_slot_ends_fast(const struct maar_slot* slot)
 {
-    return slot->name == NULL && slot->map_count == 0 && !slot->ranged && !slot->held &&
-           !slot->stitched;
+    return !slot->named && slot->map_count == 0 && !slot->ranged && !slot->held && !slot->stitched;
 }
 
 /* Frees a claimed slot and its bytes, if the slot is plain, another allocation stays in its block,
  * and one arena serves all threads, of which no other holds it. Returns false, and changes nothing,
  * otherwise. */
-MAAR_INLINE bool maar_slot_free_fast(struct maar_slot* slot, uint32_t index)
+MAAR_INLINE bool maar_slot_free_fast(MaarAllocator allocator, struct maar_slot* slot,
+                                     uint32_t index)
 {
-    struct maar_block* block = maar_slot_block(slot);
+    struct maar_block* block = maar_slot_block(allocator, slot);
     struct maar_arena* arena = maar_block_arena(block);
     if (maar_pool_is_shared(block->pool) || !maar_mutex_try_lock(&arena->lock)) {
         return false;
     }
-    const bool ends = maar_slot_block(slot) == block && maar_block_arena(block) == arena &&
-                      block->placement != NULL && maar_slot_ends_fast(slot) &&
-                      block->range_count > 1 && arena->slots.count < MAAR_SPARE_SLOTS;
+    const bool ends = maar_atomic32_load(&slot->block) == block->number &&
+                      maar_block_arena(block) == arena && block->placement != NULL &&
+                      maar_slot_ends_fast(slot) && block->range_count > 1 &&
+                      arena->slots.count < MAAR_SPARE_SLOTS;
     bool known = true;
     if (ends) {
-        known = maar_release_range(arena, block, slot->node);
-        maar_arena_lose_live(arena, maar_slot_size(slot));
+        VkDeviceSize size = 0;
+        known = maar_release_range(arena, block, slot->node, &size);
+        maar_arena_lose_live(arena, size);
         maar_slots_push(&arena->slots, slot, index);
     }
     maar_mutex_unlock(&arena->lock);
     if (!known) {
-        maar_broken(arena->pool->allocator, "a live allocation has no range in its block");
+        maar_broken(allocator, "a live allocation has no range in its block");
     }
     maar_check_if_asked(arena->pool);
     return ends;

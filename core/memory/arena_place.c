@@ -22,8 +22,8 @@ MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
     struct maar_slot* slot = maar_arena_take_slot(arena, request->shown_kind, request->user_data);
     made->slot = slot;
     made->index = index;
-    maar_slot_set_home(slot, block, range->node, range->offset, request->size);
-    slot->name = request->name;
+    maar_slot_set_home(slot, block, range->node);
+    (void)maar_slot_set_name(slot, index, request->name);
     slot->owned = request->internal;
     slot->can_alias = request->can_alias;
     slot->internal = request->internal;
@@ -36,6 +36,7 @@ void maar_arena_fill_slot(struct maar_arena* arena, struct maar_block* block,
                           const struct maar_placement_range* range, struct maar_made* made)
 {
     fill_slot(arena, block, request, range, made);
+    block->dedicated_size = request->size;
     ++block->range_count;
 }
 

@@ -100,30 +100,34 @@ enum maar_pool_outcome maar_arena_place_in(struct maar_arena* arena, struct maar
                                            struct maar_made* made);
 /* Does what is left for a block that a range was placed in: see maar_arena_count_range. */
 void maar_arena_note_range(struct maar_arena* arena, struct maar_block* block);
-/* Fills the first free slot of an arena for a plain allocation: one without name, flags or mapping.
- * Returns the slot. */
+/* Fills the first free slot of an arena, but not its home, for a plain allocation: one without
+ * name, flags or mapping. Returns the slot. */
 MAAR_INLINE struct maar_slot* maar_arena_take_slot(struct maar_arena* arena, MaarResourceKind kind,
                                                    void* user_data)
 {
+    const uint32_t index = arena->slots.head;
     struct maar_slot* slot = maar_slots_first(&arena->pool->allocator->slots, &arena->slots);
     arena->slots.head = slot->next_free;
     arena->slots.first = NULL;
     --arena->slots.count;
-    slot->user_data = user_data;
-    slot->name = NULL;
     slot->map_count = 0;
     slot->kind = (uint8_t)kind & 3u;
     slot->pending = false;
-    slot->can_alias = false;
     slot->internal = false;
     slot->ranged = false;
     slot->held = false;
+    slot->named = false;
+    slot->tagged = false;
+    slot->can_alias = false;
     slot->fallback = false;
     slot->mapped_for_life = false;
     slot->made_block = false;
     slot->exceeded = false;
     slot->stitched = false;
     slot->owned = false;
+    if (user_data != NULL) {
+        maar_slot_set_user_data(slot, index, user_data);
+    }
     return slot;
 }
 /* Takes the arena's first free slot and fills it for a range of a block. */

@@ -39,6 +39,7 @@ struct maar_block {
     struct maar_placement* placement; /* NULL: dedicated, cut into pages, or a stand-in */
     struct maar_pool* pool;
     maar_atomic32 listing; /* the number of the arena, plus one, while far frees are listed, or 0 */
+    uint32_t number;       /* of the header: see block_numbers.h */
     uint32_t at;           /* index in the list of its arena */
     uint64_t apart[8];     /* padding */
 
@@ -59,7 +60,8 @@ struct maar_block {
     struct maar_block* next;
     struct maar_block* previous;
     uint32_t dedicated_slot;
-    uint32_t idle_place; /* in the arena's heap of idle blocks, plus one; 0: not in it */
+    VkDeviceSize dedicated_size; /* of the only allocation */
+    uint32_t idle_place;         /* in the arena's heap of idle blocks, plus one; 0: not in it */
     struct maar_leaving_memory leaving;
     bool named;                  /* made with VkMemoryDedicatedAllocateInfo, for one object only */
     maar_atomic32 paged;         /* whether the block is cut into pages */

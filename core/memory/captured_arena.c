@@ -83,7 +83,7 @@ static void begin_range(struct maar_arena* arena, uint32_t index)
     slot->ranged = false;
     slot->held = false;
     if ((maar_atomic32_load_acquire(&slot->key) & 1u) != 0 || slot->pending) {
-        maar_captured_range(arena->capture, slot, index, NULL);
+        maar_captured_range(arena, slot, index, NULL);
     }
 }
 

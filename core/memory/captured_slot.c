@@ -4,6 +4,7 @@
 #include "core/memory/captured_slot.h"
 
 #include "core/memory/allocation_handle.h"
+#include "core/memory/pool.h"
 
 /* Returns the handle that an allocation has, or had until a thread claimed it. */
 static uint64_t captured_handle(const struct maar_slot* slot, uint32_t index)
@@ -12,23 +13,27 @@ static uint64_t captured_handle(const struct maar_slot* slot, uint32_t index)
     return maar_handle_make(index, (key & 1u) != 0 ? key : key - 1u);
 }
 
-void maar_captured_range(struct maar_capture_log* log, struct maar_slot* slot, uint32_t index,
+void maar_captured_range(struct maar_arena* arena, struct maar_slot* slot, uint32_t index,
                          const VkMemoryRequirements* needs)
 {
-    const struct maar_block* block = maar_slot_block(slot);
+    MaarAllocator allocator = arena->pool->allocator;
+    struct maar_capture_log* const log = arena->capture;
+    const struct maar_block* block = maar_slot_block(allocator, slot);
+    const struct maar_span span = maar_slot_span(allocator, slot);
+    const char* name = maar_slot_name(slot, index);
     const MaarCaptureRange range = {
         .device = MAAR_CAPTURE_DEVICE,
         .resourceKind = slot->kind,
         .range = captured_handle(slot, index),
         .memory = MAAR_TO_BITS(block->memory),
-        .offset = maar_slot_offset(slot),
-        .size = maar_slot_size(slot),
+        .offset = span.offset,
+        .size = span.size,
         .alignment = needs != NULL ? needs->alignment : 0,
         .typeBits = needs != NULL ? needs->memoryTypeBits : 0,
     };
     maar_capture_write(&log->writer, MAAR_CAPTURE_KIND_RANGE, &range, sizeof range);
-    if (slot->name != NULL) {
-        maar_capture_log_name(log, MAAR_CAPTURE_OBJECT_RANGE, range.range, slot->name);
+    if (name != NULL) {
+        maar_capture_log_name(log, MAAR_CAPTURE_OBJECT_RANGE, range.range, name);
     }
     slot->ranged = true;
 }
@@ -69,15 +74,15 @@ bool maar_captured_slot_yields(struct maar_arena* arena, struct maar_slot* slot,
 void maar_captured_pending(struct maar_arena* arena, struct maar_slot* slot, uint32_t index)
 {
     if (!slot->ranged && !slot->held && !slot->stitched) {
-        maar_captured_range(arena->capture, slot, index, NULL);
+        maar_captured_range(arena, slot, index, NULL);
     }
 }
 
 void maar_capture_parted(MaarAllocator allocator, MaarAllocation allocation)
 {
-    const uint32_t index = (uint32_t)MAAR_TO_BITS(allocation) - 1u;
+    const uint32_t index = maar_slot_index(allocation);
     struct maar_slot* const slot = maar_slot_of_own(allocator, allocation);
-    const struct maar_block* const block = maar_slot_enter(slot);
+    const struct maar_block* const block = maar_slot_enter(allocator, slot);
     struct maar_arena* const arena = maar_block_arena(block);
     (void)maar_captured_slot_yields(arena, slot, index);
     maar_mutex_unlock(&arena->lock);
@@ -86,12 +91,12 @@ void maar_capture_parted(MaarAllocator allocator, MaarAllocation allocation)
 void maar_capture_allocation(MaarAllocator allocator, MaarAllocation allocation,
                              const VkMemoryRequirements* needs)
 {
-    const uint32_t index = (uint32_t)MAAR_TO_BITS(allocation) - 1u;
+    const uint32_t index = maar_slot_index(allocation);
     struct maar_slot* const slot = maar_slot_of_own(allocator, allocation);
-    const struct maar_block* const block = maar_slot_enter(slot);
+    const struct maar_block* const block = maar_slot_enter(allocator, slot);
     struct maar_arena* const arena = maar_block_arena(block);
     if (arena->capture != NULL && !slot->ranged && !slot->stitched) {
-        maar_captured_range(arena->capture, slot, index, needs);
+        maar_captured_range(arena, slot, index, needs);
     }
     maar_mutex_unlock(&arena->lock);
 }
@@ -105,7 +110,7 @@ bool maar_captured_as(MaarAllocator allocator, struct maar_capture_log* log,
     if (slot == NULL) {
         return false;
     }
-    const struct maar_block* const block = maar_slot_enter(slot);
+    const struct maar_block* const block = maar_slot_enter(allocator, slot);
     struct maar_arena* const arena = maar_block_arena(block);
     const bool is_captured = arena->capture != NULL && captured_handle(slot, index) == handle;
     const bool is_range = is_captured && slot->ranged;

@@ -14,7 +14,7 @@
 /* ---- under the arena's lock ---- */
 
 /* Records an allocation as a range, with its name. The arena is captured. needs may be NULL. */
-void maar_captured_range(struct maar_capture_log* log, struct maar_slot* slot, uint32_t index,
+void maar_captured_range(struct maar_arena* arena, struct maar_slot* slot, uint32_t index,
                          const VkMemoryRequirements* needs);
 /* Records the end of an allocation that was recorded. */
 void maar_captured_slot_end(struct maar_arena* arena, struct maar_slot* slot, uint32_t index);

@@ -27,9 +27,9 @@ _Static_assert((int)OPEN_FROM > (int)CLOSE_AT + (int)MAAR_FAR_ENTRIES,
 
 /* Opens the list of a slot's block if the block has many allocations. Returns whether it is open.
  */
-static bool open_list(const struct maar_slot* slot)
+static bool open_list(MaarAllocator allocator, const struct maar_slot* slot)
 {
-    struct maar_block* block = maar_slot_enter(slot);
+    struct maar_block* block = maar_slot_enter(allocator, slot);
     if (block->range_count >= OPEN_FROM && block->listing_floor == 0) {
         block->listing_floor = CLOSE_AT;
         maar_atomic32_store_ordered(&block->listing, maar_block_arena(block)->number + 1);
@@ -92,6 +92,9 @@ static void take_far_list(struct maar_arena* arena, struct maar_block* block)
         }
     }
     for (uint32_t i = 0; i < count; ++i) {
+        maar_placement_prefetch(block->placement, slots[i]->node);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
         maar_end_listed_slot(arena, block, slots[i], indices[i]);
     }
 }
@@ -148,9 +151,9 @@ void maar_far_close(struct maar_arena* arena, struct maar_block* block)
 }
 
 /* Makes room in a full list. */
-static void take_full_list(struct maar_slot* slot)
+static void take_full_list(MaarAllocator allocator, const struct maar_slot* slot)
 {
-    struct maar_block* block = maar_slot_enter(slot);
+    struct maar_block* block = maar_slot_enter(allocator, slot);
     struct maar_arena* arena = maar_block_arena(block);
     take_far_list(arena, block);
     maar_mutex_unlock(&arena->lock);
@@ -174,16 +177,16 @@ static bool begin_listing(const struct maar_slot* slot, struct maar_block* block
         return false;
     }
     note_far_block(block->pool, number, block);
-    return open_list(slot);
+    return open_list(block->pool->allocator, slot);
 }
 
 bool maar_far_free(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
-    struct maar_block* block = maar_slot_block(slot);
+    struct maar_block* block = maar_slot_block(allocator, slot);
     struct maar_far_list* list = &block->far_list;
     const uint32_t number = maar_known_thread_arena(&allocator->threads);
     const uint32_t listing = maar_atomic32_load(&block->listing);
-    if (listing == number + 1 || slot->name != NULL || maar_may_capture(allocator) ||
+    if (listing == number + 1 || slot->named || maar_may_capture(allocator) ||
         (listing == 0 && !begin_listing(slot, block, number))) {
         return false;
     }
@@ -192,7 +195,7 @@ bool maar_far_free(MaarAllocator allocator, struct maar_slot* slot, uint32_t ind
     }
     uint32_t at = add_entry(list, index + 1u);
     if (at == MAAR_FAR_ENTRIES) {
-        take_full_list(slot);
+        take_full_list(allocator, slot);
         at = add_entry(list, index + 1u);
     }
     if (at == MAAR_FAR_ENTRIES) {

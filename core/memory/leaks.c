@@ -27,23 +27,26 @@ static void release_leak(struct maar_arena* arena, uint32_t index)
     const struct maar_pool* pool = arena->pool;
     MaarAllocator allocator = pool->allocator;
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    const VkDeviceSize size = maar_slot_span(allocator, slot).size;
+    char* name = maar_slot_name(slot, index);
+    void* user_data = maar_slot_user_data(slot, index);
     char of[90];
     if (slot->stitched) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
                     "leak: allocation %s of %llu bytes of pages in memory type %u%s, user data "
                     "%p, was never freed",
-                    maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
-                    pool->type_index, name_pool(pool, of, sizeof of), slot->user_data);
+                    maar_quote(name).text, (unsigned long long)size, pool->type_index,
+                    name_pool(pool, of, sizeof of), user_data);
     } else if (!slot->internal) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
                     "leak: allocation %s of %llu bytes in memory type %u, block %llu%s, user data "
                     "%p, was never freed",
-                    maar_quote(slot->name).text, (unsigned long long)maar_slot_size(slot),
-                    pool->type_index, (unsigned long long)maar_slot_block(slot)->id,
-                    name_pool(pool, of, sizeof of), slot->user_data);
+                    maar_quote(name).text, (unsigned long long)size, pool->type_index,
+                    (unsigned long long)maar_slot_block(allocator, slot)->id,
+                    name_pool(pool, of, sizeof of), user_data);
     }
-    maar_host_free(allocator->callbacks, slot->name);
-    slot->name = NULL;
+    (void)maar_slot_set_name(slot, index, NULL);
+    maar_host_free(allocator->callbacks, name);
     maar_atomic32_store_release(&slot->key, maar_atomic32_load(&slot->key) + 1u);
     maar_slots_push(&arena->slots, slot, index);
 }

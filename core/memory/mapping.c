@@ -47,10 +47,11 @@ static VkResult map_block(MaarAllocator allocator, struct maar_block* block)
 }
 
 /* Copies the name of an allocation for a message. */
-static struct maar_quoted quote_slot(const struct maar_slot* slot)
+static struct maar_quoted quote_slot(MaarAllocator allocator, const struct maar_slot* slot)
 {
-    const struct maar_block* block = maar_slot_enter(slot);
-    const struct maar_quoted name = maar_quote(slot->name);
+    const struct maar_block* block = maar_slot_enter(allocator, slot);
+    const uint32_t index = maar_slots_index_of(&allocator->slots, slot);
+    const struct maar_quoted name = maar_quote(maar_slot_name(slot, index));
     maar_mutex_unlock(&maar_block_arena(block)->lock);
     return name;
 }
@@ -69,7 +70,8 @@ static void report_invisible(MaarAllocator allocator, const char* call,
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPABLE, call,
                 "allocation %s of %llu bytes cannot be mapped: memory type %u is not "
                 "HOST_VISIBLE; %s",
-                quote_slot(slot).text, (unsigned long long)maar_slot_size(slot), pool->type_index,
+                quote_slot(allocator, slot).text,
+                (unsigned long long)maar_slot_find_span(allocator, slot).size, pool->type_index,
                 remedy);
 }
 
@@ -95,12 +97,14 @@ static void report_unmappable(MaarAllocator allocator, const char* call, bool is
     }
 }
 
-VkResult maar_slot_map(MaarAllocator allocator, const char* call, struct maar_slot* slot,
-                       void** data)
+/* Maps the block for a slot, or counts one more mapping. Sets *mapped to the address of the block.
+ * A slot that is mapped does not move. */
+static VkResult map_slot(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                         char** mapped)
 {
     VkResult result = VK_SUCCESS;
     maar_lock_rank_expect_none();
-    struct maar_block* block = maar_slot_enter_mapping(slot);
+    struct maar_block* block = maar_slot_enter_mapping(allocator, slot);
     const bool is_too_often = slot->map_count == UINT16_MAX;
     if (is_too_often || !is_visible(allocator, block)) {
         result = VK_ERROR_MEMORY_MAP_FAILED;
@@ -110,7 +114,7 @@ VkResult maar_slot_map(MaarAllocator allocator, const char* call, struct maar_sl
     if (result == VK_SUCCESS) {
         maar_atomic32_store(&block->map_count, maar_atomic32_load(&block->map_count) + 1u);
         ++slot->map_count;
-        *data = (char*)block->mapped + maar_slot_offset(slot);
+        *mapped = block->mapped;
     }
     maar_mutex_unlock(&block->map_lock);
     if (result != VK_SUCCESS) {
@@ -119,26 +123,42 @@ VkResult maar_slot_map(MaarAllocator allocator, const char* call, struct maar_sl
     return result;
 }
 
+VkResult maar_slot_map(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                       void** data)
+{
+    char* mapped = NULL;
+    const VkResult result = map_slot(allocator, call, slot, &mapped);
+    if (result == VK_SUCCESS) {
+        *data = mapped + maar_slot_find_span(allocator, slot).offset;
+    }
+    return result;
+}
+
 VkResult maar_slot_map_for_life(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                                 void** data)
 {
+    char* mapped = NULL;
     slot->mapped_for_life = true;
-    return maar_slot_map(allocator, call, slot, data);
+    const VkResult result = map_slot(allocator, call, slot, &mapped);
+    if (result == VK_SUCCESS) {
+        *data = mapped + maar_slot_span(allocator, slot).offset;
+    }
+    return result;
 }
 
-bool maar_slot_unmap(struct maar_slot* slot, uint32_t keep)
+bool maar_slot_unmap(MaarAllocator allocator, struct maar_slot* slot, uint32_t keep)
 {
     maar_lock_rank_expect_none();
-    struct maar_block* block = maar_slot_enter_mapping(slot);
-    const struct maar_device* device = &block->pool->allocator->device;
+    struct maar_block* block = maar_slot_enter_mapping(allocator, slot);
+    const struct maar_device* device = &allocator->device;
     bool was_mapped = slot->map_count > keep;
     if (was_mapped) {
         --slot->map_count;
         uint32_t left = maar_atomic32_load(&block->map_count) - 1u;
         maar_atomic32_store(&block->map_count, left);
         if (left == 0 && block->map_calls < STICKY_MAP_CALLS) {
-            if (maar_may_capture(block->pool->allocator)) {
-                maar_capture_mapping(block->pool->allocator, block, false);
+            if (maar_may_capture(allocator)) {
+                maar_capture_mapping(allocator, block, false);
             }
             device->vkUnmapMemory(device->handle, block->memory);
             block->mapped = NULL;
@@ -148,12 +168,19 @@ bool maar_slot_unmap(struct maar_slot* slot, uint32_t keep)
     return was_mapped;
 }
 
-void* maar_slot_address(struct maar_slot* slot)
+/* Returns the address of a slot's block, or NULL while the slot is not mapped. */
+static char* mapped_block(MaarAllocator allocator, const struct maar_slot* slot)
 {
-    struct maar_block* block = maar_slot_enter_mapping(slot);
-    char* address = slot->map_count > 0 ? (char*)block->mapped + maar_slot_offset(slot) : NULL;
+    struct maar_block* block = maar_slot_enter_mapping(allocator, slot);
+    char* mapped = slot->map_count > 0 ? block->mapped : NULL;
     maar_mutex_unlock(&block->map_lock);
-    return address;
+    return mapped;
+}
+
+void* maar_slot_address(MaarAllocator allocator, const struct maar_slot* slot)
+{
+    char* mapped = mapped_block(allocator, slot);
+    return mapped != NULL ? mapped + maar_slot_find_span(allocator, slot).offset : NULL;
 }
 
 typedef VkResult (*sync_function)(const struct maar_device* device, uint32_t count,
@@ -171,21 +198,19 @@ static VkResult call_invalidate(const struct maar_device* device, uint32_t count
     return device->vkInvalidateMappedMemoryRanges(device->handle, count, ranges);
 }
 
-static bool is_inside(const struct maar_slot* slot, VkDeviceSize offset, VkDeviceSize size)
+static bool is_inside(struct maar_span span, VkDeviceSize offset, VkDeviceSize size)
 {
-    const VkDeviceSize all = maar_slot_size(slot);
-    return offset <= all && (size == VK_WHOLE_SIZE || size <= all - offset);
+    return offset <= span.size && (size == VK_WHOLE_SIZE || size <= span.size - offset);
 }
 
-/* Widens a range of a mapped slot to whole atoms of its block. */
-static VkMappedMemoryRange range_of(MaarAllocator allocator, const struct maar_slot* slot,
-                                    VkDeviceSize offset, VkDeviceSize size)
+/* Widens a range of a mapped slot, whose bytes are `span`, to whole atoms of its block. */
+static VkMappedMemoryRange range_of(MaarAllocator allocator, const struct maar_block* block,
+                                    struct maar_span span, VkDeviceSize offset, VkDeviceSize size)
 {
-    const struct maar_block* block = maar_slot_block(slot);
     const VkDeviceSize atom = allocator->device.facts.atom;
-    const VkDeviceSize length = size == VK_WHOLE_SIZE ? maar_slot_size(slot) - offset : size;
-    const VkDeviceSize begin = (maar_slot_offset(slot) + offset) / atom * atom;
-    const VkDeviceSize end = maar_align_up(maar_slot_offset(slot) + offset + length, atom);
+    const VkDeviceSize length = size == VK_WHOLE_SIZE ? span.size - offset : size;
+    const VkDeviceSize begin = (span.offset + offset) / atom * atom;
+    const VkDeviceSize end = maar_align_up(span.offset + offset + length, atom);
     return (VkMappedMemoryRange){
         .sType = VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE,
         .memory = block->memory,
@@ -200,20 +225,22 @@ static VkResult find_synced_range(MaarAllocator allocator, const char* call, str
                                   VkDeviceSize offset, VkDeviceSize size,
                                   VkMappedMemoryRange* range)
 {
-    if (!is_inside(slot, offset, size)) {
+    const struct maar_span span = maar_slot_find_span(allocator, slot);
+    if (!is_inside(span, offset, size)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "offset and size reach outside the allocation");
     }
-    if (maar_slot_address(slot) == NULL) {
+    if (mapped_block(allocator, slot) == NULL) {
         maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPED, call,
             "allocation %s of %llu bytes is not mapped: call maarMapMemory first, or create "
             "it with MAAR_ALLOCATION_CREATE_MAPPED_BIT",
-            quote_slot(slot).text, (unsigned long long)maar_slot_size(slot));
+            quote_slot(allocator, slot).text, (unsigned long long)span.size);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    *range = range_of(allocator, slot, offset, size);
-    const uint32_t type = maar_slot_block(slot)->pool->type_index;
+    const struct maar_block* block = maar_slot_block(allocator, slot);
+    *range = range_of(allocator, block, span, offset, size);
+    const uint32_t type = block->pool->type_index;
     if (size == 0 || !maar_type_is_noncoherent(allocator, type)) {
         range->size = 0;
     }
@@ -359,7 +386,7 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
         return;
     }
     uint32_t own = slot->mapped_for_life ? 1 : 0;
-    if (!maar_slot_unmap(slot, own)) {
+    if (!maar_slot_unmap(allocator, slot, own)) {
         (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_MAPPED, __func__,
                           "allocation is not mapped by maarMapMemory");
     }
@@ -369,7 +396,8 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
 static VkResult begin_copy(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                            VkDeviceSize offset, VkDeviceSize size, void** data)
 {
-    if (size > SIZE_MAX || offset > maar_slot_size(slot) || size > maar_slot_size(slot) - offset) {
+    const VkDeviceSize all = maar_slot_find_span(allocator, slot).size;
+    if (size > SIZE_MAX || offset > all || size > all - offset) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "offset and size reach outside the allocation");
     }
@@ -387,7 +415,7 @@ VkResult maar_slot_copy_to(MaarAllocator allocator, const char* call, struct maa
     /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): a mapping that works sets data. */
     memcpy((char*)data + offset, source, (size_t)size);
     result = maar_slot_flush(allocator, call, slot, offset, size);
-    (void)maar_slot_unmap(slot, 0);
+    (void)maar_slot_unmap(allocator, slot, 0);
     return result;
 }
 
@@ -404,7 +432,7 @@ VkResult maar_slot_copy_from(MaarAllocator allocator, const char* call, struct m
         /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): as above. */
         memcpy(destination, (const char*)data + offset, (size_t)size);
     }
-    (void)maar_slot_unmap(slot, 0);
+    (void)maar_slot_unmap(allocator, slot, 0);
     return result;
 }
 

@@ -14,13 +14,14 @@
  * first byte in *data. */
 VkResult maar_slot_map(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                        void** data);
-/* Does the same for as long as the allocation exists: the program cannot end this mapping. */
+/* Does the same for as long as the allocation exists: the program cannot end this mapping. The
+ * handle of the allocation was not returned to the program yet. */
 VkResult maar_slot_map_for_life(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                                 void** data);
 /* Ends one mapping of a slot. Returns false when the slot is mapped at most `keep` times. */
-bool maar_slot_unmap(struct maar_slot* slot, uint32_t keep);
+bool maar_slot_unmap(MaarAllocator allocator, struct maar_slot* slot, uint32_t keep);
 /* Returns the address of a slot's first byte, or NULL while the slot is not mapped. */
-void* maar_slot_address(struct maar_slot* slot);
+void* maar_slot_address(MaarAllocator allocator, const struct maar_slot* slot);
 
 /*
  * Do the work of the public functions with similar names, for a live slot. They report under the

@@ -35,7 +35,7 @@ VkResult maar_object_open(MaarAllocator allocator, enum maar_object_kind kind, v
         struct maar_slot* slot = maar_slot_at(&allocator->object_slots, index);
         const uint32_t key = maar_atomic32_load(&slot->key) + 1u;
         maar_atomic_pointer_store(&slot->object, object);
-        maar_atomic32_store_release(&slot->object_kind, (uint32_t)kind);
+        maar_atomic32_store_release(&maar_slot_extra(slot, index)->object_kind, (uint32_t)kind);
         maar_atomic32_store_release(&slot->key, key);
         *handle = maar_handle_make(index, key);
     }

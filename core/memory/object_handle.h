@@ -40,7 +40,8 @@ static inline void* maar_object_of(MaarAllocator allocator, enum maar_object_kin
         return NULL;
     }
     void* object = maar_atomic_pointer_load(&slot->object);
-    const bool is_kind = maar_atomic32_load_acquire(&slot->object_kind) == (uint32_t)kind;
+    const struct maar_slot_extra* extra = maar_slot_extra(slot, index);
+    const bool is_kind = maar_atomic32_load_acquire(&extra->object_kind) == (uint32_t)kind;
     /* The key is checked again: another thread may have ended the object and put a new one into the
      * slot while this thread read the object and its kind. */
     return is_kind && maar_slot_resolve(&allocator->object_slots, handle, &index) != NULL ? object

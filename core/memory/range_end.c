@@ -22,12 +22,13 @@ void maar_note_few_ranges(struct maar_arena* arena, struct maar_block* block)
 void maar_end_listed_slot(struct maar_arena* arena, struct maar_block* block,
                           struct maar_slot* slot, uint32_t index)
 {
-    maar_arena_lose_live(arena, maar_slot_size(slot));
+    VkDeviceSize size = 0;
     if (arena->capture != NULL && (slot->ranged || slot->held)) {
         maar_captured_slot_end(arena, slot, index);
     }
-    if (!maar_release_range(arena, block, slot->node)) {
+    if (!maar_release_range(arena, block, slot->node, &size)) {
         maar_poison(arena->pool->allocator); /* no message: the lock is held */
     }
+    maar_arena_lose_live(arena, size);
     maar_slots_put(&arena->pool->allocator->slots, &arena->slots, slot, index);
 }

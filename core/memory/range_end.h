@@ -26,12 +26,15 @@ static inline void maar_note_free_range(struct maar_arena* arena, struct maar_bl
     maar_block_set_quiet(block, room);
 }
 
-/* Frees a range of a block. Returns false if there is no such range. */
+/* Frees a range of a block and sets *size to its bytes. Returns false, and sets *size to 0, if
+ * there is no such range. */
 static inline bool maar_release_range(struct maar_arena* arena, struct maar_block* block,
-                                      uint32_t node)
+                                      uint32_t node, VkDeviceSize* size)
 {
-    VkDeviceSize room = 0;
-    const bool known = maar_placement_free_into(block->placement, node, &room);
+    struct maar_placement_freed freed;
+    const bool known = maar_placement_free_into(block->placement, node, &freed);
+    const VkDeviceSize room = freed.room;
+    *size = freed.size;
     if (--block->range_count <= block->listing_floor) {
         maar_note_few_ranges(arena, block);
     }

@@ -110,50 +110,57 @@ struct slot_rest {
     bool unknown;               /* the slot had no range in its block */
 };
 
-/* Frees the bytes of a slot, and the slot itself. Calls no foreign code. The function is inlined,
- * so that each way to end a slot contains only the steps that it needs. */
-MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t index,
-                                           enum maar_slot_end end)
+/* Subtracts the bytes of a slot from what is live or pending. */
+MAAR_INLINE void count_out(struct maar_arena* arena, struct maar_block* block, VkDeviceSize size,
+                           enum maar_slot_end end)
 {
-    struct maar_block* block = maar_slot_enter(slot);
-    struct maar_arena* arena = maar_block_arena(block);
-    struct slot_rest rest = {.pool = block->pool};
-    const bool dedicated = block->placement == NULL;
-    /* A block of pages is counted by its pages. */
-    const VkDeviceSize size = dedicated && maar_block_is_paged(block) ? 0 : maar_slot_size(slot);
-
-    if (!dedicated) {
-        maar_placement_prefetch(block->placement, slot->node);
-    }
     if (end == MAAR_SLOT_END_PENDING) {
         --block->pending_count;
         --arena->pending_count;
         block->pending_bytes -= size;
     }
     if (end == MAAR_SLOT_END_UNDONE) {
-        rest.has_claim = !slot->stitched;
-        rest.kind = (MaarResourceKind)slot->kind;
-        --arena->made_count;
         maar_arena_drop_live(arena, size);
     }
     if (end == MAAR_SLOT_END_LIVE) {
         maar_arena_lose_live(arena, size);
     }
+}
+
+/* Frees the bytes of a slot, and the slot itself. Calls no foreign code. The function is inlined,
+ * so that each way to end a slot contains only the steps that it needs. */
+MAAR_INLINE struct slot_rest take_slot_off(MaarAllocator allocator, struct maar_slot* slot,
+                                           uint32_t index, enum maar_slot_end end)
+{
+    struct maar_block* block = maar_slot_enter(allocator, slot);
+    struct maar_arena* arena = maar_block_arena(block);
+    struct slot_rest rest = {.pool = block->pool};
+    const bool dedicated = block->placement == NULL;
+    VkDeviceSize size = 0;
+
     if (slot->ranged || slot->held) {
         maar_captured_slot_end(arena, slot, index);
     }
+    if (end == MAAR_SLOT_END_UNDONE) {
+        rest.has_claim = !slot->stitched;
+        rest.kind = (MaarResourceKind)slot->kind;
+        --arena->made_count;
+    }
     if (dedicated) {
+        /* A block of pages is counted by its pages. */
+        size = maar_block_is_paged(block) ? 0 : block->dedicated_size;
+        count_out(arena, block, size, end);
         maar_arena_unlink_dedicated(arena, block);
         rest.leaving = block;
     } else {
-        rest.unknown = !maar_release_range(arena, block, slot->node);
+        rest.unknown = !maar_release_range(arena, block, slot->node, &size);
+        count_out(arena, block, size, end);
         rest.emptied = block->range_count == 0;
         if (rest.emptied) {
             rest.leaving = pick_leaving(arena, block, slot->made_block, end);
         }
     }
-    rest.name = slot->name;
-    slot->name = NULL;
+    rest.name = maar_slot_set_name(slot, index, NULL);
     maar_slots_put(&rest.pool->allocator->slots, &arena->slots, slot, index);
     maar_mutex_unlock(&arena->lock);
     return rest;
@@ -177,20 +184,21 @@ MAAR_INLINE void finish_slot(const struct slot_rest* rest, enum maar_slot_end en
     maar_check_if_asked(pool);
 }
 
-char* maar_pool_free_slot(struct maar_slot* slot, uint32_t index, enum maar_slot_end end)
+char* maar_pool_free_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
+                          enum maar_slot_end end)
 {
-    const struct slot_rest rest = take_slot_off(slot, index, end);
+    const struct slot_rest rest = take_slot_off(allocator, slot, index, end);
     finish_slot(&rest, end);
     return rest.name;
 }
 
-char* maar_pool_free_live(struct maar_slot* slot, uint32_t index)
+char* maar_pool_free_live(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
-    const struct maar_block* block = maar_slot_block(slot);
-    if (maar_pool_is_shared(block->pool) && maar_far_free(block->pool->allocator, slot, index)) {
+    const struct maar_block* block = maar_slot_block(allocator, slot);
+    if (maar_pool_is_shared(block->pool) && maar_far_free(allocator, slot, index)) {
         return NULL;
     }
-    const struct slot_rest rest = take_slot_off(slot, index, MAAR_SLOT_END_LIVE);
+    const struct slot_rest rest = take_slot_off(allocator, slot, index, MAAR_SLOT_END_LIVE);
     finish_slot(&rest, MAAR_SLOT_END_LIVE);
     return rest.name;
 }
@@ -202,10 +210,11 @@ static struct maar_pool* pool_of_item(const struct maar_retire_item* item)
     return (struct maar_pool*)(void*)((char*)item->pool - offsetof(struct maar_pool, pending));
 }
 
-void maar_pool_return_pending(struct maar_slot* slot, uint32_t index, struct maar_retire_item* item)
+void maar_pool_return_pending(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
+                              struct maar_retire_item* item)
 {
     struct maar_pool* pool = pool_of_item(item);
-    const struct slot_rest rest = take_slot_off(slot, index, MAAR_SLOT_END_PENDING);
+    const struct slot_rest rest = take_slot_off(allocator, slot, index, MAAR_SLOT_END_PENDING);
     item->rest[0] = rest.name;
     item->rest[1] = rest.leaving;
     item->rest_flags = 0;
@@ -236,11 +245,11 @@ void maar_pool_finish_pending(MaarAllocator allocator, const struct maar_retire_
     }
 }
 
-bool maar_pool_make_pending(struct maar_slot* slot, uint32_t index)
+bool maar_pool_make_pending(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
-    struct maar_block* block = maar_slot_enter(slot);
+    struct maar_block* block = maar_slot_enter(allocator, slot);
     struct maar_arena* arena = maar_block_arena(block);
-    const VkDeviceSize size = maar_slot_size(slot);
+    const VkDeviceSize size = maar_slot_span(allocator, slot).size;
     slot->pending = true;
     ++block->pending_count;
     ++arena->pending_count;
@@ -260,10 +269,11 @@ bool maar_pool_make_pending(struct maar_slot* slot, uint32_t index)
     return stays;
 }
 
-void maar_slot_retire(struct maar_slot* slot, uint32_t index, struct maar_retire_item* item)
+void maar_slot_retire(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
+                      struct maar_retire_item* item)
 {
-    const bool stays = maar_pool_make_pending(slot, index);
-    item->pool = &maar_slot_block(slot)->pool->pending;
+    const bool stays = maar_pool_make_pending(allocator, slot, index);
+    item->pool = &maar_slot_block(allocator, slot)->pool->pending;
     item->range = index;
     item->object_first = stays || item->action != NULL;
 }

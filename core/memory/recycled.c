@@ -2,8 +2,8 @@
  * Headers of blocks and arenas: see recycled.h.
  *
  * A thread that reads a header late uses only its lock, its list of far frees (far_list.h) and, of
- * a block, its arena. These stay valid from one use of the header to the next. All other members
- * are set to zero before each use.
+ * a block, its arena and its number. These stay valid from one use of the header to the next. All
+ * other members are set to zero before each use.
  */
 #include "core/memory/recycled.h"
 
@@ -17,6 +17,11 @@ static struct maar_block* new_block(MaarAllocator allocator)
     struct maar_block* block = maar_host_calloc(allocator->callbacks, 1, sizeof *block);
     if (block != NULL &&
         !maar_mutex_init(&block->map_lock, MAAR_LOCK_MAP, maar_is_synchronized(allocator))) {
+        maar_host_free(allocator->callbacks, block);
+        block = NULL;
+    }
+    if (block != NULL && !maar_block_numbers_add(allocator, block)) {
+        maar_mutex_destroy(&block->map_lock);
         maar_host_free(allocator->callbacks, block);
         block = NULL;
     }
@@ -103,6 +108,7 @@ void maar_arena_keep(struct maar_arena* arena)
 
 void maar_recycled_free(MaarAllocator allocator)
 {
+    maar_block_numbers_destroy(&allocator->block_numbers, allocator->callbacks);
     while (allocator->spare_blocks != NULL) {
         struct maar_block* block = allocator->spare_blocks;
         allocator->spare_blocks = block->next;

@@ -16,6 +16,7 @@
 #ifndef MAAR_CORE_MEMORY_SLOT_HOME_H
 #define MAAR_CORE_MEMORY_SLOT_HOME_H
 
+#include "core/memory/allocator_state.h"
 #include "core/memory/arena.h"
 
 /* Returns the block of a slot that stays where it is: its arena's lock or its block's map lock is
@@ -23,9 +24,11 @@
  * dedicated, shared with another API or made of pages. Otherwise the home may be an old one. Calls
  * that bind an object to an existing allocation read it without a lock too: a mover will have to
  * pin the allocations that are being bound. */
-static inline struct maar_block* maar_slot_block(const struct maar_slot* slot)
+static inline struct maar_block* maar_slot_block(MaarAllocator allocator,
+                                                 const struct maar_slot* slot)
 {
-    return maar_atomic_pointer_load(&slot->block);
+    return maar_block_of_number(&allocator->block_numbers,
+                                maar_atomic32_load_acquire(&slot->block));
 }
 
 /* Returns the arena of a block. */
@@ -35,21 +38,21 @@ static inline struct maar_arena* maar_block_arena(const struct maar_block* block
 }
 
 /* Gives a slot a home. The slot is not published yet, or the locks named above are held. */
-static inline void maar_slot_set_home(struct maar_slot* slot, struct maar_block* block,
-                                      uint32_t node, VkDeviceSize offset, VkDeviceSize size)
+static inline void maar_slot_set_home(struct maar_slot* slot, const struct maar_block* block,
+                                      uint32_t node)
 {
     slot->node = node;
-    maar_slot_set_range(slot, offset, size);
-    maar_atomic_pointer_store(&slot->block, block);
+    maar_atomic32_store_release(&slot->block, block->number);
 }
 
 /* Locks the arena of a slot and returns the slot's block. */
-static inline struct maar_block* maar_slot_enter(const struct maar_slot* slot)
+static inline struct maar_block* maar_slot_enter(MaarAllocator allocator,
+                                                 const struct maar_slot* slot)
 {
     for (;;) {
-        struct maar_arena* arena = maar_block_arena(maar_slot_block(slot));
+        struct maar_arena* arena = maar_block_arena(maar_slot_block(allocator, slot));
         maar_mutex_lock(&arena->lock);
-        struct maar_block* block = maar_slot_block(slot);
+        struct maar_block* block = maar_slot_block(allocator, slot);
         if (maar_block_arena(block) == arena) {
             return block;
         }
@@ -58,17 +61,33 @@ static inline struct maar_block* maar_slot_enter(const struct maar_slot* slot)
 }
 
 /* Locks the mapping of a slot's block and returns the block. */
-static inline struct maar_block* maar_slot_enter_mapping(const struct maar_slot* slot)
+static inline struct maar_block* maar_slot_enter_mapping(MaarAllocator allocator,
+                                                         const struct maar_slot* slot)
 {
     for (;;) {
-        struct maar_block* block = maar_slot_block(slot);
+        struct maar_block* block = maar_slot_block(allocator, slot);
         maar_mutex_lock(&block->map_lock);
-        if (maar_slot_block(slot) == block) {
+        if (maar_slot_block(allocator, slot) == block) {
             return block;
         }
         maar_mutex_unlock(&block->map_lock);
     }
 }
+
+/* Returns the bytes of a live slot in its block. Nothing of a node's range changes while the range
+ * lives. So the arena's lock is needed only if another thread may free or move the allocation: the
+ * caller holds that lock, or the map lock of a block in which the slot is mapped; or Maar uses the
+ * allocation itself; or its handle was not returned to the program yet. */
+static inline struct maar_span maar_slot_span(MaarAllocator allocator, const struct maar_slot* slot)
+{
+    const struct maar_block* block = maar_slot_block(allocator, slot);
+    return block->placement != NULL ? maar_placement_span(block->placement, slot->node)
+                                    : (struct maar_span){0, block->dedicated_size};
+}
+
+/* Does the same where another thread may free or move the allocation: takes the arena's lock.
+ * Returns an empty span if the slot is not live any more. */
+struct maar_span maar_slot_find_span(MaarAllocator allocator, const struct maar_slot* slot);
 
 /* Lock two arenas, and release their locks. Both may be the same arena. Code that moves bytes needs
  * them. So far only the tests move bytes. */

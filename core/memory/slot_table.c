@@ -7,9 +7,8 @@
 
 #include "core/host_memory.h"
 
-#if UINTPTR_MAX > 0xFFFFFFFFu
-_Static_assert(sizeof(struct maar_slot) == 48, "there is one for each allocation");
-#endif
+_Static_assert(sizeof(struct maar_slot) == 16, "there is one for each allocation");
+_Static_assert(sizeof(struct maar_slot_extra) <= 16, "there may be one for each allocation");
 
 bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks* callbacks,
                      uint32_t first_key, bool synchronized)
@@ -79,8 +78,8 @@ static bool link_run(struct maar_slot_table* table, struct maar_slot_list* list)
 static bool add_segment(struct maar_slot_table* table, uint32_t segment)
 {
     const uint32_t count = segment < MAAR_SLOT_SEGMENTS ? maar_slot_segment_size(segment) : 0;
-    const size_t size = (size_t)count * sizeof(struct maar_slot);
-    if (count == 0 || size / sizeof(struct maar_slot) != count) {
+    const size_t size = (size_t)count * MAAR_SLOT_BYTES;
+    if (count == 0 || size / MAAR_SLOT_BYTES != count) {
         return false;
     }
     /* The memory is written run by run, so that no call has to touch a whole segment. */
@@ -153,6 +152,19 @@ void maar_slots_spill(struct maar_slot_table* table, struct maar_slot_list* list
     tail->next_free = table->free_slot;
     table->free_slot = head;
     maar_mutex_unlock(&table->lock);
+}
+
+uint32_t maar_slots_index_of(const struct maar_slot_table* table, const struct maar_slot* slot)
+{
+    const uintptr_t address = (uintptr_t)slot;
+    uint32_t segment = 0;
+    uintptr_t place = 0;
+    do {
+        const void* slots = maar_atomic_pointer_load(&table->segments[segment]);
+        place = (address - (uintptr_t)slots) / sizeof *slot;
+        ++segment;
+    } while (place >= maar_slot_segment_size(segment - 1));
+    return maar_slot_segment_base(segment - 1) + (uint32_t)place;
 }
 
 bool maar_slot_was_used(const struct maar_slot_table* table, uint64_t handle)

@@ -1,6 +1,7 @@
 /*
  * The handle table: finds the slot of an allocation handle by one indexed load. Slots are in
- * segments that never move. The table grows by an eighth, so little is held ahead of need.
+ * segments that never move. The table grows by an eighth, so little is held ahead of need. slot.h
+ * has the slots themselves.
  *
  * A slot's key counts its uses, and is odd while an allocation uses the slot. A handle contains the
  * key. A stale handle is thus detected, and of two threads that free one handle only one succeeds.
@@ -14,75 +15,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/bits.h"
 #include "core/handle.h"
+#include "core/memory/slot.h"
 #include "core/port_atomic.h"
 #include "core/port_thread.h"
 #include "maar/allocator.h"
 
 #define MAAR_SLOT_NONE 0xFFFFFFFEu
-
-/* There are eight segments in an octave. Each of the first eight is one run. */
-enum { MAAR_SLOT_SEGMENTS = 168, MAAR_SLOT_RUN = 64, MAAR_SLOT_BIAS = 8 * MAAR_SLOT_RUN };
-
-/* A slot has 48 bytes where pointers have 64 bits: four slots in three cache lines. */
-struct maar_slot {
-    maar_atomic32 key; /* odd: live */
-    union {
-        uint32_t node;      /* in its block's placement */
-        uint32_t next_free; /* the next free slot, while this one is free */
-    };
-    union {
-        maar_atomic_pointer block;  /* its home: see slot_home.h */
-        maar_atomic_pointer object; /* see object_handle.h */
-    };
-    union {
-        uint32_t offset_low;       /* see maar_slot_offset and maar_slot_size */
-        maar_atomic32 object_kind; /* see object_handle.h */
-    };
-    uint32_t size_low;
-    uint16_t offset_high;
-    uint16_t size_high;
-    uint16_t map_count; /* under the block's map lock */
-    /* These are written under the arena's lock alone. */
-    uint8_t kind : 2;             /* MaarResourceKind */
-    uint8_t pending : 1;          /* freed after points that have not passed */
-    uint8_t can_alias : 1;        /* objects of either kind may be bound to it */
-    uint8_t internal : 1;         /* Maar's own, such as a buffer of slices; not a leak */
-    uint8_t ranged : 1, held : 1; /* what a capture has recorded: see captured_slot.h */
-    uint8_t : 0;
-    /* These are written by the maker alone, before the handle is returned. */
-    uint8_t fallback : 1;
-    uint8_t mapped_for_life : 1;
-    uint8_t made_block : 1; /* the block was made for this slot */
-    uint8_t exceeded : 1;   /* the allocation exceeded a budget */
-    uint8_t stitched : 1;   /* the allocation is made of pages */
-    uint8_t owned : 1;      /* an object of Maar owns the allocation, and frees it */
-    void* user_data;
-    union {
-        char* name;
-        void* home; /* of slices: their buffer */
-    };
-};
-
-static inline VkDeviceSize maar_slot_offset(const struct maar_slot* slot)
-{
-    return (VkDeviceSize)slot->offset_high << 32 | slot->offset_low;
-}
-static inline VkDeviceSize maar_slot_size(const struct maar_slot* slot)
-{
-    return (VkDeviceSize)slot->size_high << 32 | slot->size_low;
-}
-
-/* Sets offset and size of a slot, both below 2^48. */
-static inline void maar_slot_set_range(struct maar_slot* slot, VkDeviceSize offset,
-                                       VkDeviceSize size)
-{
-    slot->offset_low = (uint32_t)offset;
-    slot->offset_high = (uint16_t)(offset >> 32);
-    slot->size_low = (uint32_t)size;
-    slot->size_high = (uint16_t)(size >> 32);
-}
 
 /* A list of free slots that an owner keeps under a lock of its own. */
 struct maar_slot_list {
@@ -124,32 +63,6 @@ VkResult maar_slots_refill(struct maar_slot_table* table, struct maar_mutex* loc
 void maar_slots_give_back(struct maar_slot_table* table, struct maar_slot_list* list);
 /* Gives one run of a long list back for other owners. The owner's lock may be held. */
 void maar_slots_spill(struct maar_slot_table* table, struct maar_slot_list* list);
-
-/* Returns the segment of a slot. With the bias added, segment 8 * k + s begins at (8 + s) << k runs
- * and has 1 << k runs. The highest bit of an index and the three bits below it give the segment's
- * number. index is below 2^30. */
-static inline uint32_t maar_slot_segment(uint32_t index)
-{
-    const uint32_t runs = (index + MAAR_SLOT_BIAS) / MAAR_SLOT_RUN;
-    const uint32_t octave = maar_top_bit(runs) - 3;
-    return octave * 8 + (runs >> octave) - 8;
-}
-
-static inline uint32_t maar_slot_segment_size(uint32_t segment)
-{
-    return (uint32_t)MAAR_SLOT_RUN << (segment / 8);
-}
-
-static inline uint32_t maar_slot_segment_base(uint32_t segment)
-{
-    return ((8u + segment % 8) << (segment / 8)) * MAAR_SLOT_RUN - MAAR_SLOT_BIAS;
-}
-
-/* Returns the place of a slot in its segment. */
-static inline uint32_t maar_slot_place(uint32_t index, uint32_t segment)
-{
-    return (index + MAAR_SLOT_BIAS) & (maar_slot_segment_size(segment) - 1);
-}
 
 /* Returns the slot of an index that is in use or was given back. */
 static inline struct maar_slot* maar_slot_at(const struct maar_slot_table* table, uint32_t index)
@@ -232,6 +145,8 @@ static inline struct maar_slot* maar_slot_resolve(const struct maar_slot_table* 
     return is_live ? slot : NULL;
 }
 
+/* Returns the number of a slot, for messages: it searches the segments. */
+uint32_t maar_slots_index_of(const struct maar_slot_table* table, const struct maar_slot* slot);
 /* Whether a handle that names no live slot may have named one earlier. */
 bool maar_slot_was_used(const struct maar_slot_table* table, uint64_t handle);
 

@@ -130,10 +130,10 @@ void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t
                        uint64_t object, uint32_t point_count, const MaarPoint* points,
                        maar_retire_action action)
 {
-    struct maar_block* block = maar_slot_block(slot);
+    struct maar_block* block = maar_slot_block(allocator, slot);
     struct maar_retire_item* item = block->ending;
     MaarPoint last = {.value = 0};
-    const bool is_executed = allocator->paging.seal(allocator, slot, &last);
+    const bool is_executed = allocator->paging.seal(allocator, slot, index, &last);
     block->ending = NULL;
     item->action = action;
     item->object = object;
@@ -141,7 +141,7 @@ void maar_stitched_end(MaarAllocator allocator, struct maar_slot* slot, uint32_t
     if (!is_executed) {
         maar_retire_add_point(item, last);
     }
-    maar_slot_retire(slot, index, item);
+    maar_slot_retire(allocator, slot, index, item);
     if (item->point_count == 0) {
         maar_retire_run(&allocator->retire, item);
     } else {

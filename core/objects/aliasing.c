@@ -13,7 +13,7 @@
 static bool is_kind_kept_apart(MaarAllocator allocator, const struct maar_slot* slot,
                                MaarResourceKind kind)
 {
-    const struct maar_block* block = maar_slot_enter(slot);
+    const struct maar_block* block = maar_slot_enter(allocator, slot);
     const bool can_be_any = slot->can_alias && !block->pool->single_kind;
     const bool is_apart = can_be_any || block->placement == NULL ||
                           allocator->device.facts.granularity <= 1 ||
@@ -25,7 +25,8 @@ static bool is_kind_kept_apart(MaarAllocator allocator, const struct maar_slot* 
 /* Returns VK_SUCCESS when an object with these requirements may lie at an offset of the allocation.
  * Otherwise reports what does not fit. */
 static VkResult check_fit(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
-                          VkDeviceSize offset, const MaarMemoryRequest* request)
+                          struct maar_span span, VkDeviceSize offset,
+                          const MaarMemoryRequest* request)
 {
     if (request->requiresDedicated == VK_TRUE) {
         return maar_misuse(
@@ -33,11 +34,12 @@ static VkResult check_fit(MaarAllocator allocator, const char* call, const struc
             "the driver requires a dedicated allocation for the object, so the object "
             "cannot share an allocation");
     }
-    const VkResult placed = maar_check_place(allocator, call, slot, offset, &request->requirements);
+    const VkResult placed =
+        maar_check_place(allocator, call, slot, span, offset, &request->requirements);
     if (placed != VK_SUCCESS) {
         return placed;
     }
-    if (maar_slot_block(slot)->named) {
+    if (maar_slot_block(allocator, slot)->named) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_DEDICATED_REQUIRED, call,
                            "the allocation is dedicated to another object; allocate with "
                            "MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT");
@@ -55,19 +57,20 @@ static VkResult check_fit(MaarAllocator allocator, const char* call, const struc
 /* Binds an object that was just created, or destroys it. dedicated: the driver shares the object
  * only if it has a dedicated allocation. */
 static VkResult fit_and_bind(MaarAllocator allocator, const char* call,
-                             const struct maar_slot* slot, VkDeviceSize offset,
-                             struct maar_object object, bool dedicated, MaarMemoryRequest* request)
+                             const struct maar_slot* slot, struct maar_span span,
+                             VkDeviceSize offset, struct maar_object object, bool dedicated,
+                             MaarMemoryRequest* request)
 {
     request->requiresDedicated |= dedicated ? VK_TRUE : VK_FALSE;
-    VkResult result = check_fit(allocator, call, slot, offset, request);
+    VkResult result = check_fit(allocator, call, slot, span, offset, request);
     if (result == VK_SUCCESS) {
-        result = maar_bind_object(allocator, slot, offset, object, NULL);
+        result = maar_bind_object(allocator, slot, span.offset + offset, object, NULL);
     }
     if (result != VK_SUCCESS) {
         maar_discard_object(allocator, object);
         return result;
     }
-    maar_capture_sharing(allocator, object, slot, offset);
+    maar_capture_sharing(allocator, object, slot, span.offset + offset);
     return VK_SUCCESS;
 }
 
@@ -85,12 +88,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
+    struct maar_span span;
+    const struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset, &span);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const struct maar_device* device = &allocator->device;
-    const struct maar_block* block = maar_slot_block(slot);
+    const struct maar_block* block = maar_slot_block(allocator, slot);
     struct maar_object object = {0};
     struct maar_shared_buffer shared;
     result = maar_share_buffer(allocator, __func__, pBufferInfo, block->shared_types,
@@ -105,7 +109,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingBuffer(MaarAllocator allocator,
     MaarMemoryRequest request;
     maar_buffer_request(allocator, object.buffer, &request);
     maar_capture_buffer(allocator, object.buffer, shared.use, &request);
-    result = fit_and_bind(allocator, __func__, slot, offset, object, shared.dedicated, &request);
+    result =
+        fit_and_bind(allocator, __func__, slot, span, offset, object, shared.dedicated, &request);
     *pBuffer = result == VK_SUCCESS ? object.buffer : VK_NULL_HANDLE;
     return result;
 }
@@ -126,12 +131,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
+    struct maar_span span;
+    const struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset, &span);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const struct maar_device* device = &allocator->device;
-    const struct maar_block* block = maar_slot_block(slot);
+    const struct maar_block* block = maar_slot_block(allocator, slot);
     struct maar_object object = {0};
     struct maar_shared_image shared;
     result = maar_share_image(allocator, __func__, pImageInfo, block->shared_types,
@@ -146,7 +152,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAliasingImage(MaarAllocator allocator,
     MaarMemoryRequest request;
     maar_image_request(allocator, object.image, maar_tiling_kind(pImageInfo->tiling), 0, &request);
     maar_capture_image(allocator, object.image, shared.use, &request);
-    result = fit_and_bind(allocator, __func__, slot, offset, object, shared.dedicated, &request);
+    result =
+        fit_and_bind(allocator, __func__, slot, span, offset, object, shared.dedicated, &request);
     *pImage = result == VK_SUCCESS ? object.image : VK_NULL_HANDLE;
     return result;
 }

@@ -154,19 +154,20 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBindBuffer(MaarAllocator allocator, MaarAlloc
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
                            "buffer is VK_NULL_HANDLE");
     }
-    struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
+    struct maar_span span;
+    struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset, &span);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     /* Only Maar knows where the allocation ends in its block: no layer sees such a mistake. */
     MaarMemoryRequest request;
     maar_buffer_request(allocator, buffer, &request);
-    result = maar_check_place(allocator, __func__, slot, offset, &request.requirements);
+    result = maar_check_place(allocator, __func__, slot, span, offset, &request.requirements);
     if (result != VK_SUCCESS) {
         return result;
     }
     const struct maar_object object = {.buffer = buffer};
-    return maar_bind_object(allocator, slot, offset, object, pNext);
+    return maar_bind_object(allocator, slot, span.offset + offset, object, pNext);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyBuffer(MaarAllocator allocator, VkBuffer buffer,

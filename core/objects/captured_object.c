@@ -5,6 +5,7 @@
 
 #include "core/chain.h"
 #include "core/memory/allocation_handle.h"
+#include "core/memory/pool.h"
 
 static uint32_t kind_of(struct maar_object object)
 {
@@ -124,17 +125,17 @@ void maar_capture_made_image(MaarAllocator allocator, VkImage image, const VkIma
     }
 }
 
+/* Under the arena's lock. span: the bytes of the object in the block of the slot. */
 static void write_object_bind(struct maar_capture_log* log, struct maar_object object,
-                              const struct maar_slot* slot, VkDeviceSize offset, VkDeviceSize size,
-                              uint32_t plane)
+                              const struct maar_block* block, struct maar_span span, uint32_t plane)
 {
     const MaarCaptureBind bind = {
         .device = MAAR_CAPTURE_DEVICE,
         .objectKind = kind_of(object),
         .object = bits_of_object(object),
-        .memory = MAAR_TO_BITS(maar_slot_block(slot)->memory),
-        .offset = maar_slot_offset(slot) + offset,
-        .size = size,
+        .memory = MAAR_TO_BITS(block->memory),
+        .offset = span.offset,
+        .size = span.size,
         .plane = plane,
     };
     maar_capture_write(&log->writer, MAAR_CAPTURE_KIND_BIND, &bind, sizeof bind);
@@ -142,16 +143,18 @@ static void write_object_bind(struct maar_capture_log* log, struct maar_object o
 
 /* Under the arena's lock: the object takes the place of a range that may have been recorded. An
  * arena that the capture has not reached yet records the allocation as a range. */
-static void hold(struct maar_capture_log* log, struct maar_object object, struct maar_slot* slot,
-                 uint32_t index, uint32_t plane)
+static void hold(struct maar_capture_log* log, struct maar_object object,
+                 const struct maar_block* block, struct maar_slot* slot, uint32_t index,
+                 uint32_t plane)
 {
-    struct maar_arena* const arena = maar_block_arena(maar_slot_block(slot));
-    if (maar_captured_slot_yields(arena, slot, index)) {
+    const char* name = maar_slot_name(slot, index);
+    if (maar_captured_slot_yields(maar_block_arena(block), slot, index)) {
         if (!slot->stitched) {
-            write_object_bind(log, object, slot, 0, maar_slot_size(slot), plane);
+            write_object_bind(log, object, block, maar_slot_span(block->pool->allocator, slot),
+                              plane);
         }
-        if (slot->name != NULL && plane == 0) {
-            maar_capture_log_name(log, kind_of(object), bits_of_object(object), slot->name);
+        if (name != NULL && plane == 0) {
+            maar_capture_log_name(log, kind_of(object), bits_of_object(object), name);
         }
     }
 }
@@ -167,8 +170,8 @@ void maar_capture_held_memory(MaarAllocator allocator, struct maar_object object
         &log->objects, kind_of(object), bits_of_object(object), MAAR_TO_BITS(allocation));
     if (known) {
         struct maar_slot* const slot = maar_slot_of_own(allocator, allocation);
-        const struct maar_block* const block = maar_slot_enter(slot);
-        hold(log, object, slot, (uint32_t)MAAR_TO_BITS(allocation) - 1u, plane);
+        const struct maar_block* const block = maar_slot_enter(allocator, slot);
+        hold(log, object, block, slot, maar_slot_index(allocation), plane);
         maar_mutex_unlock(&maar_block_arena(block)->lock);
     }
     maar_capture_log_leave(log);
@@ -178,17 +181,17 @@ void maar_capture_held_memory(MaarAllocator allocator, struct maar_object object
 }
 
 void maar_capture_shared_memory(MaarAllocator allocator, struct maar_object object,
-                                const struct maar_slot* slot, VkDeviceSize offset)
+                                const struct maar_slot* slot, VkDeviceSize place)
 {
     struct maar_capture_log* const log = maar_capture_enter(allocator);
     if (log == NULL) {
         return;
     }
     if (maar_captured_objects_place(&log->objects, kind_of(object), bits_of_object(object), 0)) {
-        const struct maar_block* const block = maar_slot_enter(slot);
+        const struct maar_block* const block = maar_slot_enter(allocator, slot);
         struct maar_arena* const arena = maar_block_arena(block);
         if (arena->capture != NULL) {
-            write_object_bind(log, object, slot, offset, 0, 0);
+            write_object_bind(log, object, block, (struct maar_span){place, 0}, 0);
         }
         maar_mutex_unlock(&arena->lock);
     }

@@ -48,12 +48,12 @@ static inline void maar_capture_held(MaarAllocator allocator, struct maar_object
 
 /* Records that an object was bound to a part of an allocation that others may share. */
 void maar_capture_shared_memory(MaarAllocator allocator, struct maar_object object,
-                                const struct maar_slot* slot, VkDeviceSize offset);
+                                const struct maar_slot* slot, VkDeviceSize place);
 static inline void maar_capture_sharing(MaarAllocator allocator, struct maar_object object,
-                                        const struct maar_slot* slot, VkDeviceSize offset)
+                                        const struct maar_slot* slot, VkDeviceSize place)
 {
     if (maar_may_capture(allocator)) {
-        maar_capture_shared_memory(allocator, object, slot, offset);
+        maar_capture_shared_memory(allocator, object, slot, place);
     }
 }
 

@@ -32,8 +32,8 @@ static VkResult bind_planes(MaarAllocator allocator, VkImage image, uint32_t pla
             .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO,
             .pNext = &planes[i],
             .image = image,
-            .memory = maar_slot_block(slot)->memory,
-            .memoryOffset = maar_slot_offset(slot),
+            .memory = maar_slot_block(allocator, slot)->memory,
+            .memoryOffset = maar_slot_span(allocator, slot).offset,
         };
     }
     return device->vkBindImageMemory2(device->handle, plane_count, binds);

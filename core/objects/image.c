@@ -106,20 +106,21 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBindImage(MaarAllocator allocator, MaarAlloca
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
                            "image is VK_NULL_HANDLE");
     }
-    struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset);
+    struct maar_span span;
+    struct maar_slot* slot = maar_bind_target(allocator, __func__, allocation, offset, &span);
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (pNext == NULL) { /* not a plane, whose requirements are its own, nor of a swapchain */
         MaarMemoryRequest request;
         maar_image_request(allocator, image, MAAR_RESOURCE_KIND_UNKNOWN, 0, &request);
-        result = maar_check_place(allocator, __func__, slot, offset, &request.requirements);
+        result = maar_check_place(allocator, __func__, slot, span, offset, &request.requirements);
         if (result != VK_SUCCESS) {
             return result;
         }
     }
     const struct maar_object object = {.image = image};
-    return maar_bind_object(allocator, slot, offset, object, pNext);
+    return maar_bind_object(allocator, slot, span.offset + offset, object, pNext);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarDestroyImage(MaarAllocator allocator, VkImage image,

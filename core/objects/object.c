@@ -232,16 +232,21 @@ VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInf
 /* ---- binding ---- */
 
 struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
-                                   MaarAllocation allocation, VkDeviceSize offset)
+                                   MaarAllocation allocation, VkDeviceSize offset,
+                                   struct maar_span* span)
 {
     struct maar_slot* slot = maar_resolve(allocator, call, allocation, NULL);
+    *span = (struct maar_span){0};
     if (slot != NULL && slot->stitched) {
         (void)maar_misuse(
             allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
             "allocation is made of pages for one object; no other object can be bound to it");
         return NULL;
     }
-    if (slot != NULL && offset >= maar_slot_size(slot)) {
+    if (slot != NULL) {
+        *span = maar_slot_find_span(allocator, slot);
+    }
+    if (slot != NULL && offset >= span->size) {
         (void)maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                           "offset is not within the allocation");
         return NULL;
@@ -250,44 +255,44 @@ struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
 }
 
 VkResult maar_check_place(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
-                          VkDeviceSize offset, const VkMemoryRequirements* needs)
+                          struct maar_span span, VkDeviceSize offset,
+                          const VkMemoryRequirements* needs)
 {
-    if (needs->size > maar_slot_size(slot) - offset) {
+    if (needs->size > span.size - offset) {
         maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
             "the object needs %llu bytes, but the allocation has only %llu from offset %llu on",
-            (unsigned long long)needs->size, (unsigned long long)(maar_slot_size(slot) - offset),
+            (unsigned long long)needs->size, (unsigned long long)(span.size - offset),
             (unsigned long long)offset);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (needs->alignment > 1 && (maar_slot_offset(slot) + offset) % needs->alignment != 0) {
+    if (needs->alignment > 1 && (span.offset + offset) % needs->alignment != 0) {
         return maar_misuse(
             allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
             "the allocation's offset plus the given offset does not have the object's "
             "alignment");
     }
-    if ((needs->memoryTypeBits & (1u << maar_slot_block(slot)->pool->type_index)) == 0) {
+    if ((needs->memoryTypeBits & (1u << maar_slot_block(allocator, slot)->pool->type_index)) == 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
                            "the object does not support the allocation's memory type");
     }
     return VK_SUCCESS;
 }
 
-VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
-                          VkDeviceSize offset, struct maar_object object, const void* next)
+VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot, VkDeviceSize place,
+                          struct maar_object object, const void* next)
 {
     const struct maar_device* device = &allocator->device;
     MAAR_DEBUG_ASSERT((object.buffer == VK_NULL_HANDLE) != (object.image == VK_NULL_HANDLE));
-    MAAR_DEBUG_ASSERT(offset < maar_slot_size(slot) && !slot->stitched);
-    const VkDeviceMemory memory = maar_slot_block(slot)->memory;
-    const VkDeviceSize place = maar_slot_offset(slot) + offset;
+    const struct maar_block* block = maar_slot_block(allocator, slot);
+    MAAR_DEBUG_ASSERT(place < block->size && !slot->stitched);
     maar_lock_rank_expect_none();
     if (object.buffer != VK_NULL_HANDLE) {
         const VkBindBufferMemoryInfo bind = {
             .sType = VK_STRUCTURE_TYPE_BIND_BUFFER_MEMORY_INFO,
             .pNext = next,
             .buffer = object.buffer,
-            .memory = memory,
+            .memory = block->memory,
             .memoryOffset = place,
         };
         return device->vkBindBufferMemory2(device->handle, 1, &bind);
@@ -296,7 +301,7 @@ VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
         .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO,
         .pNext = next,
         .image = object.image,
-        .memory = memory,
+        .memory = block->memory,
         .memoryOffset = place,
     };
     return device->vkBindImageMemory2(device->handle, 1, &bind);
@@ -311,7 +316,8 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
                           : maar_allocate_for_object(allocator, call, request, info, allocation);
     if (result == VK_SUCCESS) {
         const struct maar_slot* slot = maar_slot_of_own(allocator, *allocation);
-        result = maar_bind_object(allocator, slot, 0, object, NULL);
+        const VkDeviceSize place = maar_slot_span(allocator, slot).offset;
+        result = maar_bind_object(allocator, slot, place, object, NULL);
     }
     if (result != VK_SUCCESS) {
         /* The object is destroyed first, since a failed bind may have left it bound. */

@@ -68,19 +68,22 @@ VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInf
 
 /* ---- binding ---- */
 
-/* Returns the slot of an allocation, if an object may be bound at this offset. Otherwise reports
- * the reason and returns NULL. */
+/* Returns the slot of an allocation, if an object may be bound at this offset, and sets *span to
+ * the bytes of the allocation. Otherwise reports the reason and returns NULL. */
 struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
-                                   MaarAllocation allocation, VkDeviceSize offset);
+                                   MaarAllocation allocation, VkDeviceSize offset,
+                                   struct maar_span* span);
 
-/* Returns VK_SUCCESS if an object with these requirements fits at an offset inside the slot: its
- * size, alignment and memory type. Otherwise reports what does not fit. */
+/* Returns VK_SUCCESS if an object with these requirements fits at an offset inside the slot, whose
+ * bytes are `span`: its size, alignment and memory type. Otherwise reports what does not fit. */
 VkResult maar_check_place(MaarAllocator allocator, const char* call, const struct maar_slot* slot,
-                          VkDeviceSize offset, const VkMemoryRequirements* needs);
+                          struct maar_span span, VkDeviceSize offset,
+                          const VkMemoryRequirements* needs);
 
-/* Binds an object to a live slot, at an offset inside the slot. */
-VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
-                          VkDeviceSize offset, struct maar_object object, const void* next);
+/* Binds an object to a live slot. place: an offset inside the slot, counted from the begin of its
+ * block. */
+VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot, VkDeviceSize place,
+                          struct maar_object object, const void* next);
 
 /* Allocates memory for an object that was just created, and binds the object to it. On failure
  * destroys the object, and *allocation is VK_NULL_HANDLE. own: not NULL if the memory is Maar's own

@@ -33,7 +33,7 @@ void maar_slice_buffer_destroy(MaarAllocator allocator, const char* call,
 static VkResult read_slice_buffer(MaarAllocator allocator, struct maar_slice_buffer* home)
 {
     struct maar_slot* slot = maar_slot_of_own(allocator, home->allocation);
-    const struct maar_pool* pool = maar_slot_block(slot)->pool;
+    const struct maar_pool* pool = maar_slot_block(allocator, slot)->pool;
     const VkMemoryPropertyFlags properties = maar_type_flags(allocator, pool->type_index);
     VkResult result = VK_SUCCESS;
     home->heap = pool->heap_index;

@@ -214,8 +214,8 @@ static MaarSlice publish_slice(struct maar_slice_state* state, struct maar_slice
     uint32_t key = maar_atomic32_load(&slot->key) + 1u;
     slot->node = job->range.node;
     slot->home = job->home;
-    maar_slot_set_range(slot, job->range.offset, job->info->size);
-    slot->user_data = job->info->pUserData;
+    *maar_slot_extra(slot, index) =
+        (struct maar_slot_extra){.user_data = job->info->pUserData, .slice_size = job->info->size};
     ++arena->live_count;
     arena->live_bytes += job->info->size;
     maar_atomic32_store_release(&slot->key, key);
@@ -306,14 +306,15 @@ static void release_slice(MaarAllocator allocator, const char* call, struct maar
     struct maar_slice_arena* arena = home->shelf->arena;
     struct maar_slice_buffer* leaving = NULL;
     maar_mutex_lock(&arena->lock);
+    const VkDeviceSize size = maar_slot_extra(slot, index)->slice_size;
     bool known = maar_placement_free(home->placement, slot->node);
     --home->slice_count;
     if (was_pending) {
         --arena->pending_count;
-        arena->pending_bytes -= maar_slot_size(slot);
+        arena->pending_bytes -= size;
     } else {
         --arena->live_count;
-        arena->live_bytes -= maar_slot_size(slot);
+        arena->live_bytes -= size;
     }
     return_slice_slot(state, arena, index);
     maar_slice_note_freed(home);
@@ -384,12 +385,14 @@ static VkResult destroy_slice_after(MaarAllocator allocator, const char* call, M
         maar_retire_discard(&allocator->retire, item);
         return result;
     }
-    struct maar_slice_arena* arena = ((struct maar_slice_buffer*)slot->home)->shelf->arena;
+    const struct maar_slice_buffer* home = slot->home;
+    struct maar_slice_arena* arena = home->shelf->arena;
     maar_mutex_lock(&arena->lock);
+    const VkDeviceSize size = maar_slot_extra(slot, index)->slice_size;
     --arena->live_count;
-    arena->live_bytes -= maar_slot_size(slot);
+    arena->live_bytes -= size;
     ++arena->pending_count;
-    arena->pending_bytes += maar_slot_size(slot);
+    arena->pending_bytes += size;
     maar_mutex_unlock(&arena->lock);
     item->action = release_pending_slice;
     item->object = index;
@@ -431,18 +434,19 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetSliceInfo(MaarAllocator allocator, MaarSli
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const struct maar_slice_buffer* home = slot->home;
-    const VkDeviceSize offset = maar_slot_offset(slot);
+    const struct maar_slot_extra* extra = maar_slot_extra(slot, index);
+    const VkDeviceSize offset = maar_placement_span(home->placement, slot->node).offset;
     *pInfo = (MaarSliceInfo){
         .sType = pInfo->sType,
         .pNext = pInfo->pNext,
         .buffer = home->buffer,
         .offset = offset,
-        .size = maar_slot_size(slot),
+        .size = extra->slice_size,
         .pMappedData = home->mapped != NULL ? home->mapped + offset : NULL,
         .address = home->address != 0 ? home->address + offset : 0,
         .allocation = home->allocation,
         .allocationOffset = offset,
-        .pUserData = slot->user_data,
+        .pUserData = extra->user_data,
     };
     return VK_SUCCESS;
 }

@@ -12,12 +12,15 @@
 #include "core/paging/paging_state.h"
 #include "core/paging/paging_timeline.h"
 
-bool maar_stitched_seal(MaarAllocator allocator, const struct maar_slot* slot, MaarPoint* point)
+bool maar_stitched_seal(MaarAllocator allocator, const struct maar_slot* slot, uint32_t index,
+                        MaarPoint* point)
 {
-    const uint64_t value = maar_page_table_seal(maar_slot_block(slot)->table);
+    struct maar_page_table* table = maar_slot_block(allocator, slot)->table;
+    const uint64_t value = maar_page_table_seal(table);
     if (value == 0) {
-        maar_paging_report_unsubmitted(allocator, "stitched allocation", slot->name,
-                                       maar_page_table_committed(maar_slot_block(slot)->table));
+        maar_paging_report_unsubmitted(allocator, "stitched allocation",
+                                       maar_slot_name(slot, index),
+                                       maar_page_table_committed(table));
         return true;
     }
     *point = maar_paging_point(allocator, value);
@@ -51,7 +54,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateAllocationPages(MaarAllocator alloca
     }
     const uint32_t capacity = pRuns != NULL ? *pCount : 0;
     const uint32_t count =
-        slot->stitched ? maar_page_table_runs(maar_slot_block(slot)->table, capacity, pRuns) : 0;
+        slot->stitched
+            ? maar_page_table_runs(maar_slot_block(allocator, slot)->table, capacity, pRuns)
+            : 0;
     *pCount = pRuns == NULL || count < capacity ? count : capacity;
     return pRuns != NULL && count > capacity ? VK_INCOMPLETE : VK_SUCCESS;
 }

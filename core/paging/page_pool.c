@@ -297,7 +297,7 @@ static VkResult make_block(struct maar_paging* paging, struct maar_page_pool* po
     }
     uint32_t index = 0;
     block->block = maar_slot_block(
-        maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(block->allocation), &index));
+        allocator, maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(block->allocation), &index));
     maar_block_make_paged(block->block);
     maar_mutex_lock(&paging->lock);
     enum list_room room = LIST_ROOM_LEFT_LOCK;

@@ -243,27 +243,29 @@ void maar_placement_prefetch(const struct maar_placement* placement, uint32_t no
 
 bool maar_placement_free(struct maar_placement* placement, uint32_t node)
 {
-    VkDeviceSize size = 0;
-    return maar_placement_free_into(placement, node, &size);
+    struct maar_placement_freed freed;
+    return maar_placement_free_into(placement, node, &freed);
 }
 
 /* Frees a node that the fast path does not free, or that is not live. */
 MAAR_NOINLINE bool placement_free_slow(struct maar_placement* placement, uint32_t slot,
-                                       VkDeviceSize* size)
+                                       struct maar_placement_freed* freed)
 {
     if (!placement_is_live(placement, slot)) {
+        *freed = (struct maar_placement_freed){0};
         return false;
     }
-    *size = placement_free_live(placement, slot);
+    freed->size = placement_size(placement_at(placement, slot));
+    freed->room = placement_free_live(placement, slot);
     return true;
 }
 
 /* Frees a node between two free nodes, or an odd one. */
 MAAR_NOINLINE bool placement_free_rare(struct maar_placement* placement,
                                        struct placement_node* node, uint32_t slot, uint64_t extent,
-                                       VkDeviceSize* size)
+                                       struct maar_placement_freed* freed)
 {
-    *size = placement_tlsf_free_rare(placement, node, slot, extent) >> PLACEMENT_SIZE_SHIFT;
+    freed->room = placement_tlsf_free_rare(placement, node, slot, extent) >> PLACEMENT_SIZE_SHIFT;
     return true;
 }
 
@@ -278,39 +280,42 @@ MAAR_NOINLINE bool placement_end_grown(struct maar_placement* placement,
 /* Frees a node beside one free node. Passes on all others that are not alone. */
 MAAR_NOINLINE bool placement_free_joined(struct maar_placement* placement,
                                          struct placement_node* node, uint32_t slot,
-                                         uint64_t extent, uint64_t generation, VkDeviceSize* size)
+                                         uint64_t extent, uint64_t generation,
+                                         struct maar_placement_freed* freed)
 {
     if (placement_tlsf_is_rare(node)) {
-        return placement_free_rare(placement, node, slot, extent, size);
+        return placement_free_rare(placement, node, slot, extent, freed);
     }
     placement_tlsf_clear(node, generation);
     const struct placement_tlsf_joined joined =
         placement_tlsf_join_one(placement, node, slot, extent);
-    *size = placement_size(joined.node);
+    freed->room = placement_size(joined.node);
     return placement_end_grown(placement, joined.node, joined.slot, joined.old);
 }
 
-bool maar_placement_free_into(struct maar_placement* placement, uint32_t slot, VkDeviceSize* size)
+bool maar_placement_free_into(struct maar_placement* placement, uint32_t slot,
+                              struct maar_placement_freed* freed)
 {
     if (slot >= placement->fast_ends[slot >> PLACEMENT_SEGMENT_SHIFT] ||
         slot % PLACEMENT_SLOT_STEP != 0) {
-        return placement_free_slow(placement, slot, size);
+        return placement_free_slow(placement, slot, freed);
     }
     struct placement_node* node = placement_at(placement, slot);
     const uint64_t generation = placement_following_generation(node);
     if (placement_state(node) != PLACEMENT_LIVE || generation == 0) {
-        return placement_free_slow(placement, slot, size);
+        return placement_free_slow(placement, slot, freed);
     }
     const uint64_t extent = placement_tlsf_extent(node);
+    freed->size = placement_size(node);
     placement_tlsf_count_out(placement, node, extent);
     if (!placement_tlsf_is_alone(node)) {
-        return placement_free_joined(placement, node, slot, extent, generation, size);
+        return placement_free_joined(placement, node, slot, extent, generation, freed);
     }
     const uint32_t* head = placement_tlsf_free_alone(placement, node, slot, extent, generation);
     if (head != NULL) {
         placement_bin_mark_filled(placement, head);
     }
-    *size = extent >> PLACEMENT_SIZE_SHIFT;
+    freed->room = extent >> PLACEMENT_SIZE_SHIFT;
     return true;
 }
 
@@ -344,6 +349,12 @@ bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
     *user = live->u.user;
     *kind = placement_kind(live);
     return true;
+}
+
+struct maar_span maar_placement_span(const struct maar_placement* placement, uint32_t node)
+{
+    const struct placement_node* live = placement_at(placement, node);
+    return (struct maar_span){placement_offset(live), placement_size(live)};
 }
 
 /* Returns whether the space is to grow beyond the sizes that have bins. */

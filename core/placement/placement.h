@@ -50,6 +50,18 @@ struct maar_placement_range {
     uint32_t generation;
 };
 
+/* The bytes of a range. */
+struct maar_span {
+    VkDeviceSize offset;
+    VkDeviceSize size; /* as requested */
+};
+
+/* What became of a range that was freed. */
+struct maar_placement_freed {
+    VkDeviceSize size; /* of the range, as requested */
+    VkDeviceSize room; /* an upper bound of the size of the free range that now contains it */
+};
+
 /* The sums over a space. */
 struct maar_placement_totals {
     VkDeviceSize used_size; /* sum of requested sizes */
@@ -84,9 +96,9 @@ void maar_placement_prefetch(const struct maar_placement* placement, uint32_t no
 /* Frees a live node. A free never needs storage. Returns false, and changes nothing, if `node`
  * names no live range. */
 bool maar_placement_free(struct maar_placement* placement, uint32_t node);
-/* Frees a node as maar_placement_free does, and sets *size to an upper bound of the size of the
- * free range that now contains the node. */
-bool maar_placement_free_into(struct maar_placement* placement, uint32_t node, VkDeviceSize* size);
+/* Frees a node as maar_placement_free does, and fills *freed, with zeros if it returns false. */
+bool maar_placement_free_into(struct maar_placement* placement, uint32_t node,
+                              struct maar_placement_freed* freed);
 /* Frees all ranges and keeps the storage. */
 void maar_placement_reset(struct maar_placement* placement);
 /* Returns whether a reset leaves enough nodes. If not, the caller brings storage first, as for an
@@ -99,6 +111,9 @@ bool maar_placement_resize(struct maar_placement* placement, VkDeviceSize size);
  * range. */
 bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
                         struct maar_placement_range* range, uint64_t* user, uint32_t* kind);
+/* Returns the bytes of a live node. They do not change while the node lives, unless the space
+ * grows. So the owner's lock is not needed if no other thread frees the node. */
+struct maar_span maar_placement_span(const struct maar_placement* placement, uint32_t node);
 /* Returns how many bytes of storage a placement wants. */
 size_t maar_placement_storage_wanted(const struct maar_placement* placement);
 /* Gives `size` bytes of memory to the placement, from the same callbacks. Returns memory that the

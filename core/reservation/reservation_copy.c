@@ -353,13 +353,14 @@ bool maar_copying_run(const struct maar_reservation* reservation, MaarPageRun* r
     if (copying->present.buffer == VK_NULL_HANDLE) {
         return false;
     }
-    const struct maar_slot* slot =
-        maar_slot_of_own(reservation->allocator, copying->present.allocation);
+    MaarAllocator allocator = reservation->allocator;
+    const struct maar_slot* slot = maar_slot_of_own(allocator, copying->present.allocation);
+    const struct maar_block* block = maar_slot_block(allocator, slot);
     *run = (MaarPageRun){
         .size = copying->present_size,
-        .memory = maar_slot_block(slot)->memory,
-        .memoryOffset = maar_slot_offset(slot),
-        .blockId = maar_slot_block(slot)->id,
+        .memory = block->memory,
+        .memoryOffset = maar_slot_span(allocator, slot).offset,
+        .blockId = block->id,
     };
     return true;
 }

@@ -204,8 +204,8 @@ static VkResult make_staging(struct maar_tile_cache* cache, const char* call)
     const VkResult result = maar_create_buffer(cache->allocator, call, &buffer, &memory, &patience,
                                                &cache->staging, &cache->staging_memory);
     if (result == VK_SUCCESS) {
-        cache->staging_data =
-            maar_slot_address(maar_slot_of_own(cache->allocator, cache->staging_memory));
+        cache->staging_data = maar_slot_address(
+            cache->allocator, maar_slot_of_own(cache->allocator, cache->staging_memory));
     }
     return result;
 }
@@ -354,7 +354,7 @@ static void retire_staging(struct maar_tile_cache* cache, uint32_t point_count,
     item->object = MAAR_TO_BITS(cache->staging);
     maar_retire_set_points(item, point_count, points);
     if (slot != NULL && maar_slot_claim(slot, MAAR_TO_BITS(cache->staging_memory))) {
-        maar_slot_retire(slot, index, item);
+        maar_slot_retire(allocator, slot, index, item);
     }
     maar_retire_queue(&allocator->retire, item);
 }

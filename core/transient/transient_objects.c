@@ -46,11 +46,15 @@ static bool memory_serves(const struct making* m, uint32_t copy, uint32_t old_cl
     const struct maar_slot* slot = maar_slot_resolve(
         &m->allocator->slots,
         MAAR_TO_BITS(maar_transient_memory_at(m->old, copy, old_class)->allocation), &index);
-    return slot != NULL && old->lazy == class->lazy && old->dedicated == MAAR_TRANSIENT_NONE &&
-           class->dedicated == MAAR_TRANSIENT_NONE && maar_slot_size(slot) >= class->size &&
-           maar_slot_size(slot) / 2 <= class->size &&
-           (class->type_bits & (1u << maar_slot_block(slot)->pool->type_index)) != 0 &&
-           maar_slot_offset(slot) % class->alignment == 0;
+    if (slot == NULL) {
+        return false;
+    }
+    const struct maar_span span = maar_slot_find_span(m->allocator, slot);
+    const uint32_t type = maar_slot_block(m->allocator, slot)->pool->type_index;
+    return old->lazy == class->lazy && old->dedicated == MAAR_TRANSIENT_NONE &&
+           class->dedicated == MAAR_TRANSIENT_NONE && span.size >= class->size &&
+           span.size / 2 <= class->size && (class->type_bits & (1u << type)) != 0 &&
+           span.offset % class->alignment == 0;
 }
 
 static bool is_taken(const struct making* m, uint32_t copy, uint32_t old_class)
@@ -235,12 +239,14 @@ static VkResult create_object(const struct making* m, uint32_t copy, uint32_t in
     ++m->state->created_count;
     const struct maar_object bound = object_of(resource->is_image, object->handle);
     /* The program may have freed memory that an update is to keep. */
+    struct maar_span span;
     const struct maar_slot* slot =
-        maar_bind_target(m->allocator, m->call, memory->allocation, resource->offset);
+        maar_bind_target(m->allocator, m->call, memory->allocation, resource->offset, &span);
+    const VkDeviceSize place = span.offset + resource->offset;
     result = slot == NULL ? VK_ERROR_VALIDATION_FAILED_EXT
-                          : maar_bind_object(m->allocator, slot, resource->offset, bound, NULL);
+                          : maar_bind_object(m->allocator, slot, place, bound, NULL);
     if (result == VK_SUCCESS) {
-        maar_capture_sharing(m->allocator, bound, slot, resource->offset);
+        maar_capture_sharing(m->allocator, bound, slot, place);
     }
     return result == VK_SUCCESS ? create_views(m, index, object) : result;
 }

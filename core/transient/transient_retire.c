@@ -201,7 +201,7 @@ static void claim(const struct ending* e, MaarAllocation allocation, struct maar
     uint32_t index = MAAR_SLOT_NONE;
     struct maar_slot* slot = maar_resolve(e->allocator, "a transient heap", allocation, &index);
     if (slot != NULL && maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
-        maar_slot_retire(slot, index, item);
+        maar_slot_retire(e->allocator, slot, index, item);
     }
 }
 

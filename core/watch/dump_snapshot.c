@@ -160,12 +160,15 @@ static const char* copy_name(struct snapshot_walk* walk, const char* name)
     return walk->text + at;
 }
 
-/* Adds a range of the current block. `owner` is the slot of the range's allocation, or NULL. */
+/* Adds a range of the current block. index: the slot of the range's allocation, or
+ * MAAR_SLOT_NONE. */
 static void add_range(struct snapshot_walk* walk, MaarBlockRangeState state, VkDeviceSize offset,
-                      VkDeviceSize size, const struct maar_slot* owner)
+                      VkDeviceSize size, uint32_t index)
 {
+    const struct maar_slot* owner =
+        index != MAAR_SLOT_NONE ? maar_slot_at(&walk->allocator->slots, index) : NULL;
     count_range(walk, state, size);
-    const char* name = owner != NULL ? copy_name(walk, owner->name) : NULL;
+    const char* name = owner != NULL ? copy_name(walk, maar_slot_name(owner, index)) : NULL;
     size_t at = walk->wanted.ranges++;
     if (at >= walk->room.ranges) {
         return;
@@ -176,21 +179,28 @@ static void add_range(struct snapshot_walk* walk, MaarBlockRangeState state, VkD
         .state = state,
         .name = name,
         .kind = owner != NULL ? (MaarResourceKind)owner->kind : MAAR_RESOURCE_KIND_UNKNOWN,
-        .user_data = owner != NULL ? (uint64_t)(uintptr_t)owner->user_data : 0,
+        .user_data = owner != NULL ? (uint64_t)(uintptr_t)maar_slot_user_data(owner, index) : 0,
         .internal = owner != NULL && owner->internal,
     };
+}
+
+/* Returns the state of a range that an allocation has. */
+static MaarBlockRangeState state_of_slot(const struct snapshot_walk* walk, uint32_t index)
+{
+    return maar_slot_at(&walk->allocator->slots, index)->pending ? MAAR_BLOCK_RANGE_STATE_PENDING
+                                                                 : MAAR_BLOCK_RANGE_STATE_LIVE;
 }
 
 static bool visit_dump_range(void* context, const MaarRangeInfo* info)
 {
     struct snapshot_walk* walk = context;
-    const struct maar_slot* owner = NULL;
+    uint32_t owner = MAAR_SLOT_NONE;
     MaarBlockRangeState state = MAAR_BLOCK_RANGE_STATE_PADDING;
     if (info->state == MAAR_RANGE_STATE_FREE) {
         state = MAAR_BLOCK_RANGE_STATE_FREE;
     } else if (info->state == MAAR_RANGE_STATE_LIVE) {
-        owner = maar_slot_at(&walk->allocator->slots, (uint32_t)info->userData);
-        state = owner->pending ? MAAR_BLOCK_RANGE_STATE_PENDING : MAAR_BLOCK_RANGE_STATE_LIVE;
+        owner = (uint32_t)info->userData;
+        state = state_of_slot(walk, owner);
     }
     add_range(walk, state, info->offset, info->size, owner);
     return true;
@@ -200,7 +210,7 @@ static void add_page_run(struct snapshot_walk* walk, const struct maar_page_walk
 {
     walk->page_runs += run->state == MAAR_BLOCK_RANGE_STATE_LIVE ? 1 : 0;
     walk->held_runs += run->state == MAAR_BLOCK_RANGE_STATE_PENDING ? 1 : 0;
-    add_range(walk, run->state, run->offset, run->size, NULL);
+    add_range(walk, run->state, run->offset, run->size, MAAR_SLOT_NONE);
 }
 
 static void walk_block(struct snapshot_walk* walk, const struct maar_block* block)
@@ -219,9 +229,8 @@ static void walk_block(struct snapshot_walk* walk, const struct maar_block* bloc
         end_hole(walk);
         return;
     }
-    const struct maar_slot* owner = maar_slot_at(&walk->allocator->slots, block->dedicated_slot);
-    add_range(walk, owner->pending ? MAAR_BLOCK_RANGE_STATE_PENDING : MAAR_BLOCK_RANGE_STATE_LIVE,
-              0, block->size, owner);
+    add_range(walk, state_of_slot(walk, block->dedicated_slot), 0, block->size,
+              block->dedicated_slot);
 }
 
 static void add_dump_block(struct snapshot_walk* walk, const struct maar_block* block,

@@ -164,13 +164,14 @@ static void fill_owner(MaarAllocator allocator, uint32_t index, MaarBlockRange* 
     /* The key is even while another thread is about to make the allocation live or to end it. */
     out->allocation = (key & 1u) != 0 ? MAAR_FROM_BITS(MaarAllocation, maar_handle_make(index, key))
                                       : VK_NULL_HANDLE;
-    out->pUserData = slot->user_data;
-    if (slot->name != NULL) {
-        size_t length = strlen(slot->name);
+    out->pUserData = maar_slot_user_data(slot, index);
+    const char* name = maar_slot_name(slot, index);
+    if (name != NULL) {
+        size_t length = strlen(name);
         if (length >= sizeof out->name) {
             length = sizeof out->name - 1;
         }
-        memcpy(out->name, slot->name, length);
+        memcpy(out->name, name, length);
     }
 }
 

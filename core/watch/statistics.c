@@ -255,8 +255,7 @@ static void walk_pool(struct maar_pool* pool, struct detail_walk* walk)
         }
         for (const struct maar_block* block = arena->stitched; block != NULL; block = block->next) {
             if (block->pending_count == 0) {
-                note_live(walk->out, maar_slot_size(maar_slot_at(&walk->allocator->slots,
-                                                                 block->dedicated_slot)));
+                note_live(walk->out, block->dedicated_size);
             }
         }
         maar_mutex_unlock(&arena->lock);

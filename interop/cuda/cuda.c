@@ -7,6 +7,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/export_types.h"
+#include "core/memory/slot_home.h"
 #include "interop/cuda/cuda_internal.h"
 #include "interop/share/share_internal.h"
 
@@ -214,10 +215,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaMemory(MaarCuda cuda, MaarAllocation a
     if (result != VK_SUCCESS) {
         return result;
     }
+    const struct maar_span span = maar_slot_find_span(cuda->peer.allocator, slot);
     pMemory->blockPointer = maar_atomic64_load(&block->pointer);
     pMemory->blockSize = block->size;
-    pMemory->devicePointer = pMemory->blockPointer + maar_slot_offset(slot);
+    pMemory->devicePointer = pMemory->blockPointer + span.offset;
     pMemory->pDevice = (void*)(uintptr_t)pMemory->devicePointer;
-    pMemory->size = maar_slot_size(slot);
+    pMemory->size = span.size;
     return VK_SUCCESS;
 }

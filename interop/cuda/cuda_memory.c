@@ -233,7 +233,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateCudaMemory(MaarCuda cuda,
         return result;
     }
     const struct maar_slot* slot = maar_slot_of_own(allocator, *pAllocation);
-    (void)maar_attachment_add(maar_slot_block(slot),
+    (void)maar_attachment_add(maar_slot_block(allocator, slot),
                               &pages->block.attachment); /* a new block has none of this owner */
     return VK_SUCCESS;
 }

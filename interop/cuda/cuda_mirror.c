@@ -361,7 +361,8 @@ static VkResult wait_for_binds(const struct maar_cuda_mirror* mirror)
 static VkResult place_block(struct maar_cuda_mirror* mirror, const char* call,
                             const struct maar_slot* slot, VkDeviceSize size)
 {
-    VkResult result = submit_bind(mirror, maar_slot_block(slot)->memory, size);
+    MaarAllocator allocator = mirror->object.peer->allocator;
+    VkResult result = submit_bind(mirror, maar_slot_block(allocator, slot)->memory, size);
     if (result != VK_SUCCESS) {
         return result;
     }

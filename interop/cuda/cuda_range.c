@@ -186,7 +186,7 @@ VkResult maar_cuda_range_append(struct maar_cuda_range* range, const char* call,
 {
     MaarCuda cuda = maar_cuda_of(range->object.peer);
     MaarAllocator allocator = cuda->peer.allocator;
-    VkResult result = check_range_block(range, call, maar_slot_block(slot));
+    VkResult result = check_range_block(range, call, maar_slot_block(allocator, slot));
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -6,6 +6,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/export_types.h"
+#include "core/memory/slot_home.h"
 #include "interop/hip/hip_internal.h"
 #include "interop/share/share_internal.h"
 
@@ -111,10 +112,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHipMemory(MaarHip hip, MaarAllocation allo
         return result;
     }
     const uint64_t start = maar_atomic64_load(&block->pointer);
+    const struct maar_span span = maar_slot_find_span(hip->peer.allocator, slot);
     pMemory->pBlock = (void*)(uintptr_t)start;
     pMemory->blockSize = block->size;
-    pMemory->pDevice = (void*)(uintptr_t)(start + maar_slot_offset(slot));
-    pMemory->size = maar_slot_size(slot);
+    pMemory->pDevice = (void*)(uintptr_t)(start + span.offset);
+    pMemory->size = span.size;
     return VK_SUCCESS;
 }
 

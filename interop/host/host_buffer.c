@@ -135,7 +135,8 @@ static VkResult import_pages(MaarAllocator allocator, const char* call,
     const struct maar_object object = {.buffer = made->buffer};
     struct maar_slot* slot = maar_slot_of_own(allocator, made->allocation);
     void* mapped = NULL;
-    result = maar_bind_object(allocator, slot, 0, object, NULL);
+    result =
+        maar_bind_object(allocator, slot, maar_slot_span(allocator, slot).offset, object, NULL);
     if (result == VK_SUCCESS) {
         maar_capture_held(allocator, object, made->allocation, 0);
     }

@@ -137,9 +137,9 @@ VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, const str
                              const struct maar_peer_use* use, struct maar_peer_block** block)
 {
     struct maar_peer_block* found =
-        (struct maar_peer_block*)maar_attachment_find(maar_slot_block(slot), peer);
+        (struct maar_peer_block*)maar_attachment_find(maar_slot_block(peer->allocator, slot), peer);
     if (found == NULL) {
-        if ((maar_slot_block(slot)->shared_types &
+        if ((maar_slot_block(peer->allocator, slot)->shared_types &
              (VkExternalMemoryHandleTypeFlags)peer->memory_type) == 0) {
             maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                         MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
@@ -153,8 +153,8 @@ VkResult maar_peer_use_block(struct maar_peer* peer, const char* call, const str
         if (result != VK_SUCCESS) {
             return result;
         }
-        found =
-            (struct maar_peer_block*)maar_attachment_add(maar_slot_block(slot), &made->attachment);
+        found = (struct maar_peer_block*)maar_attachment_add(maar_slot_block(peer->allocator, slot),
+                                                             &made->attachment);
         if (found == NULL) {
             *block = made;
             return VK_SUCCESS;
@@ -196,7 +196,8 @@ VkResult maar_peer_map(struct maar_peer* peer, const char* call, MaarAllocation 
     if (*slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    *block = (struct maar_peer_block*)maar_attachment_find(maar_slot_block(*slot), peer);
+    *block = (struct maar_peer_block*)maar_attachment_find(maar_slot_block(peer->allocator, *slot),
+                                                           peer);
     if (*block != NULL && maar_atomic64_load(&(*block)->pointer) != 0) {
         return VK_SUCCESS;
     }

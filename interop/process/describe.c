@@ -173,7 +173,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDescribeMemory(MaarAllocator allocator,
     made.size = memory.size;
     made.memoryTypeIndex = memory.memoryTypeIndex;
     made.dedicated = memory.dedicated;
-    maar_descriptor_set_name(&made, slot->name);
+    maar_descriptor_set_name(&made, maar_slot_name(slot, maar_slot_index(allocation)));
     if (pBufferInfo != NULL) {
         made.kind = MAAR_DESCRIPTOR_KIND_BUFFER;
         made.size = pBufferInfo->size;

@@ -178,7 +178,8 @@ static VkResult check_export(MaarAllocator allocator, const char* call,
         return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
                            "handleType is not exactly one bit");
     }
-    if ((maar_slot_block(slot)->shared_types & (VkExternalMemoryHandleTypeFlags)type) == 0) {
+    if ((maar_slot_block(allocator, slot)->shared_types & (VkExternalMemoryHandleTypeFlags)type) ==
+        0) {
         maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
             "the allocation's memory was not created for export as handle type 0x%x; "
@@ -197,7 +198,7 @@ VkResult maar_export_memory(MaarAllocator allocator, const char* call, const str
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_block* block = maar_slot_block(slot);
+    struct maar_block* block = maar_slot_block(allocator, slot);
     maar_port_handle own = MAAR_PORT_NO_HANDLE;
     result = find_exported(allocator, block, type, &own);
     if (result != VK_SUCCESS) {
@@ -218,11 +219,12 @@ VkResult maar_export_memory(MaarAllocator allocator, const char* call, const str
         maar_port_handle_close(copy);
         return result;
     }
+    const struct maar_span span = maar_slot_find_span(allocator, slot);
     memory->handle = handle;
     memory->handleType = type;
     memory->blockSize = block->size;
-    memory->offset = maar_slot_offset(slot);
-    memory->size = maar_slot_size(slot);
+    memory->offset = span.offset;
+    memory->size = span.size;
     memory->blockId = block->id;
     memory->memoryTypeIndex = block->pool->type_index;
     memory->dedicated = block->named ? VK_TRUE : VK_FALSE;

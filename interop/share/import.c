@@ -249,7 +249,7 @@ static void keep_handle(MaarAllocator allocator, const MaarImportInfo* info,
                         MaarAllocation allocation, struct maar_kept_handle* kept)
 {
     const struct maar_slot* slot = maar_slot_of_own(allocator, allocation);
-    maar_kept_handle_hang(maar_slot_block(slot), kept, info->handleType,
+    maar_kept_handle_hang(maar_slot_block(allocator, slot), kept, info->handleType,
                           maar_external_handle_take(info->handle));
 }
 
@@ -310,9 +310,12 @@ static VkResult import_and_bind(MaarAllocator allocator, const char* call,
     VkResult result = import_memory(allocator, call, info, object, allocation);
     if (result == VK_SUCCESS) {
         const struct maar_object bound = {.buffer = object->buffer, .image = object->image};
-        const struct maar_slot* slot = maar_bind_target(allocator, call, *allocation, info->offset);
-        result = slot != NULL ? maar_bind_object(allocator, slot, info->offset, bound, NULL)
-                              : VK_ERROR_VALIDATION_FAILED_EXT;
+        struct maar_span span;
+        const struct maar_slot* slot =
+            maar_bind_target(allocator, call, *allocation, info->offset, &span);
+        result = slot != NULL
+                     ? maar_bind_object(allocator, slot, span.offset + info->offset, bound, NULL)
+                     : VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (result == VK_SUCCESS) {
         keep_handle(allocator, info, *allocation, kept);

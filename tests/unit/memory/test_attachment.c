@@ -24,8 +24,8 @@ static void count_end(MaarAllocator allocator, struct maar_attachment* attachmen
 static struct maar_block* block_of(struct rig* rig, MaarAllocation allocation)
 {
     uint32_t index = 0;
-    return maar_slot_block(
-        maar_slot_resolve(&rig->allocator->slots, MAAR_TO_BITS(allocation), &index));
+    return maar_slot_block(rig->allocator, maar_slot_resolve(&rig->allocator->slots,
+                                                             MAAR_TO_BITS(allocation), &index));
 }
 
 /* One of an owner's on each of three blocks; the first to go is named, then the second. */

@@ -304,7 +304,7 @@ static struct maar_arena* arena_of(const struct scene* scene, MaarAllocation mem
     const struct maar_slot* slot =
         maar_slot_resolve(&scene->rig->allocator->slots, MAAR_TO_BITS(memory), &index);
     assert_non_null(slot);
-    return maar_block_arena(maar_slot_block(slot));
+    return maar_block_arena(maar_slot_block(scene->rig->allocator, slot));
 }
 
 static void* hold_first_arena(void* argument)
@@ -437,9 +437,11 @@ static void no_arena_adopts_a_block_that_has_left(void** state)
     give(scene, 0, IN_BLOCK);
     give(scene, 2 * IN_BLOCK, IN_BLOCK);
     give(scene, IN_BLOCK, IN_BLOCK - 1);
-    assert_ptr_equal(maar_atomic_pointer_load(&second->far_block),
-                     maar_slot_block(maar_slot_at(
-                         &scene->rig->allocator->slots,
+    assert_ptr_equal(
+        maar_atomic_pointer_load(&second->far_block),
+        maar_slot_block(
+            scene->rig->allocator,
+            maar_slot_at(&scene->rig->allocator->slots,
                          (uint32_t)MAAR_TO_BITS(scene->memories[2 * IN_BLOCK - 1]) - 1u)));
     give(scene, 2 * IN_BLOCK - 1, 1);
     assert_null(maar_atomic_pointer_load(&second->far_block));

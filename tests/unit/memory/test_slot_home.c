@@ -77,17 +77,16 @@ static void end(void)
 /* Under both locks: two allocations of one size that are not mapped exchange their homes. */
 static void exchange_homes(struct maar_slot* one, struct maar_slot* other)
 {
-    struct maar_block* block = maar_slot_block(one);
+    struct maar_block* block = maar_slot_block(scene.rig->allocator, one);
     const uint32_t node = one->node;
-    const VkDeviceSize offset = maar_slot_offset(one);
-    maar_slot_set_home(one, maar_slot_block(other), other->node, maar_slot_offset(other), BYTES);
-    maar_slot_set_home(other, block, node, offset, BYTES);
+    maar_slot_set_home(one, maar_slot_block(scene.rig->allocator, other), other->node);
+    maar_slot_set_home(other, block, node);
 }
 
 static void swap_homes(struct maar_slot* one, struct maar_slot* other)
 {
-    struct maar_arena* arenas[2] = {maar_block_arena(maar_slot_block(one)),
-                                    maar_block_arena(maar_slot_block(other))};
+    struct maar_arena* arenas[2] = {maar_block_arena(maar_slot_block(scene.rig->allocator, one)),
+                                    maar_block_arena(maar_slot_block(scene.rig->allocator, other))};
     maar_arena_lock_both(arenas[0], arenas[1]);
     exchange_homes(one, other);
     maar_arena_unlock_both(arenas[0], arenas[1]);
@@ -157,14 +156,14 @@ static void the_lock_of_a_home_outlasts_its_block_and_its_pool(void** state)
     (void)state;
     begin();
     struct maar_slot* slot = slot_of(scene.memories[0]);
-    struct maar_block* old_block = maar_slot_block(slot);
+    struct maar_block* old_block = maar_slot_block(scene.rig->allocator, slot);
     struct maar_arena* old_arena = maar_block_arena(old_block);
     swap_homes(slot, slot_of(scene.memories[1]));
     maarFreeMemory(scene.rig->allocator, scene.memories[1]);
     maarDestroyPool(scene.rig->allocator, scene.homes[0].pool);
 
     maar_mutex_lock(&maar_block_arena(old_block)->lock);
-    assert_ptr_not_equal(maar_slot_block(slot), old_block);
+    assert_ptr_not_equal(maar_slot_block(scene.rig->allocator, slot), old_block);
     maar_mutex_unlock(&old_arena->lock);
     maar_mutex_lock(&old_block->map_lock);
     maar_mutex_unlock(&old_block->map_lock);
@@ -172,7 +171,7 @@ static void the_lock_of_a_home_outlasts_its_block_and_its_pool(void** state)
     /* The next pool uses both headers again. */
     scene.homes[0].pool = make_pool();
     const MaarAllocation next = allocate_in(scene.homes[0].pool);
-    assert_ptr_equal(maar_slot_block(slot_of(next)), old_block);
+    assert_ptr_equal(maar_slot_block(scene.rig->allocator, slot_of(next)), old_block);
     assert_ptr_equal(maar_block_arena(old_block), old_arena);
     assert_int_equal(rig_info(scene.rig, next).offset, 0);
     const MaarAllocationInfo info = rig_info(scene.rig, scene.memories[0]);
@@ -207,14 +206,14 @@ static void a_reader_that_waited_looks_again(void** state)
     (void)state;
     begin();
     struct maar_slot* slots[2] = {slot_of(scene.memories[0]), slot_of(scene.memories[1])};
-    struct maar_arena* old = maar_block_arena(maar_slot_block(slots[0]));
+    struct maar_arena* old = maar_block_arena(maar_slot_block(scene.rig->allocator, slots[0]));
     MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
     pthread_t reader;
-    maar_arena_lock_both(old, maar_block_arena(maar_slot_block(slots[1])));
+    maar_arena_lock_both(old, maar_block_arena(maar_slot_block(scene.rig->allocator, slots[1])));
     pthread_create(&reader, NULL, read_once, &info);
     await_waiter(&old->lock);
     exchange_homes(slots[0], slots[1]);
-    maar_arena_unlock_both(old, maar_block_arena(maar_slot_block(slots[0])));
+    maar_arena_unlock_both(old, maar_block_arena(maar_slot_block(scene.rig->allocator, slots[0])));
     pthread_join(reader, NULL);
     assert_true(is_home(&info, &scene.homes[1]));
     end();
@@ -235,8 +234,10 @@ static void two_arenas_are_locked_in_one_order(void** state)
 {
     (void)state;
     begin();
-    struct maar_arena* low = maar_block_arena(maar_slot_block(slot_of(scene.memories[0])));
-    struct maar_arena* high = maar_block_arena(maar_slot_block(slot_of(scene.memories[1])));
+    struct maar_arena* low =
+        maar_block_arena(maar_slot_block(scene.rig->allocator, slot_of(scene.memories[0])));
+    struct maar_arena* high =
+        maar_block_arena(maar_slot_block(scene.rig->allocator, slot_of(scene.memories[1])));
     if (low > high) {
         struct maar_arena* swapped = low;
         low = high;
@@ -277,18 +278,20 @@ static void an_allocation_that_ends_meanwhile_is_not_touched(void** state)
     begin();
     struct maar_slot* slot = slot_of(scene.memories[0]);
     uint32_t index = 0;
+    assert_true(maar_slot_find_span(scene.rig->allocator, slot).size == BYTES);
     (void)maar_slot_resolve(&scene.rig->allocator->slots, MAAR_TO_BITS(scene.memories[0]), &index);
-    struct maar_arena* arena = maar_block_arena(maar_slot_enter(slot));
+    struct maar_arena* arena = maar_block_arena(maar_slot_enter(scene.rig->allocator, slot));
     pthread_t thread;
     pthread_create(&thread, NULL, rename_it, NULL);
     await_waiter(&arena->lock);
     assert_true(maar_slot_claim(slot, MAAR_TO_BITS(scene.memories[0])));
     maar_mutex_unlock(&arena->lock);
     pthread_join(thread, NULL);
+    assert_true(maar_slot_find_span(scene.rig->allocator, slot).size == 0);
     assert_int_equal(renamed_result, VK_ERROR_VALIDATION_FAILED_EXT);
     assert_int_equal(scene.rig->messages.last_id, MAAR_MESSAGE_ID_STALE_HANDLE);
     rig_forget_messages(scene.rig);
-    assert_null(slot->name);
+    assert_null(maar_slot_name(slot, index));
     maar_release_slot(scene.rig->allocator, slot, index);
     end();
 }

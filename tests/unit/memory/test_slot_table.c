@@ -2,6 +2,9 @@
  * Handles that name no slot, whatever their bits: the table never looks behind its segments, where
  * its lock lies.
  */
+#include <stdio.h>
+
+#include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/arena.h"
 #include "core/memory/pool.h"
@@ -138,6 +141,94 @@ static void unused_slots_are_neither_written_nor_read(void** state)
     maar_mutex_destroy(&lock);
 }
 
+static bool is_filler(const struct maar_slot_extra* extra)
+{
+    const unsigned char* bytes = (const unsigned char*)extra;
+    bool is = true;
+    for (size_t i = 0; i < sizeof *extra; ++i) {
+        is = is && bytes[i] == 0xEF;
+    }
+    return is;
+}
+
+/* The second record of a slot is not touched before the allocation has a name or user data: neither
+ * its cache line, nor the page of fresh memory. */
+static void plain_allocations_touch_no_extra(void** state)
+{
+    (void)state;
+    enum { COUNT = 700, TAGGED = 650 };
+    static MaarAllocation made[COUNT];
+    const VkAllocationCallbacks callbacks = {
+        .pfnAllocation = filled_allocate,
+        .pfnReallocation = rig_plain_reallocate,
+        .pfnFree = rig_plain_free,
+    };
+    struct rig* rig = rig_new();
+    rig_open(rig, NULL);
+    rig->create_info.pAllocationCallbacks = &callbacks;
+    rig_make_allocator(rig);
+    for (uint32_t round = 0; round < 2; ++round) {
+        for (uint32_t i = 0; i < COUNT; ++i) {
+            made[i] = rig_allocate(rig, 256, NULL);
+        }
+        maarFreeMemories(rig->allocator, COUNT, made);
+    }
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        made[i] = rig_allocate(rig, 256, NULL);
+    }
+    assert_int_equal(maarSetAllocationUserData(rig->allocator, made[TAGGED], rig), VK_SUCCESS);
+    assert_int_equal(maarSetAllocationName(rig->allocator, made[TAGGED], "one"), VK_SUCCESS);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        const struct maar_slot* slot = maar_slot_of_own(rig->allocator, made[i]);
+        assert_int_equal(is_filler(maar_slot_extra(slot, maar_slot_index(made[i]))), i != TAGGED);
+        assert_int_equal(maar_slots_index_of(&rig->allocator->slots, slot),
+                         maar_slot_index(made[i]));
+        MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+        assert_int_equal(maarGetAllocationInfo(rig->allocator, made[i], &info), VK_SUCCESS);
+        assert_ptr_equal(info.pUserData, i == TAGGED ? rig : NULL);
+        assert_int_equal(info.pName != NULL, i == TAGGED);
+    }
+    maarFreeMemories(rig->allocator, COUNT, made);
+    rig_check(rig);
+    rig_close(rig);
+}
+
+/* Each allocation has a name and user data of its own, in every segment. */
+static void names_and_user_data_are_the_slot_s_own(void** state)
+{
+    (void)state;
+    enum { COUNT = 1200 };
+    static MaarAllocation made[COUNT];
+    struct rig* rig = rig_begin(NULL);
+    char name[16];
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        (void)snprintf(name, sizeof name, "name %u", (unsigned)i);
+        MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO};
+        how.pName = name;
+        how.pUserData = &made[i];
+        made[i] = rig_allocate(rig, 256, &how);
+    }
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+        assert_int_equal(maarGetAllocationInfo(rig->allocator, made[i], &info), VK_SUCCESS);
+        (void)snprintf(name, sizeof name, "name %u", (unsigned)i);
+        assert_string_equal(info.pName, name);
+        assert_ptr_equal(info.pUserData, &made[i]);
+    }
+    maarFreeMemories(rig->allocator, COUNT, made);
+    /* The slots are used again, and have nothing of the earlier allocations. */
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        made[i] = rig_allocate(rig, 256, NULL);
+        MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+        assert_int_equal(maarGetAllocationInfo(rig->allocator, made[i], &info), VK_SUCCESS);
+        assert_null(info.pName);
+        assert_null(info.pUserData);
+    }
+    maarFreeMemories(rig->allocator, COUNT, made);
+    rig_check(rig);
+    rig_close(rig);
+}
+
 static void first_keys_of_allocators_differ(void** state)
 {
     (void)state;
@@ -160,6 +251,8 @@ int main(void)
         rig_unit_test(slots_are_given_back_and_used_again),
         rig_unit_test(slot_without_keys_retires),
         cmocka_unit_test(unused_slots_are_neither_written_nor_read),
+        rig_unit_test(plain_allocations_touch_no_extra),
+        rig_unit_test(names_and_user_data_are_the_slot_s_own),
         cmocka_unit_test(first_keys_of_allocators_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,130 @@
+/*
+ * A slot of the handle table (slot_table.h), and its second record. Fresh memory and cache lines
+ * cost more than instructions. So a slot has only what most calls need. What few allocations have
+ * is in the second record. The second records of a segment follow the slots of the segment.
+ */
+#ifndef MAAR_CORE_MEMORY_SLOT_H
+#define MAAR_CORE_MEMORY_SLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/bits.h"
+#include "core/port_atomic.h"
+#include "maar/allocator.h"
+
+/* There are eight segments in an octave. Each of the first eight is one run. */
+enum { MAAR_SLOT_SEGMENTS = 168, MAAR_SLOT_RUN = 64, MAAR_SLOT_BIAS = 8 * MAAR_SLOT_RUN };
+
+/* A slot has 16 bytes: four slots in a cache line. */
+struct maar_slot {
+    maar_atomic32 key; /* odd: live */
+    union {
+        uint32_t node;      /* in its block's placement, which has its offset and size */
+        uint32_t next_free; /* the next free slot, while this one is free */
+    };
+    union {
+        struct {
+            maar_atomic32 block; /* the number of its home: see slot_home.h */
+            uint16_t map_count;  /* under the block's map lock */
+            /* These are written under the arena's lock alone. */
+            uint8_t kind : 2;              /* MaarResourceKind */
+            uint8_t pending : 1;           /* freed after points that have not passed */
+            uint8_t internal : 1;          /* Maar's own, such as a buffer of slices; not a leak */
+            uint8_t ranged : 1, held : 1;  /* what a capture has recorded: see captured_slot.h */
+            uint8_t named : 1, tagged : 1; /* whether struct maar_slot_extra has name, user data */
+            uint8_t : 0;
+            /* These are written by the maker alone, before the handle is returned. */
+            uint8_t can_alias : 1; /* objects of either kind may be bound to it */
+            uint8_t fallback : 1;
+            uint8_t mapped_for_life : 1;
+            uint8_t made_block : 1; /* the block was made for this slot */
+            uint8_t exceeded : 1;   /* the allocation exceeded a budget */
+            uint8_t stitched : 1;   /* the allocation is made of pages */
+            uint8_t owned : 1;      /* an object of Maar owns the allocation, and frees it */
+        };
+        maar_atomic_pointer object; /* see object_handle.h */
+        void* home;                 /* of slices: their buffer */
+    };
+};
+
+/* What few slots have. This memory is neither written nor read before a slot has it. */
+struct maar_slot_extra {
+    void* user_data; /* of allocations: only if maar_slot::tagged is set */
+    union {
+        char* name;                /* only if maar_slot::named is set */
+        maar_atomic32 object_kind; /* see object_handle.h */
+        VkDeviceSize slice_size;   /* of slices: as requested; the placed range may be larger */
+    };
+};
+
+/* The bytes of a segment for each of its slots. */
+enum { MAAR_SLOT_BYTES = sizeof(struct maar_slot) + sizeof(struct maar_slot_extra) };
+
+/* Returns the segment of a slot. With the bias added, segment 8 * k + s begins at (8 + s) << k runs
+ * and has 1 << k runs. The highest bit of an index and the three bits below it give the segment's
+ * number. index is below 2^30. */
+static inline uint32_t maar_slot_segment(uint32_t index)
+{
+    const uint32_t runs = (index + MAAR_SLOT_BIAS) / MAAR_SLOT_RUN;
+    const uint32_t octave = maar_top_bit(runs) - 3;
+    return octave * 8 + (runs >> octave) - 8;
+}
+
+static inline uint32_t maar_slot_segment_size(uint32_t segment)
+{
+    return (uint32_t)MAAR_SLOT_RUN << (segment / 8);
+}
+
+static inline uint32_t maar_slot_segment_base(uint32_t segment)
+{
+    return ((8u + segment % 8) << (segment / 8)) * MAAR_SLOT_RUN - MAAR_SLOT_BIAS;
+}
+
+/* Returns the place of a slot in its segment. */
+static inline uint32_t maar_slot_place(uint32_t index, uint32_t segment)
+{
+    return (index + MAAR_SLOT_BIAS) & (maar_slot_segment_size(segment) - 1);
+}
+
+/* Returns the second record of a slot. The extras of a segment follow its slots. */
+static inline struct maar_slot_extra* maar_slot_extra(const struct maar_slot* slot, uint32_t index)
+{
+    const uint32_t segment = maar_slot_segment(index);
+    const uint32_t place = maar_slot_place(index, segment);
+    const struct maar_slot* end = slot - place + maar_slot_segment_size(segment);
+    return (struct maar_slot_extra*)(uintptr_t)end + place;
+}
+
+/* Returns the name of a slot, or NULL. These functions are called under the arena's lock, or before
+ * the handle is returned. */
+static inline char* maar_slot_name(const struct maar_slot* slot, uint32_t index)
+{
+    return slot->named ? maar_slot_extra(slot, index)->name : NULL;
+}
+
+/* Sets the name of a slot. Returns the old one. Either may be NULL. */
+static inline char* maar_slot_set_name(struct maar_slot* slot, uint32_t index, char* name)
+{
+    char* old = maar_slot_name(slot, index);
+    if (name != NULL) {
+        maar_slot_extra(slot, index)->name = name;
+    }
+    slot->named = name != NULL;
+    return old;
+}
+
+static inline void* maar_slot_user_data(const struct maar_slot* slot, uint32_t index)
+{
+    return slot->tagged ? maar_slot_extra(slot, index)->user_data : NULL;
+}
+
+static inline void maar_slot_set_user_data(struct maar_slot* slot, uint32_t index, void* user_data)
+{
+    slot->tagged = user_data != NULL;
+    if (user_data != NULL) {
+        maar_slot_extra(slot, index)->user_data = user_data;
+    }
+}
+
+#endif
