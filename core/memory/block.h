@@ -40,17 +40,19 @@ struct maar_block {
     struct maar_pool* pool;
     maar_atomic32 listing; /* the number of the arena, plus one, while far frees are listed, or 0 */
     uint32_t number;       /* of the header: see block_numbers.h */
+    void* header_memory;   /* of the header, as the host gave it */
     uint32_t at;           /* index in the list of its arena */
-    uint64_t apart[8];     /* padding */
+    uint64_t apart[10];    /* padding */
 
-    uint32_t range_count; /* allocations in the block, live or pending */
-    uint32_t pending_count;
-    uint32_t pin_count;     /* threads that have unlocked the arena and will return to the block */
+    /* An allocation and a free need the next members, which are in one cache line. */
+    uint32_t range_count;   /* allocations in the block, live or pending */
     uint32_t listing_floor; /* far frees are listed no more at this range_count; 0: they are not */
-    uint32_t least_bound;   /* in the arena's shape index; UINT32_MAX if it has none */
     /* A free range of at most so many bytes changes neither the block's class in the block index
      * nor a bound in the shape index. */
     VkDeviceSize quiet_room;
+    uint32_t least_bound; /* in the arena's shape index; UINT32_MAX if it has none */
+    uint32_t pending_count;
+    uint32_t pin_count; /* threads that have unlocked the arena and will return to the block */
     VkDeviceSize pending_bytes;
     VkDeviceMemory memory;
     VkDeviceSize size;
@@ -86,6 +88,12 @@ struct maar_block {
     struct maar_mutex map_lock; /* guards these three members, and map_count of the block's slots */
     struct maar_far_list far_list;
 };
+
+/* Headers begin with a cache line: see new_block (recycled.c). */
+#define MAAR_BLOCK_ALIGNMENT ((uintptr_t)64)
+#if UINTPTR_MAX > 0xFFFFFFFFu
+_Static_assert(offsetof(struct maar_block, range_count) % 64 == 0, "a cache line");
+#endif
 
 /* Whether a block is cut into pages. Its live bytes are then the bytes of pages in use. */
 static inline bool maar_block_is_paged(const struct maar_block* block)

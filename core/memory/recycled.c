@@ -14,18 +14,27 @@
 
 static struct maar_block* new_block(MaarAllocator allocator)
 {
-    struct maar_block* block = maar_host_calloc(allocator->callbacks, 1, sizeof *block);
-    if (block != NULL &&
-        !maar_mutex_init(&block->map_lock, MAAR_LOCK_MAP, maar_is_synchronized(allocator))) {
-        maar_host_free(allocator->callbacks, block);
-        block = NULL;
+    void* memory = maar_host_calloc(allocator->callbacks, 1,
+                                    sizeof(struct maar_block) + MAAR_BLOCK_ALIGNMENT - 1);
+    if (memory == NULL) {
+        return NULL;
     }
-    if (block != NULL && !maar_block_numbers_add(allocator, block)) {
-        maar_mutex_destroy(&block->map_lock);
-        maar_host_free(allocator->callbacks, block);
-        block = NULL;
+    struct maar_block* block =
+        (void*)(((uintptr_t)memory + MAAR_BLOCK_ALIGNMENT - 1) & ~(MAAR_BLOCK_ALIGNMENT - 1));
+    block->header_memory = memory;
+    if (!maar_mutex_init(&block->map_lock, MAAR_LOCK_MAP, maar_is_synchronized(allocator))) {
+        goto free_memory;
+    }
+    if (!maar_block_numbers_add(allocator, block)) {
+        goto destroy_lock;
     }
     return block;
+
+destroy_lock:
+    maar_mutex_destroy(&block->map_lock);
+free_memory:
+    maar_host_free(allocator->callbacks, memory);
+    return NULL;
 }
 
 struct maar_block* maar_block_header_take(struct maar_arena* arena)
@@ -113,7 +122,7 @@ void maar_recycled_free(MaarAllocator allocator)
         struct maar_block* block = allocator->spare_blocks;
         allocator->spare_blocks = block->next;
         maar_mutex_destroy(&block->map_lock);
-        maar_host_free(allocator->callbacks, block);
+        maar_host_free(allocator->callbacks, block->header_memory);
     }
     while (allocator->spare_arenas != NULL) {
         struct maar_arena* arena = allocator->spare_arenas;
