@@ -137,7 +137,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
     pInfo->pUserData = maar_slot_user_data(slot, index);
     pInfo->pName = maar_slot_name(slot, index);
     pInfo->pool = block->pool->handle;
-    pInfo->kind = (MaarResourceKind)slot->kind;
+    pInfo->kind = (MaarResourceKind)maar_slot_kind(slot);
     pInfo->locationEpoch = 0; /* Maar does not move allocations yet */
     maar_mutex_unlock(&maar_block_arena(block)->lock);
     /* The address is read after the arena's lock is released, because maar_slot_address takes the

@@ -81,7 +81,8 @@ MAAR_INLINE bool maar_allocate_from_known_pool(MaarAllocator allocator,
  * nothing but its bytes must be freed. Called under the arena's lock. */
 MAAR_INLINE bool maar_slot_ends_fast(const struct maar_slot* slot)
 {
-    return !slot->named && slot->map_count == 0 && !slot->ranged && !slot->held && !slot->stitched;
+    return !maar_slot_has(slot, MAAR_SLOT_NAMED | MAAR_SLOT_RANGED | MAAR_SLOT_HELD) &&
+           slot->map_count == 0 && !slot->stitched;
 }
 
 /* Frees a claimed slot and its bytes, if the slot is plain, another allocation stays in its block,

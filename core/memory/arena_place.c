@@ -26,7 +26,7 @@ MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
     (void)maar_slot_set_name(slot, index, request->name);
     slot->owned = request->internal;
     slot->can_alias = request->can_alias;
-    slot->internal = request->internal;
+    maar_slot_mark(slot, MAAR_SLOT_INTERNAL, request->internal);
     ++arena->made_count;
     maar_arena_gain_live(arena, request->size);
 }

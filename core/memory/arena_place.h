@@ -111,13 +111,7 @@ MAAR_INLINE struct maar_slot* maar_arena_take_slot(struct maar_arena* arena, Maa
     arena->slots.first = NULL;
     --arena->slots.count;
     slot->map_count = 0;
-    slot->kind = (uint8_t)kind & 3u;
-    slot->pending = false;
-    slot->internal = false;
-    slot->ranged = false;
-    slot->held = false;
-    slot->named = false;
-    slot->tagged = false;
+    maar_atomic8_store(&slot->marks, (uint8_t)((uint32_t)kind & MAAR_SLOT_KIND));
     slot->can_alias = false;
     slot->fallback = false;
     slot->mapped_for_life = false;

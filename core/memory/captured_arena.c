@@ -80,9 +80,9 @@ static void for_each_slot(struct maar_arena* arena, const struct maar_block* blo
 static void begin_range(struct maar_arena* arena, uint32_t index)
 {
     struct maar_slot* const slot = maar_slot_at(&arena->pool->allocator->slots, index);
-    slot->ranged = false;
-    slot->held = false;
-    if ((maar_atomic32_load_acquire(&slot->key) & 1u) != 0 || slot->pending) {
+    maar_slot_mark(slot, MAAR_SLOT_RANGED | MAAR_SLOT_HELD, false);
+    if ((maar_atomic32_load_acquire(&slot->key) & 1u) != 0 ||
+        maar_slot_has(slot, MAAR_SLOT_PENDING)) {
         maar_captured_range(arena, slot, index, NULL);
     }
 }
@@ -128,7 +128,7 @@ static void forget_arena(struct maar_arena* arena)
 static void end_range(struct maar_arena* arena, uint32_t index)
 {
     struct maar_slot* const slot = maar_slot_at(&arena->pool->allocator->slots, index);
-    if (slot->ranged || slot->held) {
+    if (maar_slot_has(slot, MAAR_SLOT_RANGED | MAAR_SLOT_HELD)) {
         maar_captured_slot_end(arena, slot, index);
     }
 }

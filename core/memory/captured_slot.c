@@ -23,7 +23,7 @@ void maar_captured_range(struct maar_arena* arena, struct maar_slot* slot, uint3
     const char* name = maar_slot_name(slot, index);
     const MaarCaptureRange range = {
         .device = MAAR_CAPTURE_DEVICE,
-        .resourceKind = slot->kind,
+        .resourceKind = maar_slot_kind(slot),
         .range = captured_handle(slot, index),
         .memory = MAAR_TO_BITS(block->memory),
         .offset = span.offset,
@@ -35,7 +35,7 @@ void maar_captured_range(struct maar_arena* arena, struct maar_slot* slot, uint3
     if (name != NULL) {
         maar_capture_log_name(log, MAAR_CAPTURE_OBJECT_RANGE, range.range, name);
     }
-    slot->ranged = true;
+    maar_slot_mark(slot, MAAR_SLOT_RANGED, true);
 }
 
 void maar_captured_slot_end(struct maar_arena* arena, struct maar_slot* slot, uint32_t index)
@@ -45,7 +45,7 @@ void maar_captured_slot_end(struct maar_arena* arena, struct maar_slot* slot, ui
     if (log == NULL) {
         return; /* the capture in which the allocation was recorded has ended */
     }
-    if (slot->ranged) {
+    if (maar_slot_has(slot, MAAR_SLOT_RANGED)) {
         maar_capture_log_end(log, MAAR_CAPTURE_KIND_RANGE_END, handle);
     } else {
         /* The program has destroyed the object itself, unless the end is recorded already. */
@@ -62,18 +62,18 @@ bool maar_captured_slot_yields(struct maar_arena* arena, struct maar_slot* slot,
     if (arena->capture == NULL) {
         return false;
     }
-    if (slot->ranged) {
+    if (maar_slot_has(slot, MAAR_SLOT_RANGED)) {
         maar_capture_log_end(arena->capture, MAAR_CAPTURE_KIND_RANGE_END,
                              captured_handle(slot, index));
     }
-    slot->ranged = false;
-    slot->held = true;
+    maar_slot_mark(slot, MAAR_SLOT_RANGED, false);
+    maar_slot_mark(slot, MAAR_SLOT_HELD, true);
     return true;
 }
 
 void maar_captured_pending(struct maar_arena* arena, struct maar_slot* slot, uint32_t index)
 {
-    if (!slot->ranged && !slot->held && !slot->stitched) {
+    if (!maar_slot_has(slot, MAAR_SLOT_RANGED | MAAR_SLOT_HELD) && !slot->stitched) {
         maar_captured_range(arena, slot, index, NULL);
     }
 }
@@ -95,7 +95,7 @@ void maar_capture_allocation(MaarAllocator allocator, MaarAllocation allocation,
     struct maar_slot* const slot = maar_slot_of_own(allocator, allocation);
     const struct maar_block* const block = maar_slot_enter(allocator, slot);
     struct maar_arena* const arena = maar_block_arena(block);
-    if (arena->capture != NULL && !slot->ranged && !slot->stitched) {
+    if (arena->capture != NULL && !maar_slot_has(slot, MAAR_SLOT_RANGED) && !slot->stitched) {
         maar_captured_range(arena, slot, index, needs);
     }
     maar_mutex_unlock(&arena->lock);
@@ -113,8 +113,8 @@ bool maar_captured_as(MaarAllocator allocator, struct maar_capture_log* log,
     const struct maar_block* const block = maar_slot_enter(allocator, slot);
     struct maar_arena* const arena = maar_block_arena(block);
     const bool is_captured = arena->capture != NULL && captured_handle(slot, index) == handle;
-    const bool is_range = is_captured && slot->ranged;
-    const bool is_object = is_captured && slot->held;
+    const bool is_range = is_captured && maar_slot_has(slot, MAAR_SLOT_RANGED);
+    const bool is_object = is_captured && maar_slot_has(slot, MAAR_SLOT_HELD);
     maar_mutex_unlock(&arena->lock);
     *kind = MAAR_CAPTURE_OBJECT_RANGE;
     *object = handle;

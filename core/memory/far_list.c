@@ -186,8 +186,8 @@ bool maar_far_free(MaarAllocator allocator, struct maar_slot* slot, uint32_t ind
     struct maar_far_list* list = &block->far_list;
     const uint32_t number = maar_known_thread_arena(&allocator->threads);
     const uint32_t listing = maar_atomic32_load(&block->listing);
-    if (listing == number + 1 || slot->named || maar_may_capture(allocator) ||
-        (listing == 0 && !begin_listing(slot, block, number))) {
+    if (listing == number + 1 || maar_slot_has(slot, MAAR_SLOT_NAMED) ||
+        maar_may_capture(allocator) || (listing == 0 && !begin_listing(slot, block, number))) {
         return false;
     }
     if (listing != 0 && maar_atomic32_load(&list->next) % NOTE_EVERY == 0) {

@@ -37,7 +37,7 @@ static void release_leak(struct maar_arena* arena, uint32_t index)
                     "%p, was never freed",
                     maar_quote(name).text, (unsigned long long)size, pool->type_index,
                     name_pool(pool, of, sizeof of), user_data);
-    } else if (!slot->internal) {
+    } else if (!maar_slot_has(slot, MAAR_SLOT_INTERNAL)) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
                     "leak: allocation %s of %llu bytes in memory type %u, block %llu%s, user data "
                     "%p, was never freed",

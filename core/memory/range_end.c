@@ -23,7 +23,7 @@ void maar_end_listed_slot(struct maar_arena* arena, struct maar_block* block,
                           struct maar_slot* slot, uint32_t index)
 {
     VkDeviceSize size = 0;
-    if (arena->capture != NULL && (slot->ranged || slot->held)) {
+    if (arena->capture != NULL && maar_slot_has(slot, MAAR_SLOT_RANGED | MAAR_SLOT_HELD)) {
         maar_captured_slot_end(arena, slot, index);
     }
     if (!maar_release_range(arena, block, slot->node, &size)) {

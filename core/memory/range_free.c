@@ -138,12 +138,12 @@ MAAR_INLINE struct slot_rest take_slot_off(MaarAllocator allocator, struct maar_
     const bool dedicated = block->placement == NULL;
     VkDeviceSize size = 0;
 
-    if (slot->ranged || slot->held) {
+    if (maar_slot_has(slot, MAAR_SLOT_RANGED | MAAR_SLOT_HELD)) {
         maar_captured_slot_end(arena, slot, index);
     }
     if (end == MAAR_SLOT_END_UNDONE) {
         rest.has_claim = !slot->stitched;
-        rest.kind = (MaarResourceKind)slot->kind;
+        rest.kind = (MaarResourceKind)maar_slot_kind(slot);
         --arena->made_count;
     }
     if (dedicated) {
@@ -250,7 +250,7 @@ bool maar_pool_make_pending(MaarAllocator allocator, struct maar_slot* slot, uin
     struct maar_block* block = maar_slot_enter(allocator, slot);
     struct maar_arena* arena = maar_block_arena(block);
     const VkDeviceSize size = maar_slot_span(allocator, slot).size;
-    slot->pending = true;
+    maar_slot_mark(slot, MAAR_SLOT_PENDING, true);
     ++block->pending_count;
     ++arena->pending_count;
     block->pending_bytes += size;

@@ -11,10 +11,23 @@
 
 #include "core/bits.h"
 #include "core/port_atomic.h"
+#include "core/port_byte.h"
 #include "maar/allocator.h"
 
 /* There are eight segments in an octave. Each of the first eight is one run. */
 enum { MAAR_SLOT_SEGMENTS = 168, MAAR_SLOT_RUN = 64, MAAR_SLOT_BIAS = 8 * MAAR_SLOT_RUN };
+
+/* The marks of a slot. A thread that has claimed a slot reads them without a lock, while a capture
+ * may set its own. */
+enum maar_slot_marks {
+    MAAR_SLOT_KIND = 3,     /* MaarResourceKind, in two bits */
+    MAAR_SLOT_PENDING = 4,  /* freed after points that have not passed */
+    MAAR_SLOT_INTERNAL = 8, /* Maar's own, such as a buffer of slices; not a leak */
+    MAAR_SLOT_RANGED = 16,  /* what a capture has recorded: see captured_slot.h */
+    MAAR_SLOT_HELD = 32,    /* the same */
+    MAAR_SLOT_NAMED = 64,   /* struct maar_slot_extra has the name */
+    MAAR_SLOT_TAGGED = 128  /* struct maar_slot_extra has user data */
+};
 
 /* A slot has 16 bytes: four slots in a cache line. */
 struct maar_slot {
@@ -27,13 +40,7 @@ struct maar_slot {
         struct {
             maar_atomic32 block; /* the number of its home: see slot_home.h */
             uint16_t map_count;  /* under the block's map lock */
-            /* These are written under the arena's lock alone. */
-            uint8_t kind : 2;              /* MaarResourceKind */
-            uint8_t pending : 1;           /* freed after points that have not passed */
-            uint8_t internal : 1;          /* Maar's own, such as a buffer of slices; not a leak */
-            uint8_t ranged : 1, held : 1;  /* what a capture has recorded: see captured_slot.h */
-            uint8_t named : 1, tagged : 1; /* whether struct maar_slot_extra has name, user data */
-            uint8_t : 0;
+            maar_atomic8 marks;  /* enum maar_slot_marks; written under the arena's lock alone */
             /* These are written by the maker alone, before the handle is returned. */
             uint8_t can_alias : 1; /* objects of either kind may be bound to it */
             uint8_t fallback : 1;
@@ -50,9 +57,9 @@ struct maar_slot {
 
 /* What few slots have. This memory is neither written nor read before a slot has it. */
 struct maar_slot_extra {
-    void* user_data; /* of allocations: only if maar_slot::tagged is set */
+    void* user_data; /* of allocations: only if MAAR_SLOT_TAGGED is set */
     union {
-        char* name;                /* only if maar_slot::named is set */
+        char* name;                /* only if MAAR_SLOT_NAMED is set */
         maar_atomic32 object_kind; /* see object_handle.h */
         VkDeviceSize slice_size;   /* of slices: as requested; the placed range may be larger */
     };
@@ -60,6 +67,25 @@ struct maar_slot_extra {
 
 /* The bytes of a segment for each of its slots. */
 enum { MAAR_SLOT_BYTES = sizeof(struct maar_slot) + sizeof(struct maar_slot_extra) };
+
+/* Returns whether a slot has any of these marks. */
+static inline bool maar_slot_has(const struct maar_slot* slot, uint32_t marks)
+{
+    return (maar_atomic8_load(&slot->marks) & marks) != 0;
+}
+
+/* Sets or clears marks. The arena's lock is held. */
+static inline void maar_slot_mark(struct maar_slot* slot, uint32_t marks, bool on)
+{
+    const uint32_t other = maar_atomic8_load(&slot->marks) & ~marks;
+    maar_atomic8_store(&slot->marks, (uint8_t)(on ? other | marks : other));
+}
+
+/* Returns the MaarResourceKind of a slot. */
+static inline uint32_t maar_slot_kind(const struct maar_slot* slot)
+{
+    return maar_atomic8_load(&slot->marks) & (uint32_t)MAAR_SLOT_KIND;
+}
 
 /* Returns the segment of a slot. With the bias added, segment 8 * k + s begins at (8 + s) << k runs
  * and has 1 << k runs. The highest bit of an index and the three bits below it give the segment's
@@ -100,7 +126,7 @@ static inline struct maar_slot_extra* maar_slot_extra(const struct maar_slot* sl
  * the handle is returned. */
 static inline char* maar_slot_name(const struct maar_slot* slot, uint32_t index)
 {
-    return slot->named ? maar_slot_extra(slot, index)->name : NULL;
+    return maar_slot_has(slot, MAAR_SLOT_NAMED) ? maar_slot_extra(slot, index)->name : NULL;
 }
 
 /* Sets the name of a slot. Returns the old one. Either may be NULL. */
@@ -110,18 +136,18 @@ static inline char* maar_slot_set_name(struct maar_slot* slot, uint32_t index, c
     if (name != NULL) {
         maar_slot_extra(slot, index)->name = name;
     }
-    slot->named = name != NULL;
+    maar_slot_mark(slot, MAAR_SLOT_NAMED, name != NULL);
     return old;
 }
 
 static inline void* maar_slot_user_data(const struct maar_slot* slot, uint32_t index)
 {
-    return slot->tagged ? maar_slot_extra(slot, index)->user_data : NULL;
+    return maar_slot_has(slot, MAAR_SLOT_TAGGED) ? maar_slot_extra(slot, index)->user_data : NULL;
 }
 
 static inline void maar_slot_set_user_data(struct maar_slot* slot, uint32_t index, void* user_data)
 {
-    slot->tagged = user_data != NULL;
+    maar_slot_mark(slot, MAAR_SLOT_TAGGED, user_data != NULL);
     if (user_data != NULL) {
         maar_slot_extra(slot, index)->user_data = user_data;
     }

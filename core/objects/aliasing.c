@@ -17,7 +17,7 @@ static bool is_kind_kept_apart(MaarAllocator allocator, const struct maar_slot* 
     const bool can_be_any = slot->can_alias && !block->pool->single_kind;
     const bool is_apart = can_be_any || block->placement == NULL ||
                           allocator->device.facts.granularity <= 1 ||
-                          kind == (MaarResourceKind)slot->kind;
+                          kind == (MaarResourceKind)maar_slot_kind(slot);
     maar_mutex_unlock(&maar_block_arena(block)->lock);
     return is_apart;
 }

@@ -178,17 +178,19 @@ static void add_range(struct snapshot_walk* walk, MaarBlockRangeState state, VkD
         .size = size,
         .state = state,
         .name = name,
-        .kind = owner != NULL ? (MaarResourceKind)owner->kind : MAAR_RESOURCE_KIND_UNKNOWN,
+        .kind =
+            owner != NULL ? (MaarResourceKind)maar_slot_kind(owner) : MAAR_RESOURCE_KIND_UNKNOWN,
         .user_data = owner != NULL ? (uint64_t)(uintptr_t)maar_slot_user_data(owner, index) : 0,
-        .internal = owner != NULL && owner->internal,
+        .internal = owner != NULL && maar_slot_has(owner, MAAR_SLOT_INTERNAL),
     };
 }
 
 /* Returns the state of a range that an allocation has. */
 static MaarBlockRangeState state_of_slot(const struct snapshot_walk* walk, uint32_t index)
 {
-    return maar_slot_at(&walk->allocator->slots, index)->pending ? MAAR_BLOCK_RANGE_STATE_PENDING
-                                                                 : MAAR_BLOCK_RANGE_STATE_LIVE;
+    return maar_slot_has(maar_slot_at(&walk->allocator->slots, index), MAAR_SLOT_PENDING)
+               ? MAAR_BLOCK_RANGE_STATE_PENDING
+               : MAAR_BLOCK_RANGE_STATE_LIVE;
 }
 
 static bool visit_dump_range(void* context, const MaarRangeInfo* info)

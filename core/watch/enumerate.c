@@ -159,8 +159,9 @@ static void fill_owner(MaarAllocator allocator, uint32_t index, MaarBlockRange* 
 {
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
     uint32_t key = maar_atomic32_load_acquire(&slot->key);
-    out->state = slot->pending ? MAAR_BLOCK_RANGE_STATE_PENDING : MAAR_BLOCK_RANGE_STATE_LIVE;
-    out->kind = (MaarResourceKind)slot->kind;
+    out->state = maar_slot_has(slot, MAAR_SLOT_PENDING) ? MAAR_BLOCK_RANGE_STATE_PENDING
+                                                        : MAAR_BLOCK_RANGE_STATE_LIVE;
+    out->kind = (MaarResourceKind)maar_slot_kind(slot);
     /* The key is even while another thread is about to make the allocation live or to end it. */
     out->allocation = (key & 1u) != 0 ? MAAR_FROM_BITS(MaarAllocation, maar_handle_make(index, key))
                                       : VK_NULL_HANDLE;

@@ -225,7 +225,8 @@ static bool visit_detail(void* context, const MaarRangeInfo* info)
 {
     struct detail_walk* walk = context;
     if (info->state == MAAR_RANGE_STATE_LIVE) {
-        if (!maar_slot_at(&walk->allocator->slots, (uint32_t)info->userData)->pending) {
+        if (!maar_slot_has(maar_slot_at(&walk->allocator->slots, (uint32_t)info->userData),
+                           MAAR_SLOT_PENDING)) {
             note_live(walk->out, info->size);
         }
     } else if (info->state == MAAR_RANGE_STATE_FREE) {
