@@ -48,7 +48,8 @@ static bool shapes_know_empty(const struct maar_shape_index* shapes, const struc
     return true;
 }
 
-/* Checks that the rows of the shape index are those of the blocks. Called under the arena's lock. */
+/* Checks that the rows of the shape index are those of the blocks. Called under the arena's lock.
+ */
 static const char* check_shapes(const struct maar_arena* arena)
 {
     const struct maar_shape_index* shapes = arena->shapes;

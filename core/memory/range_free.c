@@ -9,6 +9,7 @@
 #include "core/memory/block_size.h"
 #include "core/memory/captured_slot.h"
 #include "core/memory/far_list.h"
+#include "core/memory/moving_slot.h"
 #include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/pool_kind.h"
@@ -124,6 +125,10 @@ MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t inde
 
     if (!dedicated) {
         maar_placement_prefetch(block->placement, slot->node);
+    }
+    if (end == MAAR_SLOT_END_PENDING && maar_slot_defer_end(arena, slot)) {
+        maar_mutex_unlock(&arena->lock);
+        return rest;
     }
     if (end == MAAR_SLOT_END_PENDING) {
         --block->pending_count;

@@ -4,9 +4,11 @@
  *
  * A slot's key counts its uses, and is odd while an allocation uses the slot. A handle contains the
  * key. A stale handle is thus detected, and of two threads that free one handle only one succeeds.
- * A slot whose keys are used up, after 2^30 uses or more, is never used again. Owners, such as
- * arenas, take runs of free slots and keep them under their own locks. The table's lock guards the
- * segments and the runs.
+ * A slot whose keys are used up, after 2^29 uses or more, is never used again. The highest bit of a
+ * key is set while the allocation moves (moving_slot.h): a thread that frees it without knowing
+ * that does not succeed, and the common path of a free need not ask. Owners, such as arenas, take
+ * runs of free slots and keep them under their own locks. The table's lock guards the segments and
+ * the runs.
  */
 #ifndef MAAR_CORE_MEMORY_SLOT_TABLE_H
 #define MAAR_CORE_MEMORY_SLOT_TABLE_H
@@ -21,6 +23,8 @@
 #include "maar/allocator.h"
 
 #define MAAR_SLOT_NONE 0xFFFFFFFEu
+/* A bit of a key: the allocation of the slot moves. No handle has it. */
+#define MAAR_SLOT_MOVING 0x80000000u
 
 /* There are eight segments in an octave. Each of the first eight is one run. */
 enum { MAAR_SLOT_SEGMENTS = 168, MAAR_SLOT_RUN = 64, MAAR_SLOT_BIAS = 8 * MAAR_SLOT_RUN };
@@ -109,9 +113,9 @@ bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks*
 /* Returns the first key of the handles of a table, by its serial number. */
 static inline uint32_t maar_first_key(uint64_t serial)
 {
-    /* An odd factor: the keys of 2^30 successive tables differ, and those of a few lie far apart.
-     * All are at most 2^31, so that a slot is used 2^30 times at least before it retires. */
-    return (((uint32_t)serial * 0x9E3779B1u) & 0x3FFFFFFFu) * 2 + 2;
+    /* An odd factor: the keys of 2^29 successive tables differ, and those of a few lie far apart.
+     * All are at most 2^30, so that a slot is used 2^29 times at least before it retires. */
+    return (((uint32_t)serial * 0x9E3779B1u) & 0x1FFFFFFFu) * 2 + 2;
 }
 /* Frees the segments and destroys the lock. */
 void maar_slots_destroy(struct maar_slot_table* table);
@@ -182,7 +186,7 @@ static inline uint32_t maar_slots_pop(const struct maar_slot_table* table,
 static inline void maar_slots_push(struct maar_slot_list* list, struct maar_slot* slot,
                                    uint32_t index)
 {
-    if (maar_atomic32_load(&slot->key) == 0) {
+    if (maar_atomic32_load(&slot->key) >= MAAR_SLOT_MOVING) {
         return;
     }
     slot->next_free = list->head;
@@ -221,27 +225,47 @@ static inline struct maar_slot* maar_slot_find(const struct maar_slot_table* tab
     return number < maar_atomic32_load_acquire(&table->unused) ? maar_slot_at(table, number) : NULL;
 }
 
+/* Returns the key of a slot without the bit of a move. */
+static inline uint32_t maar_slot_key(const struct maar_slot* slot)
+{
+    return maar_atomic32_load_acquire(&slot->key) & ~MAAR_SLOT_MOVING;
+}
+
 /* Returns the live slot that a handle names, or NULL. */
 static inline struct maar_slot* maar_slot_resolve(const struct maar_slot_table* table,
                                                   uint64_t handle, uint32_t* index)
 {
     const uint32_t key = (uint32_t)(handle >> 32);
     struct maar_slot* slot = maar_slot_find(table, handle, index);
-    const bool is_live =
-        slot != NULL && (key & 1u) != 0 && maar_atomic32_load_acquire(&slot->key) == key;
+    const bool is_live = slot != NULL && (key & 1u) != 0 && maar_slot_key(slot) == key;
     return is_live ? slot : NULL;
 }
 
 /* Whether a handle that names no live slot may have named one earlier. */
 bool maar_slot_was_used(const struct maar_slot_table* table, uint64_t handle);
 
-/* Claims a live slot for one caller alone, which then ends it. Returns false when another thread
- * has claimed it. */
-static inline bool maar_slot_claim(struct maar_slot* slot, uint64_t handle)
+/* Replaces the key of a slot by another one. Returns false when the key is not the expected one. */
+static inline bool maar_slot_turn_key(struct maar_slot* slot, uint32_t from, uint32_t to)
 {
-    uint32_t key = (uint32_t)(handle >> 32);
-    return atomic_compare_exchange_strong_explicit(&slot->key.value, &key, key + 1u,
+    return atomic_compare_exchange_strong_explicit(&slot->key.value, &from, to,
                                                    memory_order_acq_rel, memory_order_acquire);
 }
+
+/* Claims a live slot for one caller alone, which then ends it. Returns false when another thread
+ * has claimed it, or when the slot moves: then call maar_slot_claim_moving. */
+static inline bool maar_slot_claim(struct maar_slot* slot, uint64_t handle)
+{
+    const uint32_t key = (uint32_t)(handle >> 32);
+    return maar_slot_turn_key(slot, key, key + 1u);
+}
+
+/* What a claim can find. */
+enum maar_claim {
+    MAAR_CLAIM_LOST, /* another thread has claimed the slot */
+    MAAR_CLAIMED,
+    MAAR_CLAIMED_MOVING /* the slot moves: end it by maar_slot_free_moving */
+};
+/* Claims a live slot, whether it moves or not. */
+enum maar_claim maar_slot_claim_moving(struct maar_slot* slot, uint64_t handle);
 
 #endif

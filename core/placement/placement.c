@@ -356,6 +356,12 @@ bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
     return true;
 }
 
+void maar_placement_set_user(struct maar_placement* placement, uint32_t node, uint64_t user)
+{
+    MAAR_DEBUG_ASSERT(placement_is_live(placement, node));
+    placement_at(placement, node)->u.user = user;
+}
+
 /* Returns whether the space is to grow beyond the sizes that have bins. */
 static bool placement_wants_bins(const struct maar_placement* placement)
 {

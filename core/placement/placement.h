@@ -99,6 +99,8 @@ bool maar_placement_resize(struct maar_placement* placement, VkDeviceSize size);
  * range. */
 bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
                         struct maar_placement_range* range, uint64_t* user, uint32_t* kind);
+/* Changes the tag of a live node. */
+void maar_placement_set_user(struct maar_placement* placement, uint32_t node, uint64_t user);
 /* Returns how many bytes of storage a placement wants. */
 size_t maar_placement_storage_wanted(const struct maar_placement* placement);
 /* Gives `size` bytes of memory to the placement, from the same callbacks. Returns memory that the
