@@ -42,7 +42,7 @@ static inline struct maar_slot* maar_slot_of_own(MaarAllocator allocator, MaarAl
 {
     struct maar_slot* slot =
         maar_slot_at(&allocator->slots, (uint32_t)MAAR_TO_BITS(allocation) - 1u);
-    MAAR_DEBUG_ASSERT(maar_slot_key(slot) == MAAR_TO_BITS(allocation) >> 32);
+    MAAR_DEBUG_ASSERT(maar_key_read(&slot->key) == MAAR_TO_BITS(allocation) >> 32);
     return slot;
 }
 

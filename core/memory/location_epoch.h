@@ -1,7 +1,7 @@
 /*
  * Location epochs: how often the bytes of an allocation have moved. They are kept beside the handle
  * table, in host memory that exists only where allocations have moved. An epoch belongs to one use
- * of its slot, which the key tells.
+ * of its slot, by the key.
  *
  * An epoch is raised and read under the lock of its allocation's arena. Segments are added without
  * a lock.

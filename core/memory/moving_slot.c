@@ -27,31 +27,13 @@ static void uncount_pending(struct maar_arena* arena, struct maar_block* block, 
     block->pending_bytes -= size;
 }
 
-/* Clears the bit of the move in the key of a freed slot. Returns false if the other party has done
- * so before. Under the arena's lock. */
-static bool leave_first(struct maar_slot* slot)
-{
-    const uint32_t key = maar_atomic32_load(&slot->key);
-    const bool is_first = (key & MAAR_SLOT_MOVING) != 0;
-    if (is_first) {
-        maar_atomic32_store_release(&slot->key, key & ~MAAR_SLOT_MOVING);
-    }
-    return is_first;
-}
-
-bool maar_slot_defer_end(struct maar_arena* arena, struct maar_slot* slot)
-{
-    maar_assert_held(&arena->lock);
-    return leave_first(slot);
-}
-
 void maar_slot_free_moving(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
     while (slot->map_count > 0 && maar_slot_unmap(slot, 0)) {
     }
     struct maar_block* block = maar_slot_enter(slot);
     struct maar_arena* arena = maar_block_arena(block);
-    const bool is_first = leave_first(slot);
+    const bool is_first = maar_key_leave_move(&slot->key);
     if (is_first) {
         slot->pending = true;
         count_pending(arena, block, maar_slot_size(slot));
@@ -69,13 +51,13 @@ void maar_slot_free_moving(MaarAllocator allocator, struct maar_slot* slot, uint
 bool maar_slot_begin_move(struct maar_slot* slot, uint64_t handle)
 {
     const uint32_t key = (uint32_t)(handle >> 32);
-    return maar_slot_turn_key(slot, key, key | MAAR_SLOT_MOVING);
+    return maar_key_turn(&slot->key, key, key | MAAR_SLOT_MOVING);
 }
 
 bool maar_slot_abandon_move(struct maar_slot* slot, uint64_t handle)
 {
     const uint32_t key = (uint32_t)(handle >> 32);
-    return maar_slot_turn_key(slot, key | MAAR_SLOT_MOVING, key);
+    return maar_key_turn(&slot->key, key | MAAR_SLOT_MOVING, key);
 }
 
 void maar_slot_make_twin(MaarAllocator allocator, MaarAllocation allocation)
@@ -114,7 +96,7 @@ void maar_slot_settle(MaarAllocator allocator, uint32_t index)
 {
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
     struct maar_block* block = maar_slot_enter(slot);
-    const bool is_first = leave_first(slot);
+    const bool is_first = maar_key_leave_move(&slot->key);
     maar_mutex_unlock(&maar_block_arena(block)->lock);
     if (!is_first) {
         end_pending_slot(allocator, slot, index);
@@ -233,11 +215,11 @@ enum maar_move_end maar_slot_end_move(MaarAllocator allocator, uint64_t handle, 
     };
     enter_both(&both);
     const bool is_mapped = both.slot->map_count > 0;
-    const bool changes = !is_mapped && maar_slot_key(both.slot) == key;
+    const bool changes = !is_mapped && maar_key_read(&both.slot->key) == key;
     if (changes) {
         exchange_homes(&both);
     }
-    const bool is_live = maar_slot_turn_key(both.slot, key | MAAR_SLOT_MOVING, key);
+    const bool is_live = maar_key_turn(&both.slot->key, key | MAAR_SLOT_MOVING, key);
     if (changes && !is_live) {
         exchange_homes(&both);
     } else if (changes) {

@@ -5,8 +5,8 @@
  *
  * A free of an allocation that moves only makes the bytes pending, since the device may still copy
  * them. Two parties need the bytes: the free, which may wait for points, and the owner of the move.
- * Each of them calls a function here when it needs the bytes no longer. The first one clears the
- * bit in the key, and the second one, which finds it cleared, ends the slot.
+ * The first of them that needs the bytes no longer clears the bit in the key, and the second one,
+ * which finds it cleared, ends the slot.
  */
 #ifndef MAAR_CORE_MEMORY_MOVING_SLOT_H
 #define MAAR_CORE_MEMORY_MOVING_SLOT_H
@@ -17,9 +17,6 @@
 
 /* Frees a slot that was claimed while it moved. No lock may be held. */
 void maar_slot_free_moving(MaarAllocator allocator, struct maar_slot* slot, uint32_t index);
-/* Called under the arena's lock when the points of a pending slot have passed. Returns whether the
- * owner of a move still needs the bytes, and will end the slot. */
-bool maar_slot_defer_end(struct maar_arena* arena, struct maar_slot* slot);
 
 /* ---- for the owner of a move; no lock may be held ---- */
 

@@ -9,7 +9,6 @@
 #include "core/memory/block_size.h"
 #include "core/memory/captured_slot.h"
 #include "core/memory/far_list.h"
-#include "core/memory/moving_slot.h"
 #include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/pool_kind.h"
@@ -126,7 +125,8 @@ MAAR_INLINE struct slot_rest take_slot_off(struct maar_slot* slot, uint32_t inde
     if (!dedicated) {
         maar_placement_prefetch(block->placement, slot->node);
     }
-    if (end == MAAR_SLOT_END_PENDING && maar_slot_defer_end(arena, slot)) {
+    if (end == MAAR_SLOT_END_PENDING && maar_key_leave_move(&slot->key)) {
+        /* The owner of the move still needs the bytes, and ends the slot: see moving_slot.h. */
         maar_mutex_unlock(&arena->lock);
         return rest;
     }

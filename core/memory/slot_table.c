@@ -161,20 +161,5 @@ bool maar_slot_was_used(const struct maar_slot_table* table, uint64_t handle)
     uint32_t key = (uint32_t)(handle >> 32);
     const struct maar_slot* slot = maar_slot_find(table, handle, &number);
     return slot != NULL && (key & 1u) != 0 &&
-           key - table->first_key < maar_slot_key(slot) - table->first_key;
-}
-
-enum maar_claim maar_slot_claim_moving(struct maar_slot* slot, uint64_t handle)
-{
-    const uint32_t key = (uint32_t)(handle >> 32);
-    /* The slot may begin to move, or cease to, between two attempts. */
-    do {
-        if (maar_slot_claim(slot, handle)) {
-            return MAAR_CLAIMED;
-        }
-        if (maar_slot_turn_key(slot, key | MAAR_SLOT_MOVING, (key + 1u) | MAAR_SLOT_MOVING)) {
-            return MAAR_CLAIMED_MOVING;
-        }
-    } while (maar_slot_key(slot) == key);
-    return MAAR_CLAIM_LOST;
+           key - table->first_key < maar_key_read(&slot->key) - table->first_key;
 }

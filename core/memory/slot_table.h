@@ -2,13 +2,10 @@
  * The handle table: finds the slot of an allocation handle by one indexed load. Slots are in
  * segments that never move. The table grows by an eighth, so little is held ahead of need.
  *
- * A slot's key counts its uses, and is odd while an allocation uses the slot. A handle contains the
- * key. A stale handle is thus detected, and of two threads that free one handle only one succeeds.
- * A slot whose keys are used up, after 2^29 uses or more, is never used again. The highest bit of a
- * key is set while the allocation moves (moving_slot.h): a thread that frees it without knowing
- * that does not succeed, and the common path of a free need not ask. Owners, such as arenas, take
- * runs of free slots and keep them under their own locks. The table's lock guards the segments and
- * the runs.
+ * A handle contains the key of its slot (slot_key.h). A stale handle is thus detected, and of two
+ * threads that free one handle only one succeeds. A slot whose keys are used up, after 2^29 uses or
+ * more, is never used again. Owners, such as arenas, take runs of free slots and keep them under
+ * their own locks. The table's lock guards the segments and the runs.
  */
 #ifndef MAAR_CORE_MEMORY_SLOT_TABLE_H
 #define MAAR_CORE_MEMORY_SLOT_TABLE_H
@@ -18,13 +15,12 @@
 
 #include "core/bits.h"
 #include "core/handle.h"
+#include "core/memory/slot_key.h"
 #include "core/port_atomic.h"
 #include "core/port_thread.h"
 #include "maar/allocator.h"
 
 #define MAAR_SLOT_NONE 0xFFFFFFFEu
-/* A bit of a key: the allocation of the slot moves. No handle has it. */
-#define MAAR_SLOT_MOVING 0x80000000u
 
 /* There are eight segments in an octave. Each of the first eight is one run. */
 enum { MAAR_SLOT_SEGMENTS = 168, MAAR_SLOT_RUN = 64, MAAR_SLOT_BIAS = 8 * MAAR_SLOT_RUN };
@@ -225,47 +221,30 @@ static inline struct maar_slot* maar_slot_find(const struct maar_slot_table* tab
     return number < maar_atomic32_load_acquire(&table->unused) ? maar_slot_at(table, number) : NULL;
 }
 
-/* Returns the key of a slot without the bit of a move. */
-static inline uint32_t maar_slot_key(const struct maar_slot* slot)
-{
-    return maar_atomic32_load_acquire(&slot->key) & ~MAAR_SLOT_MOVING;
-}
-
 /* Returns the live slot that a handle names, or NULL. */
 static inline struct maar_slot* maar_slot_resolve(const struct maar_slot_table* table,
                                                   uint64_t handle, uint32_t* index)
 {
     const uint32_t key = (uint32_t)(handle >> 32);
     struct maar_slot* slot = maar_slot_find(table, handle, index);
-    const bool is_live = slot != NULL && (key & 1u) != 0 && maar_slot_key(slot) == key;
+    const bool is_live = slot != NULL && (key & 1u) != 0 && maar_key_read(&slot->key) == key;
     return is_live ? slot : NULL;
 }
 
 /* Whether a handle that names no live slot may have named one earlier. */
 bool maar_slot_was_used(const struct maar_slot_table* table, uint64_t handle);
 
-/* Replaces the key of a slot by another one. Returns false when the key is not the expected one. */
-static inline bool maar_slot_turn_key(struct maar_slot* slot, uint32_t from, uint32_t to)
-{
-    return atomic_compare_exchange_strong_explicit(&slot->key.value, &from, to,
-                                                   memory_order_acq_rel, memory_order_acquire);
-}
-
 /* Claims a live slot for one caller alone, which then ends it. Returns false when another thread
  * has claimed it, or when the slot moves: then call maar_slot_claim_moving. */
 static inline bool maar_slot_claim(struct maar_slot* slot, uint64_t handle)
 {
-    const uint32_t key = (uint32_t)(handle >> 32);
-    return maar_slot_turn_key(slot, key, key + 1u);
+    return maar_key_claim(&slot->key, (uint32_t)(handle >> 32));
 }
 
-/* What a claim can find. */
-enum maar_claim {
-    MAAR_CLAIM_LOST, /* another thread has claimed the slot */
-    MAAR_CLAIMED,
-    MAAR_CLAIMED_MOVING /* the slot moves: end it by maar_slot_free_moving */
-};
 /* Claims a live slot, whether it moves or not. */
-enum maar_claim maar_slot_claim_moving(struct maar_slot* slot, uint64_t handle);
+static inline enum maar_claim maar_slot_claim_moving(struct maar_slot* slot, uint64_t handle)
+{
+    return maar_key_claim_moving(&slot->key, (uint32_t)(handle >> 32));
+}
 
 #endif

@@ -155,7 +155,7 @@ MaarMoveObstacle maar_slot_obstacle(const struct maar_slot* slot)
 MaarMoveObstacle maar_move_obstacle(MaarAllocator allocator, const struct maar_move* move)
 {
     struct maar_slot* slot = maar_move_slot(allocator, move);
-    if (maar_slot_key(slot) != move->handle >> 32) {
+    if (maar_key_read(&slot->key) != move->handle >> 32) {
         return MAAR_MOVE_OBSTACLE_FREED;
     }
     if (move->is_dropped) {

@@ -32,8 +32,8 @@ static const char* describe_obstacle(MaarMoveObstacle obstacle)
 }
 
 /* Reports an allocation that cannot move. */
-static VkResult refuse(MaarAllocator allocator, const char* call, uint32_t at,
-                       MaarMoveObstacle obstacle)
+static VkResult refuse_move(MaarAllocator allocator, const char* call, uint32_t at,
+                            MaarMoveObstacle obstacle)
 {
     return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_CANNOT_MOVE, call,
                      "pRequests[%u].allocation cannot move: %s", at, describe_obstacle(obstacle));
@@ -63,8 +63,8 @@ static VkResult begin_move(MaarAllocator allocator, const char* call, uint32_t a
         }
         obstacle = MAAR_MOVE_OBSTACLE_MOVING;
     }
-    return maar_slot_key(slot) == handle >> 32 ? refuse(allocator, call, at, obstacle)
-                                               : maar_refuse_late_free(allocator, call);
+    return maar_key_read(&slot->key) == handle >> 32 ? refuse_move(allocator, call, at, obstacle)
+                                                     : maar_refuse_late_free(allocator, call);
 }
 
 /* What Maar knows of an allocation that moves. */
@@ -133,7 +133,8 @@ static VkResult take_twin(MaarAllocator allocator, const char* call, const MaarM
 }
 
 /* Takes back the first moves of a batch, and the twins that were taken. */
-static void take_back(const struct maar_move_batch* batch, uint32_t move_count, uint32_t twin_count)
+static void take_moves_back(const struct maar_move_batch* batch, uint32_t move_count,
+                            uint32_t twin_count)
 {
     for (uint32_t i = 0; i < move_count; ++i) {
         const struct maar_move* move = &batch->moves[i];
@@ -165,7 +166,7 @@ static VkResult begin_all(struct maar_move_batch* batch, const char* call,
         twin_count += result == VK_SUCCESS ? 1u : 0u;
     }
     if (result != VK_SUCCESS) {
-        take_back(batch, move_count, twin_count);
+        take_moves_back(batch, move_count, twin_count);
     }
     return result;
 }
@@ -218,7 +219,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBeginMoves(MaarAllocator allocator,
     if (result == VK_SUCCESS) {
         result = maar_object_open(allocator, MAAR_OBJECT_MOVE_BATCH, batch, &batch->handle);
         if (result != VK_SUCCESS) {
-            take_back(batch, batch->count, batch->count);
+            take_moves_back(batch, batch->count, batch->count);
         }
     }
     if (result != VK_SUCCESS) {

@@ -7,6 +7,7 @@
 #include "core/memory/mapping.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
+#include "core/move/move_batch.h"
 #include "core/move/move_copy.h"
 #include "core/objects/object.h"
 

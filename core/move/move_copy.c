@@ -7,6 +7,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool.h"
+#include "core/memory/slot_home.h"
 
 /* The number of regions of one copy command. */
 enum { REGION_BATCH = 32 };
@@ -16,7 +17,7 @@ enum { REGION_BATCH = 32 };
 static bool is_copied(MaarAllocator allocator, const struct maar_move* move)
 {
     return move->is_copyable && !move->is_dropped &&
-           maar_slot_key(maar_move_slot(allocator, move)) == move->handle >> 32;
+           maar_key_read(&maar_move_slot(allocator, move)->key) == move->handle >> 32;
 }
 
 static struct maar_move_view view_of(const struct maar_slot* slot)

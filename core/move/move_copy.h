@@ -8,7 +8,7 @@
 #ifndef MAAR_CORE_MOVE_MOVE_COPY_H
 #define MAAR_CORE_MOVE_MOVE_COPY_H
 
-#include "core/move/move_batch.h"
+#include "core/move/move_state.h"
 
 /* What the device uses to copy, until the points of its batch have passed. */
 struct maar_move_copies {
