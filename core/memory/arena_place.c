@@ -69,7 +69,7 @@ MAAR_INLINE enum maar_pool_outcome place_in(struct maar_arena* arena, struct maa
         const struct maar_placement_request placement = {
             .size = request->size,
             .alignment = request->alignment,
-            .user = arena->slots.head,
+            .user = maar_range_tag(arena->slots.head, request->alignment),
             .kind = maar_placement_kind(arena->pool, request->kind),
             .upper = request->upper,
         };

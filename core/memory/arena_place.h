@@ -73,6 +73,22 @@ static inline uint32_t maar_placement_kind(const struct maar_pool* pool, MaarRes
     return kind == MAAR_RESOURCE_KIND_UNKNOWN ? 3u : (uint32_t)kind;
 }
 
+/* Returns the tag of a range in its block's placement: its slot, and the alignment that it needs,
+ * which a move keeps. An alignment of 4 GiB or more is not kept. */
+static inline uint64_t maar_range_tag(uint32_t index, VkDeviceSize alignment)
+{
+    return alignment << 32 | index;
+}
+/* Return the slot and the alignment of a tag; the latter is 0 if it is not known. */
+static inline uint32_t maar_tag_slot(uint64_t tag)
+{
+    return (uint32_t)tag;
+}
+static inline VkDeviceSize maar_tag_alignment(uint64_t tag)
+{
+    return tag >> 32;
+}
+
 /* Makes a slot live and returns its handle. */
 static inline MaarAllocation maar_made_publish(const struct maar_made* made)
 {

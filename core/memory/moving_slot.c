@@ -5,6 +5,7 @@
 
 #include "core/host_memory.h"
 #include "core/memory/allocation_handle.h"
+#include "core/memory/arena_place.h"
 #include "core/memory/captured_slot.h"
 #include "core/memory/location_epoch.h"
 #include "core/memory/mapping.h"
@@ -107,7 +108,12 @@ void maar_slot_settle(MaarAllocator allocator, uint32_t index)
 static void set_owner(struct maar_block* block, uint32_t node, uint32_t index)
 {
     if (block->placement != NULL) {
-        maar_placement_set_user(block->placement, node, index);
+        struct maar_placement_range range;
+        uint64_t tag = 0;
+        uint32_t kind = 0;
+        (void)maar_placement_get(block->placement, node, &range, &tag, &kind);
+        maar_placement_set_user(block->placement, node,
+                                maar_range_tag(index, maar_tag_alignment(tag)));
     } else {
         block->dedicated_slot = index;
     }

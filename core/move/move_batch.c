@@ -59,6 +59,12 @@ static void end_batches(MaarAllocator allocator, struct maar_pool* pool, enum ma
     if (step != MAAR_END_RECORDED) {
         return;
     }
+    maar_mutex_lock(&allocator->list_lock);
+    void (*const end_runs)(MaarAllocator, const struct maar_pool*) = moves->end_runs;
+    maar_mutex_unlock(&allocator->list_lock);
+    if (end_runs != NULL) {
+        end_runs(allocator, pool);
+    }
     for (;;) {
         struct maar_move_batch* batch = take_batch_of(allocator, moves, pool);
         if (batch == NULL) {
@@ -100,19 +106,41 @@ struct maar_moves* maar_moves_open(MaarAllocator allocator)
 
 /* ---- batches ---- */
 
-void maar_move_batch_list(struct maar_moves* moves, struct maar_move_batch* batch)
+VkResult maar_move_batch_open(struct maar_move_batch* batch)
 {
-    struct maar_mutex* lock = &batch->allocator->list_lock;
-    maar_mutex_lock(lock);
+    MaarAllocator allocator = batch->allocator;
+    struct maar_moves* moves = maar_atomic_pointer_load(&allocator->moving.state);
+    const VkResult result =
+        maar_object_open(allocator, MAAR_OBJECT_MOVE_BATCH, batch, &batch->handle);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    maar_mutex_lock(&allocator->list_lock);
     batch->next = moves->first;
     if (batch->next != NULL) {
         batch->next->previous = batch;
     }
     moves->first = batch;
-    maar_mutex_unlock(lock);
+    maar_mutex_unlock(&allocator->list_lock);
+    return VK_SUCCESS;
 }
 
-void maar_move_batch_unlist(struct maar_move_batch* batch)
+struct maar_move_batch* maar_move_batch_make(MaarAllocator allocator, uint32_t count)
+{
+    const size_t size = (size_t)count * sizeof(struct maar_move);
+    struct maar_move_batch* batch = NULL;
+    if (size / sizeof(struct maar_move) == count) {
+        batch = maar_host_calloc(allocator->callbacks, 1, sizeof *batch + size);
+    }
+    if (batch != NULL) {
+        batch->allocator = allocator;
+        batch->count = count;
+    }
+    return batch;
+}
+
+/* Takes a batch off the list. */
+static void unlist_batch(struct maar_move_batch* batch)
 {
     MaarAllocator allocator = batch->allocator;
     struct maar_moves* moves = maar_atomic_pointer_load(&allocator->moving.state);
@@ -284,7 +312,7 @@ VkResult maar_move_batch_end(struct maar_move_batch* batch, bool commits, uint32
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
-    maar_move_batch_unlist(batch);
+    unlist_batch(batch);
     const uint32_t count = end_moves(batch, commits, items);
     if (moved != NULL) {
         *moved = count;

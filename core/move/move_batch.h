@@ -10,9 +10,11 @@
 
 /* Returns the state of the room, or NULL if there is no host memory for it. */
 struct maar_moves* maar_moves_open(MaarAllocator allocator);
-/* Adds a batch to the list, and takes it off again. */
-void maar_move_batch_list(struct maar_moves* moves, struct maar_move_batch* batch);
-void maar_move_batch_unlist(struct maar_move_batch* batch);
+/* Makes a batch whose moves the caller fills in. Returns NULL if there is no host memory. The room
+ * is open. */
+struct maar_move_batch* maar_move_batch_make(MaarAllocator allocator, uint32_t count);
+/* Gives a batch its handle, and adds it to the list. */
+VkResult maar_move_batch_open(struct maar_move_batch* batch);
 /* Returns the index of a move of an allocation, or the number of moves if there is none. */
 uint32_t maar_move_batch_find(const struct maar_move_batch* batch, MaarAllocation allocation);
 /* Returns what keeps a slot from moving, apart from a move that is under way. */

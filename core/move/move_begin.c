@@ -204,20 +204,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBeginMoves(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_moves* moves = maar_moves_open(allocator);
-    const size_t size = (size_t)pBeginInfo->requestCount * sizeof(struct maar_move);
-    struct maar_move_batch* batch = NULL;
-    if (moves != NULL && size / sizeof(struct maar_move) == pBeginInfo->requestCount) {
-        batch = maar_host_calloc(allocator->callbacks, 1, sizeof *batch + size);
-    }
+    struct maar_move_batch* batch = maar_moves_open(allocator) != NULL
+                                        ? maar_move_batch_make(allocator, pBeginInfo->requestCount)
+                                        : NULL;
     if (batch == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    batch->allocator = allocator;
-    batch->count = pBeginInfo->requestCount;
     result = begin_all(batch, __func__, pBeginInfo);
     if (result == VK_SUCCESS) {
-        result = maar_object_open(allocator, MAAR_OBJECT_MOVE_BATCH, batch, &batch->handle);
+        result = maar_move_batch_open(batch);
         if (result != VK_SUCCESS) {
             take_moves_back(batch, batch->count, batch->count);
         }
@@ -226,7 +221,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBeginMoves(MaarAllocator allocator,
         maar_host_free(allocator->callbacks, batch);
         return result;
     }
-    maar_move_batch_list(moves, batch);
     *pBatch = MAAR_FROM_BITS(MaarMoveBatch, batch->handle);
     return VK_SUCCESS;
 }

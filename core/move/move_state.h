@@ -13,6 +13,7 @@
 #include "core/memory/allocator_state.h"
 #include "maar/move.h"
 
+struct maar_drain_run;
 struct maar_move_copies;
 
 /* A move of one allocation. */
@@ -44,7 +45,11 @@ struct maar_move_timeline {
 
 /* The state of this room in an allocator. */
 struct maar_moves {
-    struct maar_move_batch* first; /* under the list lock */
+    /* These three are under the list lock. */
+    struct maar_move_batch* first;
+    struct maar_drain_run* first_run;
+    /* Ends the runs of a custom pool, or all runs if pool is NULL. NULL before the first run. */
+    void (*end_runs)(MaarAllocator allocator, const struct maar_pool* pool);
     /* by the index of the queue; NULL before its first submission */
     maar_atomic_pointer timelines[];
 };

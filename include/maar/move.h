@@ -308,6 +308,168 @@ MAAR_API VkResult VKAPI_CALL maarCommitMoves(MaarAllocator allocator, MaarMoveBa
 MAAR_API VkResult VKAPI_CALL maarCancelMoves(MaarAllocator allocator, MaarMoveBatch batch,
                                              uint32_t pointCount, const MaarPoint* pPoints);
 
+/* ---------------------------------------------------------------------------------------------- */
+/* Defragmentation */
+/* ---------------------------------------------------------------------------------------------- */
+
+/** A run that empties blocks, so that they are given back to the driver. */
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarDefragmentation)
+
+/**
+ * Asks the program whether an allocation may move. Called without a lock, on the thread that calls
+ * maarStepDefragmentation. It must not call back into the same allocator.
+ *
+ * @param pUserData            MaarDefragmentationBeginInfo::pUserData
+ * @param allocation           which; another thread may free it at any time
+ * @param pAllocationUserData  the allocation's user data
+ * @return VK_TRUE if it may
+ */
+typedef VkBool32(VKAPI_PTR* PFN_maarMayMove)(void* pUserData, MaarAllocation allocation,
+                                             void* pAllocationUserData);
+
+/** Bits of MaarDefragmentationBeginInfo::flags. */
+typedef enum MaarDefragmentationFlagBits {
+    /** The run only finds out what it would move and give back: maarStepDefragmentation returns no
+     * batch, and everything stays where it is. The new ranges that it would use are taken until
+     * maarEndDefragmentation. */
+    MAAR_DEFRAGMENTATION_DRY_RUN_BIT = 0x1,
+    /** Reserves the enumeration's size. */
+    MAAR_DEFRAGMENTATION_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
+} MaarDefragmentationFlagBits;
+/** Any of MaarDefragmentationFlagBits. */
+typedef VkFlags MaarDefragmentationFlags;
+
+/** What maarBeginDefragmentation needs. All zero but sType: empties as many blocks of the default
+ * pools as it can. */
+typedef struct MaarDefragmentationBeginInfo {
+    /** MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** See MaarDefragmentationFlagBits. */
+    MaarDefragmentationFlags flags;
+    /** A pool with TLSF or buddy placement, or VK_NULL_HANDLE for all such default pools. */
+    MaarPool pool;
+    /** With default pools: the memory types of those that take part; 0 for all. */
+    uint32_t memoryTypeBits;
+    /** Most blocks to empty; 0 for no limit. Blocks whose emptying moves the fewest bytes come
+     * first. */
+    uint32_t maxBlockCount;
+    /** Asked for each allocation before it moves; NULL: every allocation may move. A block with an
+     * allocation that may not is left alone. */
+    PFN_maarMayMove pfnMayMove;
+    /** Given to pfnMayMove. */
+    void* pUserData;
+} MaarDefragmentationBeginInfo;
+
+/** Limits of a step. */
+typedef struct MaarDefragmentationStepInfo {
+    /** MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** Most bytes of the batch; 0 for no limit. A batch has one move at least, however large. */
+    VkDeviceSize maxBytes;
+    /** Most moves of the batch; 0 for no limit. */
+    uint32_t maxMoves;
+    /** Host time after which the step returns VK_NOT_READY, ns; 0 for no limit. It is looked at
+     * after every few moves. */
+    uint64_t maxHostTime_ns;
+} MaarDefragmentationStepInfo;
+
+/** What a run has done, and what it will do as far as it has planned. */
+typedef struct MaarDefragmentationInfo {
+    /** MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** Blocks whose allocations all have new ranges by now: those that the run empties. */
+    uint32_t blockCount;
+    /** Bytes of these blocks. */
+    VkDeviceSize blockBytes;
+    /** Moves that empty them. */
+    uint32_t moveCount;
+    /** Bytes of these moves. */
+    VkDeviceSize moveBytes;
+    /** How many of these moves were handed out in batches. */
+    uint32_t batchedCount;
+    /** Bytes of those. */
+    VkDeviceSize batchedBytes;
+    /** Blocks that the run has given up: an allocation cannot move, or finds no room elsewhere, or
+     * the pool needed the room. */
+    uint32_t abandonedCount;
+    /** Blocks of the pools that were given back since the run began, after they had drained. */
+    uint32_t releasedCount;
+    /** Bytes of those. */
+    VkDeviceSize releasedBytes;
+} MaarDefragmentationInfo;
+
+/**
+ * Begins a run that empties blocks. Looks at the sums of each block and chooses the blocks to
+ * empty. No allocation moves yet; but a block that was chosen takes no more allocations, unless its
+ * pool has no other room: then all chosen blocks of the pool take allocations again, and the run
+ * leaves them alone. Does not call the driver.
+ *
+ * @param allocator        not null
+ * @param pBeginInfo       not NULL
+ * @param pDefragmentation receives the run
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT for a pool with
+ *         linear placement; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @lifetime end it with maarEndDefragmentation
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL
+maarBeginDefragmentation(MaarAllocator allocator, const MaarDefragmentationBeginInfo* pBeginInfo,
+                         MaarDefragmentation* pDefragmentation);
+
+/**
+ * Plans some moves and hands them out as a batch, which the program carries out like one of
+ * maarBeginMoves. All allocations of a block get their new ranges before the first of them is
+ * handed out, so a block that cannot be emptied moves nothing. No allocation moves twice in a run.
+ * Never waits for the device, does not call the driver.
+ *
+ * @param allocator       not null
+ * @param defragmentation not null
+ * @param pStepInfo       limits; NULL for none
+ * @param pBatch          receives the batch, or VK_NULL_HANDLE when nothing is left to move
+ * @return VK_SUCCESS; VK_NOT_READY when the host time was used up before there was a batch (call
+ *         again); VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized; `defragmentation` externally
+ * @lifetime end the batch with maarCommitMoves or maarCancelMoves; it may outlive the run
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarStepDefragmentation(MaarAllocator allocator,
+                                                     MaarDefragmentation defragmentation,
+                                                     const MaarDefragmentationStepInfo* pStepInfo,
+                                                     MaarMoveBatch* pBatch);
+
+/**
+ * Reads what a run has planned and done. Does not call the driver.
+ *
+ * @param allocator       not null
+ * @param defragmentation not null
+ * @param pInfo           sType and pNext set by the caller; the rest is filled
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized; `defragmentation` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetDefragmentationInfo(MaarAllocator allocator,
+                                                        MaarDefragmentation defragmentation,
+                                                        MaarDefragmentationInfo* pInfo);
+
+/**
+ * Ends a run. Moves that were planned and not handed out do not take place. Batches that were
+ * handed out go on. Blocks that were emptied are given back when the old ranges in them have ended.
+ *
+ * @param allocator       not null
+ * @param defragmentation may be VK_NULL_HANDLE
+ * @threadsafety internally synchronized; `defragmentation` externally
+ * @since 0.2.0
+ */
+MAAR_API void VKAPI_CALL maarEndDefragmentation(MaarAllocator allocator,
+                                                MaarDefragmentation defragmentation);
+
 #ifdef __cplusplus
 }
 #endif
