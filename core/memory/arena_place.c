@@ -223,7 +223,7 @@ MAAR_INLINE enum maar_pool_outcome
 place(struct maar_arena* arena, const struct maar_place_request* request, struct maar_made* made)
 {
     const uint32_t wanted = maar_size_class(request->size);
-    if (request->size >= arena->pool->tight_size) {
+    if (request->tightly || request->size >= arena->pool->tight_size) {
         enum maar_pool_outcome outcome = place_tightly(arena, request, wanted, made);
         if (outcome != MAAR_POOL_NO_ROOM) {
             return outcome;

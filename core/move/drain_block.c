@@ -206,6 +206,7 @@ place_twin(struct maar_drain_run* run, const struct maar_drain_entry* entry, str
         .kind = slot->can_alias ? MAAR_RESOURCE_KIND_UNKNOWN : (MaarResourceKind)slot->kind,
         .shown_kind = (MaarResourceKind)slot->kind,
         .can_alias = slot->can_alias,
+        .tightly = true,
         .internal = true,
     };
     enum maar_pool_outcome outcome = maar_pool_place(pool, &request, false, made);
@@ -256,6 +257,7 @@ enum maar_drain_result maar_drain_reserve(struct maar_drain_run* run)
             return MAAR_DRAIN_FINISHED;
         }
         const enum entry_outcome outcome = reserve_entry(run, entry);
+        run->unplaced_size = entry->size;
         if (outcome == ENTRY_STAYS || outcome == ENTRY_NO_ROOM) {
             return outcome == ENTRY_STAYS ? MAAR_DRAIN_ABANDON : MAAR_DRAIN_NO_ROOM;
         }

@@ -73,6 +73,7 @@ static bool collect_some(struct maar_arena* arena, uint32_t* from, struct collec
                 .size = block->size,
                 .live = totals.used_size - block->pending_bytes,
                 .free = totals.free_size,
+                .room = maar_placement_largest_free_bound(block->placement),
                 .pool = block->pool,
                 .pool_number = all->room_count - 1,
             };

@@ -189,23 +189,25 @@ static void abandon_block(struct maar_drain_run* run)
     run->phase = MAAR_DRAIN_NEXT;
 }
 
-/* Lets the last block of a pool that was chosen take allocations again, so that the present one may
- * find room there. Returns false if there is none. */
+/* Lets a block that was chosen take allocations again, so that the present block's allocation may
+ * find room there: the last one that is large enough, which has the most live bytes. Returns false
+ * if there is none. */
 static bool give_up_last(struct maar_drain_run* run)
 {
     const struct maar_pool* pool = run->blocks[run->at].pool;
-    uint32_t last = run->block_count;
-    while (last > run->at + 1 && run->blocks[last - 1].pool != pool) {
+    uint32_t last = run->block_count - 1;
+    while (last > run->at &&
+           (run->blocks[last].pool != pool || run->blocks[last].room < run->unplaced_size)) {
         --last;
     }
-    if (last <= run->at + 1) {
+    if (last == run->at) {
         return false;
     }
-    maar_drain_revive(run->allocator, run->blocks[last - 1].id);
-    for (uint32_t i = last; i < run->block_count; ++i) {
-        run->blocks[i - 1] = run->blocks[i];
-    }
+    maar_drain_revive(run->allocator, run->blocks[last].id);
     --run->block_count;
+    for (uint32_t i = last; i < run->block_count; ++i) {
+        run->blocks[i] = run->blocks[i + 1];
+    }
     ++run->sums.abandonedCount;
     return true;
 }

@@ -26,6 +26,7 @@ struct maar_drain_block {
     VkDeviceSize size;
     VkDeviceSize live;
     VkDeviceSize free;
+    VkDeviceSize room; /* at least the largest free range, when the block was chosen */
     struct maar_pool* pool;
     uint32_t pool_number; /* in the list of the run's pools, while blocks are chosen */
 };
@@ -74,9 +75,10 @@ struct maar_drain_run {
     struct maar_move* moves;           /* of the present block, and with is_dry of all blocks */
     uint32_t move_count;
     uint32_t move_capacity;
-    uint32_t handed_count;    /* moves that were handed out */
-    uint32_t first_move;      /* of the present block */
-    VkDeviceSize block_bytes; /* of the moves of the present block */
+    uint32_t handed_count;      /* moves that were handed out */
+    uint32_t first_move;        /* of the present block */
+    VkDeviceSize block_bytes;   /* of the moves of the present block */
+    VkDeviceSize unplaced_size; /* of the allocation that has found no room */
 };
 
 /* The result of a part of the work. */
