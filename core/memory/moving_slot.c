@@ -72,6 +72,8 @@ void maar_slot_make_twin(MaarAllocator allocator, MaarAllocation allocation)
     struct maar_arena* arena = maar_block_arena(block);
     slot->pending = true;
     count_pending(arena, block, maar_slot_size(slot));
+    /* The program did not make it. */
+    --arena->made_count;
     maar_arena_drop_live(arena, maar_slot_size(slot));
     if (arena->capture != NULL) {
         maar_captured_pending(arena, slot, index);

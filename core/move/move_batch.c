@@ -8,6 +8,7 @@
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
 #include "core/move/move_copy.h"
+#include "core/move/move_index.h"
 
 /* ---- the state of the room ---- */
 
@@ -110,6 +111,9 @@ VkResult maar_move_batch_open(struct maar_move_batch* batch)
 {
     MaarAllocator allocator = batch->allocator;
     struct maar_moves* moves = maar_atomic_pointer_load(&allocator->moving.state);
+    for (uint32_t i = 0; i < batch->count; ++i) {
+        maar_move_index_add(batch, i);
+    }
     const VkResult result =
         maar_object_open(allocator, MAAR_OBJECT_MOVE_BATCH, batch, &batch->handle);
     if (result != VK_SUCCESS) {
@@ -127,14 +131,17 @@ VkResult maar_move_batch_open(struct maar_move_batch* batch)
 
 struct maar_move_batch* maar_move_batch_make(MaarAllocator allocator, uint32_t count)
 {
-    const size_t size = (size_t)count * sizeof(struct maar_move);
+    const size_t index_size = maar_move_index_size(count);
+    const size_t size = count * sizeof(struct maar_move);
     struct maar_move_batch* batch = NULL;
-    if (size / sizeof(struct maar_move) == count) {
-        batch = maar_host_calloc(allocator->callbacks, 1, sizeof *batch + size);
+    if (index_size != 0 && size / sizeof(struct maar_move) == count &&
+        size < SIZE_MAX / 2 - index_size) {
+        batch = maar_host_calloc(allocator->callbacks, 1, sizeof *batch + size + index_size);
     }
     if (batch != NULL) {
         batch->allocator = allocator;
         batch->count = count;
+        maar_move_index_begin(batch, (uint32_t*)&batch->moves[count]);
     }
     return batch;
 }
@@ -154,15 +161,6 @@ static void unlist_batch(struct maar_move_batch* batch)
         batch->next->previous = batch->previous;
     }
     maar_mutex_unlock(&allocator->list_lock);
-}
-
-uint32_t maar_move_batch_find(const struct maar_move_batch* batch, MaarAllocation allocation)
-{
-    uint32_t at = 0;
-    while (at < batch->count && batch->moves[at].handle != MAAR_TO_BITS(allocation)) {
-        ++at;
-    }
-    return at;
 }
 
 MaarMoveObstacle maar_slot_obstacle(const struct maar_slot* slot)

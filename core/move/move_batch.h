@@ -13,10 +13,8 @@ struct maar_moves* maar_moves_open(MaarAllocator allocator);
 /* Makes a batch whose moves the caller fills in. Returns NULL if there is no host memory. The room
  * is open. */
 struct maar_move_batch* maar_move_batch_make(MaarAllocator allocator, uint32_t count);
-/* Gives a batch its handle, and adds it to the list. */
+/* Gives a batch, whose moves are filled in, its handle, and adds it to the list. */
 VkResult maar_move_batch_open(struct maar_move_batch* batch);
-/* Returns the index of a move of an allocation, or the number of moves if there is none. */
-uint32_t maar_move_batch_find(const struct maar_move_batch* batch, MaarAllocation allocation);
 /* Returns what keeps a slot from moving, apart from a move that is under way. */
 MaarMoveObstacle maar_slot_obstacle(const struct maar_slot* slot);
 /* Returns why a move of a batch would not change its allocation's home. */

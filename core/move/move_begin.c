@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "core/bits.h"
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
@@ -174,8 +175,8 @@ static VkResult begin_all(struct maar_move_batch* batch, const char* call,
 static VkResult check_begin_info(MaarAllocator allocator, const char* call,
                                  const MaarMoveBeginInfo* info)
 {
-    const VkResult result = maar_check_structure(allocator, call, "pBeginInfo", info,
-                                                 MAAR_STRUCTURE_TYPE_MOVE_BEGIN_INFO);
+    VkResult result = maar_check_structure(allocator, call, "pBeginInfo", info,
+                                           MAAR_STRUCTURE_TYPE_MOVE_BEGIN_INFO);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -189,7 +190,15 @@ static VkResult check_begin_info(MaarAllocator allocator, const char* call,
          "does not move"},
         {0},
     };
-    return maar_check_rules(allocator, call, rules);
+    result = maar_check_rules(allocator, call, rules);
+    for (uint32_t i = 0; result == VK_SUCCESS && i < info->requestCount; ++i) {
+        if (!maar_is_power_of_two_or_zero(info->pRequests[i].alignment)) {
+            result =
+                maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                          call, "pBeginInfo->pRequests[%u].alignment is not a power of two", i);
+        }
+    }
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarBeginMoves(MaarAllocator allocator,

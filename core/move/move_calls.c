@@ -9,6 +9,7 @@
 #include "core/memory/pool.h"
 #include "core/move/move_batch.h"
 #include "core/move/move_copy.h"
+#include "core/move/move_index.h"
 #include "core/objects/object.h"
 
 static VkResult enter_batch(MaarAllocator allocator, const char* call, MaarMoveBatch batch,
@@ -120,12 +121,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDropMoves(MaarAllocator allocator, MaarMoveBa
                            "pAllocations is NULL");
     }
     for (uint32_t i = 0; i < allocationCount; ++i) {
-        if (maar_move_batch_find(own, pAllocations[i]) == own->count) {
+        if (maar_move_index_find(own, pAllocations[i]) == own->count) {
             return refuse_stranger(allocator, __func__, "an element of pAllocations");
         }
     }
     for (uint32_t i = 0; i < allocationCount; ++i) {
-        own->moves[maar_move_batch_find(own, pAllocations[i])].is_dropped = true;
+        own->moves[maar_move_index_find(own, pAllocations[i])].is_dropped = true;
     }
     return VK_SUCCESS;
 }
@@ -144,7 +145,7 @@ static VkResult bind_moved(MaarAllocator allocator, const char* call, MaarMoveBa
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, call,
                            "the object is VK_NULL_HANDLE");
     }
-    const uint32_t at = maar_move_batch_find(own, allocation);
+    const uint32_t at = maar_move_index_find(own, allocation);
     if (at == own->count) {
         return refuse_stranger(allocator, call, "allocation");
     }

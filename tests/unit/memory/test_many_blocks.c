@@ -232,8 +232,8 @@ static void blocks_leave_in_any_order(void** state)
     rig_expect_silence(rig);
 }
 
-/* More than half of the blocks leave, so the rest get other numbers in the list. Only the last block
- * has room for the alignment, and the shape index finds it by its new number. */
+/* More than half of the blocks leave, so the rest get other numbers in the list. Only the last
+ * block has room for the alignment, and the shape index finds it by its new number. */
 static void shape_index_follows_the_blocks_of_a_shorter_list(void** state)
 {
     (void)state;
