@@ -246,6 +246,7 @@ MAAR_API VkResult VKAPI_CALL maarBindMovedImage(MaarAllocator allocator, MaarMov
  * @param commandBuffer  in the recording state, outside a render pass, of a family that may use the
  *                       resources; primary
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
+ *         VK_ERROR_FEATURE_NOT_PRESENT when the driver lets no buffer cover a block;
  *         VK_ERROR_VALIDATION_FAILED_EXT. On failure nothing is recorded.
  * @threadsafety internally synchronized; `batch` and `commandBuffer` externally
  * @since 0.2.0
@@ -263,8 +264,8 @@ MAAR_API VkResult VKAPI_CALL maarRecordMoves(MaarAllocator allocator, MaarMoveBa
  * @param pPoint       receives the point at which the copies are done; may be NULL. The new objects
  *                     are used after it.
  * @return VK_SUCCESS; what vkQueueSubmit returns; VK_ERROR_OUT_OF_HOST_MEMORY;
- *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT without timeline semaphores;
- *         VK_ERROR_VALIDATION_FAILED_EXT. On failure nothing was submitted, and the call may be
+ *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT without timeline semaphores,
+ *         and as maarRecordMoves; VK_ERROR_VALIDATION_FAILED_EXT. On failure nothing was submitted, and the call may be
  *         repeated.
  * @threadsafety internally synchronized; `batch` externally
  * @since 0.2.0

@@ -105,6 +105,7 @@ static void commit_gives_all_allocations_their_new_places(void** state)
     (void)state;
     MaarAllocationInfo old[COUNT];
     open_scene(NULL);
+    const uint64_t made = rig_statistics(rig, VK_NULL_HANDLE).allocationsMade;
     for (uint32_t i = 0; i < COUNT; ++i) {
         old[i] = rig_info(rig, memories[i]);
         assert_int_equal(obstacle_of(memories[i]), MAAR_MOVE_OBSTACLE_NONE);
@@ -145,6 +146,7 @@ static void commit_gives_all_allocations_their_new_places(void** state)
         assert_int_equal(after.pendingCount, 0);
         rig_check(rig);
     }
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).allocationsMade, made);
     close_scene();
     maarDestroyPool(rig->allocator, pool);
     rig_expect_silence(rig);
