@@ -139,6 +139,105 @@ static void outputs_are_needed(void** state)
     close_scene();
 }
 
+/* Random ones of many allocations, so that the batch finds each among any others. */
+static void each_of_many_moves_is_found(void** state)
+{
+    enum { MANY = 1000, SOME = 400 };
+    static MaarAllocation many[MANY];
+    static MaarMoveRequest requests[SOME];
+    static MaarMove moves[SOME];
+    struct rig_random random = {rig_seed(3)};
+    uint32_t count = SOME;
+    (void)state;
+    rig = rig_begin(NULL);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        const uint32_t at = rig_below(&random, i + 1);
+        many[i] = many[at];
+        many[at] = rig_allocate(rig, 256, NULL);
+    }
+    for (uint32_t i = 0; i < SOME; ++i) {
+        requests[i] = (MaarMoveRequest){.allocation = many[i]};
+        moves[i] = (MaarMove){.sType = MAAR_STRUCTURE_TYPE_MOVE};
+    }
+    const MaarMoveBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_MOVE_BEGIN_INFO,
+        .requestCount = SOME,
+        .pRequests = requests,
+    };
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    assert_int_equal(maarBeginMoves(rig->allocator, &info, &batch), VK_SUCCESS);
+    for (uint32_t i = 0; i < SOME; i += 2) {
+        assert_int_equal(maarDropMoves(rig->allocator, batch, 1, &many[i]), VK_SUCCESS);
+    }
+    for (uint32_t i = SOME; i < MANY; ++i) {
+        assert_int_equal(maarDropMoves(rig->allocator, batch, 1, &many[i]),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+    }
+    assert_int_equal(maarGetMoves(rig->allocator, batch, &count, moves), VK_SUCCESS);
+    for (uint32_t i = 0; i < SOME; ++i) {
+        assert_true(moves[i].allocation == many[i]);
+        assert_int_equal(moves[i].obstacle,
+                         i % 2 == 0 ? MAAR_MOVE_OBSTACLE_DROPPED : MAAR_MOVE_OBSTACLE_NONE);
+    }
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, &count), VK_SUCCESS);
+    assert_int_equal(count, SOME / 2);
+    maarFreeMemories(rig->allocator, MANY, many);
+    rig_check(rig);
+    rig_forget_messages(rig);
+}
+
+/* ---- what cannot move ---- */
+
+static void expect_obstacle(MaarAllocation memory, MaarMoveObstacle expected, const char* words)
+{
+    MaarMoveObstacle obstacle = MAAR_MOVE_OBSTACLE_MAX_ENUM;
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    assert_int_equal(maarGetMoveObstacle(rig->allocator, memory, &obstacle), VK_SUCCESS);
+    assert_int_equal(obstacle, expected);
+    assert_int_equal(try_begin(1, &memory, 0, NULL, &batch), VK_ERROR_FEATURE_NOT_PRESENT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_CANNOT_MOVE, words);
+}
+
+static void shared_memory_stays(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.sharing = rig_sharing_everything()};
+    const MaarExportInfo export = {
+        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+    };
+    rig = rig_begin(&setup);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pNext = &export;
+    const MaarAllocation memory = rig_allocate(rig, BYTES, &how);
+    expect_obstacle(memory, MAAR_MOVE_OBSTACLE_SHARED, "process");
+    maarFreeMemory(rig->allocator, memory);
+}
+
+static void memory_of_pages_stays(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.profile = rig_profile_sparse(), .paging = true};
+    const MaarPoolPagingInfo paging = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO,
+        .stitch = VK_TRUE,
+    };
+    const MaarPoolCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO, .pNext = &paging, .memoryTypeIndex = 0};
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(4 * MIB);
+    rig = rig_begin(&setup);
+    const MaarPool pool = rig_create_pool(rig, &info);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = pool;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateBuffer(rig->allocator, &buffer_info, &how, &buffer, &memory),
+                     VK_SUCCESS);
+    expect_obstacle(memory, MAAR_MOVE_OBSTACLE_PAGES, "pages");
+    maarDestroyBuffer(rig->allocator, buffer, memory);
+    maarDestroyPool(rig->allocator, pool);
+}
+
 /* ---- the new ranges ---- */
 
 /* The new ranges are allocated as new allocations are, and fail as they do. */
@@ -441,6 +540,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         rig_unit_test(list_says_what_it_left_out),
         rig_unit_test(outputs_are_needed),
+        rig_unit_test(each_of_many_moves_is_found),
+        rig_unit_test(shared_memory_stays),
+        rig_unit_test(memory_of_pages_stays),
         rig_unit_test(new_ranges_fail_as_allocations_do),
         rig_unit_test(new_ranges_have_the_alignment_of_the_request),
         rig_unit_test(objects_that_do_not_fit_are_refused),
