@@ -55,6 +55,15 @@ static struct maar_quoted quote_slot(const struct maar_slot* slot)
     return name;
 }
 
+/* Returns the size of a slot that may be about to move: its new range may be larger. */
+static VkDeviceSize read_size(const struct maar_slot* slot)
+{
+    struct maar_block* block = maar_slot_enter_mapping(slot);
+    const VkDeviceSize size = maar_slot_size(slot);
+    maar_mutex_unlock(&block->map_lock);
+    return size;
+}
+
 /* Reports that an allocation is in a type that the host does not see, and what would help. */
 static void report_invisible(MaarAllocator allocator, const char* call,
                              const struct maar_slot* slot, const struct maar_pool* pool)
@@ -69,7 +78,7 @@ static void report_invisible(MaarAllocator allocator, const char* call,
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPABLE, call,
                 "allocation %s of %llu bytes cannot be mapped: memory type %u is not "
                 "HOST_VISIBLE; %s",
-                quote_slot(slot).text, (unsigned long long)maar_slot_size(slot), pool->type_index,
+                quote_slot(slot).text, (unsigned long long)read_size(slot), pool->type_index,
                 remedy);
 }
 
@@ -171,9 +180,8 @@ static VkResult call_invalidate(const struct maar_device* device, uint32_t count
     return device->vkInvalidateMappedMemoryRanges(device->handle, count, ranges);
 }
 
-static bool is_inside(const struct maar_slot* slot, VkDeviceSize offset, VkDeviceSize size)
+static bool is_inside(VkDeviceSize all, VkDeviceSize offset, VkDeviceSize size)
 {
-    const VkDeviceSize all = maar_slot_size(slot);
     return offset <= all && (size == VK_WHOLE_SIZE || size <= all - offset);
 }
 
@@ -200,16 +208,20 @@ static VkResult find_synced_range(MaarAllocator allocator, const char* call, str
                                   VkDeviceSize offset, VkDeviceSize size,
                                   VkMappedMemoryRange* range)
 {
-    if (!is_inside(slot, offset, size)) {
+    struct maar_block* block = maar_slot_enter_mapping(slot);
+    const VkDeviceSize all = maar_slot_size(slot);
+    const bool is_mapped = slot->map_count > 0;
+    maar_mutex_unlock(&block->map_lock);
+    if (!is_inside(all, offset, size)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "offset and size reach outside the allocation");
     }
-    if (maar_slot_address(slot) == NULL) {
+    if (!is_mapped) {
         maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPED, call,
             "allocation %s of %llu bytes is not mapped: call maarMapMemory first, or create "
             "it with MAAR_ALLOCATION_CREATE_MAPPED_BIT",
-            quote_slot(slot).text, (unsigned long long)maar_slot_size(slot));
+            quote_slot(slot).text, (unsigned long long)all);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     *range = range_of(allocator, slot, offset, size);
@@ -369,7 +381,7 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
 static VkResult begin_copy(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                            VkDeviceSize offset, VkDeviceSize size, void** data)
 {
-    if (size > SIZE_MAX || offset > maar_slot_size(slot) || size > maar_slot_size(slot) - offset) {
+    if (size > SIZE_MAX || size == VK_WHOLE_SIZE || !is_inside(read_size(slot), offset, size)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "offset and size reach outside the allocation");
     }
