@@ -152,6 +152,28 @@ static void commit_gives_all_allocations_their_new_places(void** state)
     rig_expect_silence(rig);
 }
 
+/* Nobody takes the bytes of an old place for those of the allocation. */
+static void old_places_belong_to_no_allocation(void** state)
+{
+    (void)state;
+    const MaarPoint point = {VK_NULL_HANDLE, 1};
+    open_scene(NULL);
+    const MaarMoveBatch batch = begin(COUNT, memories);
+    assert_int_equal(commit(batch, 1, &point), COUNT);
+    assert_int_equal(rig_details(rig, pool).allocationSizeMax, BYTES);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        maarFreeMemory(rig->allocator, memories[i]);
+        memories[i] = VK_NULL_HANDLE;
+    }
+    assert_int_equal(rig_statistics(rig, pool).pendingCount, COUNT);
+    assert_int_equal(rig_details(rig, pool).allocationSizeMax, 0);
+    rig_check(rig);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarCollect(rig->allocator, NULL), VK_SUCCESS);
+    close_scene();
+    maarDestroyPool(rig->allocator, pool);
+}
+
 static void old_places_are_pending_until_the_points_pass(void** state)
 {
     (void)state;
@@ -441,6 +463,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(commit_gives_all_allocations_their_new_places),
+        rig_unit_test(old_places_belong_to_no_allocation),
         rig_unit_test(old_places_are_pending_until_the_points_pass),
         rig_unit_test(dropped_moves_leave_their_allocations),
         rig_unit_test(free_during_a_move_waits_for_both),
