@@ -26,6 +26,7 @@ struct fault_context {
     MaarPlan plan;
     MaarPlanCache plan_cache;
     MaarMoveBatch batch;
+    MaarDefragmentation run;
     VkSemaphore timeline;
     MaarAllocator second;
     MaarRangeAllocator ranges;

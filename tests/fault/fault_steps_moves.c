@@ -280,6 +280,83 @@ static VkResult run_free_moving(struct fault_context* c)
     return result;
 }
 
+/* ---- runs that empty blocks ---- */
+
+/* A pool whose blocks but the first one hold little. */
+static void prepare_cheese(struct fault_context* c)
+{
+    enum { IN_BLOCK = 16, COUNT = 64 };
+    const MaarPoolCreateInfo info = {.memoryTypeIndex = 0, .blockSize = IN_BLOCK * SIZE};
+    c->pool = rig_create_pool(&c->rig, &info);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = c->pool;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        c->crowd[i] = rig_allocate(&c->rig, SIZE, &how);
+    }
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        if (i % 4 != 0) {
+            maarFreeMemory(c->rig.allocator, c->crowd[i]);
+            c->crowd[i] = VK_NULL_HANDLE;
+        }
+    }
+}
+
+static VkResult run_begin_run(struct fault_context* c)
+{
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO, .pool = c->pool};
+    c->run = (MaarDefragmentation)(uintptr_t)1;
+    const VkResult result = maarBeginDefragmentation(c->rig.allocator, &info, &c->run);
+    assert_true((result == VK_SUCCESS) == (c->run != VK_NULL_HANDLE));
+    return result;
+}
+
+static void end_run(struct fault_context* c)
+{
+    maarEndDefragmentation(c->rig.allocator, c->run);
+    c->run = VK_NULL_HANDLE;
+}
+
+static void finish_cheese(struct fault_context* c)
+{
+    cancel(c);
+    end_run(c);
+    free_crowd(c);
+    maarDestroyPool(c->rig.allocator, c->pool);
+}
+
+static void prepare_run(struct fault_context* c)
+{
+    prepare_cheese(c);
+    assert_int_equal(run_begin_run(c), VK_SUCCESS);
+}
+
+static VkResult run_step(struct fault_context* c)
+{
+    c->batch = (MaarMoveBatch)(uintptr_t)1;
+    const VkResult result = maarStepDefragmentation(c->rig.allocator, c->run, NULL, &c->batch);
+    assert_true((result == VK_SUCCESS) == (c->batch != VK_NULL_HANDLE));
+    return result;
+}
+
+static VkResult run_read(struct fault_context* c)
+{
+    MaarDefragmentationInfo info = {.sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO};
+    return maarGetDefragmentationInfo(c->rig.allocator, c->run, &info);
+}
+
+static void prepare_stepped(struct fault_context* c)
+{
+    prepare_run(c);
+    assert_int_equal(run_step(c), VK_SUCCESS);
+}
+
+static VkResult run_end_run(struct fault_context* c)
+{
+    end_run(c);
+    return VK_SUCCESS;
+}
+
 static const char only_reads[] = "reads what is kept";
 
 static const struct fault_step steps[] = {
@@ -348,6 +425,25 @@ static const struct fault_step steps[] = {
      .prepare = prepare_batch,
      .run = run_cancel,
      .finish = free_many},
+    {.function = "maarBeginDefragmentation",
+     .prepare = prepare_cheese,
+     .run = run_begin_run,
+     .finish = finish_cheese},
+    {.function = "maarStepDefragmentation",
+     .prepare = prepare_run,
+     .run = run_step,
+     .finish = finish_cheese,
+     .partial = true},
+    {.function = "maarGetDefragmentationInfo",
+     .never = only_reads,
+     .prepare = prepare_stepped,
+     .run = run_read,
+     .finish = finish_cheese},
+    {.function = "maarEndDefragmentation",
+     .never = "gives back what is kept",
+     .prepare = prepare_stepped,
+     .run = run_end_run,
+     .finish = finish_cheese},
     {.function = "maarFreeMemoryAfter",
      .variant = "of what moves",
      .prepare = prepare_batch,

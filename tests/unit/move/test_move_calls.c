@@ -448,6 +448,98 @@ static void submission_needs_timelines(void** state)
     close_scene();
 }
 
+/* ---- runs that empty blocks ---- */
+
+/* Two blocks, of which the second one holds little. */
+static MaarPool make_sparse_pool(MaarAllocation* first, MaarAllocation* last)
+{
+    enum { IN_BLOCK = 16 };
+    MaarAllocation all[IN_BLOCK + 1];
+    const MaarPoolCreateInfo info = {.memoryTypeIndex = 1, .blockSize = IN_BLOCK * BYTES};
+    const MaarPool pool = rig_create_pool(rig, &info);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = pool;
+    for (uint32_t i = 0; i <= IN_BLOCK; ++i) {
+        all[i] = rig_allocate(rig, BYTES, &how);
+    }
+    maarFreeMemories(rig->allocator, IN_BLOCK / 2, &all[IN_BLOCK / 2]);
+    *first = all[0];
+    *last = all[IN_BLOCK];
+    maarFreeMemories(rig->allocator, IN_BLOCK / 2 - 1, &all[1]);
+    return pool;
+}
+
+static void defragmentation_outputs_and_handles_are_checked(void** state)
+{
+    (void)state;
+    MaarAllocation first = VK_NULL_HANDLE;
+    MaarAllocation last = VK_NULL_HANDLE;
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    MaarDefragmentation run = VK_NULL_HANDLE;
+    open_scene(0);
+    MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .pool = make_sparse_pool(&first, &last),
+    };
+    MaarDefragmentationInfo sums = {.sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO};
+    const MaarDefragmentationStepInfo wrong = {.sType = MAAR_STRUCTURE_TYPE_MOVE};
+    assert_int_equal(maarBeginDefragmentation(rig->allocator, &info, &run), VK_SUCCESS);
+    assert_int_equal(maarStepDefragmentation(rig->allocator, run, &wrong, &batch),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "pStepInfo");
+    sums.sType = MAAR_STRUCTURE_TYPE_MOVE;
+    assert_int_equal(maarGetDefragmentationInfo(rig->allocator, run, &sums),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "pInfo");
+    maarEndDefragmentation(rig->allocator, run);
+    maarFreeMemory(rig->allocator, first);
+    maarFreeMemory(rig->allocator, last);
+    maarDestroyPool(rig->allocator, info.pool);
+    close_scene();
+}
+
+static void count_driver_call(void* data, const char* function)
+{
+    (void)function;
+    ++*(uint32_t*)data;
+}
+
+/* Whatever is pending, and however much there is to move. */
+static void step_never_calls_the_driver(void** state)
+{
+    (void)state;
+    MaarAllocation first = VK_NULL_HANDLE;
+    MaarAllocation last = VK_NULL_HANDLE;
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    MaarDefragmentation run = VK_NULL_HANDLE;
+    uint32_t calls = 0;
+    open_scene(0);
+    const VkSemaphore never = rig_create_timeline(rig, 0);
+    const MaarPoint point = {never, 1};
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .pool = make_sparse_pool(&first, &last),
+    };
+    assert_int_equal(maarFreeMemoryAfter(rig->allocator, memories[0], 1, &point), VK_SUCCESS);
+    memories[0] = VK_NULL_HANDLE;
+    rig->call_data = &calls;
+    rig->call = count_driver_call;
+    assert_int_equal(maarBeginDefragmentation(rig->allocator, &info, &run), VK_SUCCESS);
+    assert_int_equal(maarStepDefragmentation(rig->allocator, run, NULL, &batch), VK_SUCCESS);
+    rig->call = NULL;
+    assert_int_equal(calls, 0);
+    assert_true(batch != VK_NULL_HANDLE);
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, NULL), VK_SUCCESS);
+    maarEndDefragmentation(rig->allocator, run);
+    maarFreeMemory(rig->allocator, first);
+    maarFreeMemory(rig->allocator, last);
+    maarDestroyPool(rig->allocator, info.pool);
+    rig_signal(rig, never, 1);
+    assert_int_equal(maarCollect(rig->allocator, NULL), VK_SUCCESS);
+    vkDestroySemaphore(rig->device, never, NULL);
+    close_scene();
+}
+
 /* ---- the end ---- */
 
 static void expect_unchanged(MaarMoveBatch batch)
@@ -550,6 +642,8 @@ int main(void)
         rig_unit_test(block_that_no_buffer_covers_is_not_copied),
         rig_unit_test(failed_submission_may_be_repeated),
         rig_unit_test(submission_needs_timelines),
+        rig_unit_test(defragmentation_outputs_and_handles_are_checked),
+        rig_unit_test(step_never_calls_the_driver),
         rig_unit_test(refused_end_leaves_the_batch),
         rig_unit_test(old_places_wait_for_the_copies),
         rig_unit_test(lost_device_ends_all_moves),

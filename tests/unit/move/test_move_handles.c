@@ -110,6 +110,73 @@ static const struct handle_use member_uses[] = {
     {.call = NULL},
 };
 
+/* ---- calls that take a run of defragmentation, or a pool for one ---- */
+
+static VkResult step_run(MaarAllocator allocator, uint64_t bits)
+{
+    MaarMoveBatch batch = (MaarMoveBatch)(uintptr_t)1;
+    const VkResult result =
+        maarStepDefragmentation(allocator, MAAR_FROM_BITS(MaarDefragmentation, bits), NULL, &batch);
+    assert_true(batch == VK_NULL_HANDLE);
+    return result;
+}
+
+static VkResult read_run(MaarAllocator allocator, uint64_t bits)
+{
+    MaarDefragmentationInfo info = {.sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO};
+    return maarGetDefragmentationInfo(allocator, MAAR_FROM_BITS(MaarDefragmentation, bits), &info);
+}
+
+static VkResult end_run(MaarAllocator allocator, uint64_t bits)
+{
+    maarEndDefragmentation(allocator, MAAR_FROM_BITS(MaarDefragmentation, bits));
+    return refused;
+}
+
+static VkResult begin_run_in(MaarAllocator allocator, uint64_t pool)
+{
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .pool = MAAR_FROM_BITS(MaarPool, pool),
+    };
+    MaarDefragmentation run = (MaarDefragmentation)(uintptr_t)1;
+    const VkResult result = maarBeginDefragmentation(allocator, &info, &run);
+    assert_true((result == VK_SUCCESS) == (run != VK_NULL_HANDLE));
+    if (result == VK_SUCCESS) {
+        maarEndDefragmentation(allocator, run);
+    }
+    return result;
+}
+
+static const struct handle_use run_uses[] = {
+    {"defragmentation", step_run, false},
+    {"defragmentation", read_run, false},
+    {"defragmentation", end_run, true},
+    {.call = NULL},
+};
+
+static const struct handle_use pool_uses[] = {
+    {"pBeginInfo->pool", begin_run_in, true},
+    {.call = NULL},
+};
+
+static uint64_t make_run(MaarAllocator allocator)
+{
+    const MaarDefragmentationBeginInfo info = {.sType =
+                                                   MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO};
+    MaarDefragmentation run = VK_NULL_HANDLE;
+    assert_int_equal(maarBeginDefragmentation(allocator, &info, &run), VK_SUCCESS);
+    return MAAR_TO_BITS(run);
+}
+
+static uint64_t make_pool(MaarAllocator allocator)
+{
+    const MaarPoolCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO};
+    MaarPool pool = VK_NULL_HANDLE;
+    assert_int_equal(maarCreatePool(allocator, &info, &pool), VK_SUCCESS);
+    return MAAR_TO_BITS(pool);
+}
+
 /* ---- the cases ---- */
 
 static MaarAllocation allocate_from(MaarAllocator allocator)
@@ -260,12 +327,45 @@ static void handles_stay_stale_when_their_slots_are_used_again(void** state)
     stop();
 }
 
+static void runs_and_their_pools_are_checked(void** state)
+{
+    (void)state;
+    start();
+    const uint64_t run = make_run(rig->allocator);
+    const uint64_t pool = make_pool(rig->allocator);
+    const uint64_t strangers[] = {make_run(foreigner), make_pool(foreigner)};
+    assert_int_equal(step_run(rig->allocator, 0), refused);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_HANDLE, "defragmentation");
+    assert_int_equal(read_run(rig->allocator, 0), refused);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_HANDLE, "defragmentation");
+    (void)end_run(rig->allocator, 0);
+    assert_int_equal(begin_run_in(rig->allocator, 0), VK_SUCCESS);
+    assert_int_equal(begin_run_in(rig->allocator, pool), VK_SUCCESS);
+    for (uint32_t bit = 0; bit < 64; ++bit) {
+        expect_refusals(run_uses, run ^ (uint64_t)1 << bit, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+        expect_refusals(pool_uses, pool ^ (uint64_t)1 << bit, MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    }
+    for (uint32_t i = 0; i < 2; ++i) {
+        expect_refusals(run_uses, strangers[i], MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+        expect_refusals(pool_uses, strangers[i], MAAR_MESSAGE_ID_FOREIGN_HANDLE);
+    }
+    (void)end_run(rig->allocator, run);
+    maarDestroyPool(rig->allocator, MAAR_FROM_BITS(MaarPool, pool));
+    rig_expect_silence(rig);
+    expect_refusals(run_uses, run, MAAR_MESSAGE_ID_STALE_HANDLE);
+    expect_refusals(pool_uses, pool, MAAR_MESSAGE_ID_STALE_HANDLE);
+    (void)end_run(foreigner, strangers[0]);
+    maarDestroyPool(foreigner, MAAR_FROM_BITS(MaarPool, strangers[1]));
+    stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(null_handles_are_refused_or_accepted),
         rig_unit_test(forged_handles_are_refused),
         rig_unit_test(handles_of_another_allocator_or_kind_are_refused),
+        rig_unit_test(runs_and_their_pools_are_checked),
         rig_unit_test(handles_stay_stale_when_their_slots_are_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
