@@ -11,6 +11,7 @@ extern const struct growth_case growth_array_cases[];
 extern const struct growth_case growth_binding_cases[];
 extern const struct growth_case growth_cuda_cases[];
 extern const struct growth_case growth_cuda_range_cases[];
+extern const struct growth_case growth_draining_cases[];
 extern const struct growth_case growth_handle_cases[];
 extern const struct growth_case growth_handoff_cases[];
 extern const struct growth_case growth_hip_cases[];
