@@ -401,6 +401,38 @@ static void docs_buffers_move(void** state)
     rig_expect_silence(rig);
 }
 
+static VkResult commit_at_once(MaarAllocator allocator, MaarMoveBatch batch)
+{
+    return maarCommitMoves(allocator, batch, 0, NULL, NULL);
+}
+
+static void docs_blocks_are_emptied(void** state)
+{
+    (void)state;
+    enum { COUNT = 64, IN_BLOCK = 16 };
+    MaarAllocation memories[COUNT];
+    struct rig* const rig = rig_begin(NULL);
+    const MaarPoolCreateInfo info = {
+        .memoryTypeIndex = 0, .blockSize = IN_BLOCK * 4 * KIB, .retainedEmptySize = 1};
+    const MaarPool pool = rig_create_pool(rig, &info);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = pool;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        memories[i] = rig_allocate(rig, 4 * KIB, &how);
+    }
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        if (i % IN_BLOCK != 0) {
+            maarFreeMemory(rig->allocator, memories[i]);
+            memories[i] = VK_NULL_HANDLE;
+        }
+    }
+    assert_int_equal(rig_statistics(rig, pool).blockCount, COUNT / IN_BLOCK);
+    assert_int_equal(empty_blocks(rig->allocator, pool, commit_at_once), VK_SUCCESS);
+    assert_int_equal(rig_statistics(rig, pool).blockCount, 1);
+    maarFreeMemories(rig->allocator, COUNT, memories);
+    maarDestroyPool(rig->allocator, pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +450,7 @@ int main(void)
         rig_unit_test(docs_timelines_end_after_their_threads),
         rig_unit_test(docs_dump_is_written),
         rig_unit_test(docs_buffers_move),
+        rig_unit_test(docs_blocks_are_emptied),
         cmocka_unit_test(docs_ranges_are_placed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
