@@ -29,7 +29,7 @@ static void unlist_run(struct maar_drain_run* run)
     maar_mutex_unlock(&allocator->list_lock);
 }
 
-static void free_run(struct maar_drain_run* run)
+static void free_drain_run(struct maar_drain_run* run)
 {
     const VkAllocationCallbacks* callbacks = run->allocator->callbacks;
     maar_host_free(callbacks, run->blocks);
@@ -51,7 +51,7 @@ static void end_run(struct maar_drain_run* run)
     for (uint32_t i = first; i < run->block_count; ++i) {
         maar_drain_revive(run->allocator, run->blocks[i].id);
     }
-    free_run(run);
+    free_drain_run(run);
 }
 
 /* Ends the runs of a custom pool, or all runs. */
@@ -148,14 +148,14 @@ maarBeginDefragmentation(MaarAllocator allocator, const MaarDefragmentationBegin
     maar_drain_count_released(run, &run->released_before, &run->released_bytes_before);
     result = maar_object_open(allocator, MAAR_OBJECT_DEFRAGMENTATION, run, &run->handle);
     if (result != VK_SUCCESS) {
-        free_run(run);
+        free_drain_run(run);
         return result;
     }
     result = maar_drain_choose(run, pBeginInfo->maxBlockCount != 0 ? pBeginInfo->maxBlockCount
                                                                    : UINT32_MAX);
     if (result != VK_SUCCESS) {
         (void)maar_object_close(allocator, run->handle);
-        free_run(run);
+        free_drain_run(run);
         return result;
     }
     list_run(moves, run);

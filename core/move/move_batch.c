@@ -147,7 +147,7 @@ struct maar_move_batch* maar_move_batch_make(MaarAllocator allocator, uint32_t c
 }
 
 /* Takes a batch off the list. */
-static void unlist_batch(struct maar_move_batch* batch)
+static void unlist_moves(struct maar_move_batch* batch)
 {
     MaarAllocator allocator = batch->allocator;
     struct maar_moves* moves = maar_atomic_pointer_load(&allocator->moving.state);
@@ -310,7 +310,7 @@ VkResult maar_move_batch_end(struct maar_move_batch* batch, bool commits, uint32
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
-    unlist_batch(batch);
+    unlist_moves(batch);
     const uint32_t count = end_moves(batch, commits, items);
     if (moved != NULL) {
         *moved = count;
