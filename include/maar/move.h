@@ -265,8 +265,8 @@ MAAR_API VkResult VKAPI_CALL maarRecordMoves(MaarAllocator allocator, MaarMoveBa
  *                     are used after it.
  * @return VK_SUCCESS; what vkQueueSubmit returns; VK_ERROR_OUT_OF_HOST_MEMORY;
  *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT without timeline semaphores,
- *         and as maarRecordMoves; VK_ERROR_VALIDATION_FAILED_EXT. On failure nothing was submitted, and the call may be
- *         repeated.
+ *         and as maarRecordMoves; VK_ERROR_VALIDATION_FAILED_EXT. On failure nothing was submitted,
+ *         and the call may be repeated.
  * @threadsafety internally synchronized; `batch` externally
  * @since 0.2.0
  */
