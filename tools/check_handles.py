@@ -14,8 +14,12 @@ from pathlib import Path
 
 TESTS = {
     "MaarAllocation": ("tests/unit/memory/test_memory_handles.c",
+                       "tests/unit/move/test_move_handles.c",
                        "tests/interop/test_cuda_handles.c", "tests/interop/test_hip.c"),
-    "MaarPool": ("tests/unit/memory/test_memory_handles.c",),
+    "MaarMoveBatch": ("tests/unit/move/test_move_handles.c",),
+    "MaarDefragmentation": ("tests/unit/move/test_move_handles.c",),
+    "MaarPool": ("tests/unit/memory/test_memory_handles.c",
+                 "tests/unit/move/test_move_handles.c"),
     "MaarSlice": ("tests/unit/memory/test_memory_handles.c",),
     "MaarReservation": ("tests/unit/reservation/test_paging_handles.c",),
     "MaarArray": ("tests/unit/reservation/test_paging_handles.c",),

@@ -14,6 +14,7 @@
 #include "core/memory/block_size.h"
 #include "core/memory/dedicated.h"
 #include "core/memory/default_pool.h"
+#include "core/memory/draining.h"
 #include "core/memory/export_types.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/pool_kind.h"
@@ -133,6 +134,9 @@ static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct ma
         return result;
     }
     if (maar_retire_reclaim(retire, heap, seen) || maar_pool_is_shared(pool)) {
+        result = place_now(pool, place, true, made);
+    }
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_pool_revive(pool)) {
         result = place_now(pool, place, true, made);
     }
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;

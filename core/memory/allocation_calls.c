@@ -138,7 +138,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
     pInfo->pName = maar_slot_name(slot, index);
     pInfo->pool = block->pool->handle;
     pInfo->kind = (MaarResourceKind)maar_slot_kind(slot);
-    pInfo->locationEpoch = 0; /* Maar does not move allocations yet */
+    pInfo->locationEpoch = maar_epoch_of(&allocator->epochs, MAAR_TO_BITS(allocation));
     maar_mutex_unlock(&maar_block_arena(block)->lock);
     /* The address is read after the arena's lock is released, because maar_slot_address takes the
      * map lock. Another thread may hold the map lock while it calls the driver. */

@@ -6,6 +6,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/arena_fast.h"
 #include "core/memory/mapping.h"
+#include "core/memory/moving_slot.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/range_free.h"
 #include "core/memory/slot_home.h"
@@ -109,6 +110,29 @@ void maar_note_fallback(MaarAllocator allocator, MaarAllocation allocation)
     }
 }
 
+void maar_release_claimed(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
+                          enum maar_claim claim)
+{
+    if (claim == MAAR_CLAIMED_MOVING) {
+        maar_slot_free_moving(allocator, slot, index);
+    } else {
+        maar_release_slot(allocator, slot, index);
+    }
+}
+
+/* Frees an allocation that moves, or that another thread has freed. */
+MAAR_NOINLINE VkResult free_contended(MaarAllocator allocator, const char* call,
+                                      MaarAllocation allocation, struct maar_slot* slot,
+                                      uint32_t index)
+{
+    const enum maar_claim claim = maar_slot_claim_moving(slot, MAAR_TO_BITS(allocation));
+    if (claim == MAAR_CLAIM_LOST) {
+        return maar_refuse_late_free(allocator, call);
+    }
+    maar_release_claimed(allocator, slot, index, claim);
+    return VK_SUCCESS;
+}
+
 /* own: an object of Maar's frees its memory. */
 MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAllocation allocation,
                               bool own)
@@ -122,7 +146,7 @@ MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAll
         return maar_refuse_owned(allocator, call);
     }
     if (!maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
-        return maar_refuse_late_free(allocator, call);
+        return free_contended(allocator, call, allocation, slot, index);
     }
     maar_release_slot(allocator, slot, index);
     return VK_SUCCESS;
@@ -189,7 +213,7 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
     if (item == NULL && !stitched) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (slot != NULL && !maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
+    if (slot != NULL && maar_slot_claim_moving(slot, MAAR_TO_BITS(allocation)) == MAAR_CLAIM_LOST) {
         maar_retire_discard(&allocator->retire, item);
         return maar_refuse_late_free(allocator, call);
     }

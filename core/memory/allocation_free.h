@@ -13,6 +13,9 @@
 VkResult maar_free_allocation(MaarAllocator allocator, const char* call, MaarAllocation allocation);
 /* Frees a claimed slot, its bytes or pages, its mappings and its name. */
 void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index);
+/* Frees a claimed slot, which may move. */
+void maar_release_claimed(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,
+                          enum maar_claim claim);
 /* Frees a pending slot. */
 void maar_release_pending(MaarAllocator allocator, uint32_t index);
 /* Frees a slot whose handle was never returned. Takes back the slot's claim on the kind of its

@@ -47,7 +47,7 @@ static inline uint32_t maar_slot_index(MaarAllocation allocation)
 static inline struct maar_slot* maar_slot_of_own(MaarAllocator allocator, MaarAllocation allocation)
 {
     struct maar_slot* slot = maar_slot_at(&allocator->slots, maar_slot_index(allocation));
-    MAAR_DEBUG_ASSERT(maar_atomic32_load(&slot->key) == MAAR_TO_BITS(allocation) >> 32);
+    MAAR_DEBUG_ASSERT(maar_key_read(&slot->key) == MAAR_TO_BITS(allocation) >> 32);
     return slot;
 }
 

@@ -301,6 +301,9 @@ free_allocator:
 
 static void end_pending(MaarAllocator allocator)
 {
+    if (maar_atomic_pointer_load(&allocator->moving.state) != NULL) {
+        allocator->moving.end_pool(allocator, NULL, MAAR_END_RECORDED);
+    }
     if (maar_atomic_pointer_load(&allocator->paging.state) != NULL) {
         allocator->paging.end_pool(allocator, NULL, MAAR_END_RECORDED);
     }
@@ -323,6 +326,10 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     void* slices = maar_atomic_pointer_load(&allocator->slices.state);
     if (slices != NULL) {
         allocator->slices.destroy(allocator, slices);
+    }
+    void* moving = maar_atomic_pointer_load(&allocator->moving.state);
+    if (moving != NULL) {
+        allocator->moving.destroy(allocator, moving);
     }
     void* sharing = maar_atomic_pointer_load(&allocator->sharing.state);
     if (sharing != NULL) {
@@ -360,6 +367,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     maar_block_ids_destroy(&allocator->block_ids, allocator->callbacks);
     maar_slots_destroy(&allocator->object_slots);
     maar_slots_destroy(&allocator->slots);
+    maar_epochs_destroy(&allocator->epochs, allocator->callbacks);
     maar_mutex_destroy(&allocator->share_lock);
     maar_mutex_destroy(&allocator->list_lock);
     maar_host_free(allocator->callbacks, allocator->queues);

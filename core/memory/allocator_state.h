@@ -22,6 +22,7 @@
 #include "core/memory/budget.h"
 #include "core/memory/fast_choice.h"
 #include "core/memory/leaving.h"
+#include "core/memory/location_epoch.h"
 #include "core/memory/object_count.h"
 #include "core/memory/slot_table.h"
 #include "core/memory/type_choice.h"
@@ -94,6 +95,7 @@ struct MaarAllocator_T {
     maar_atomic64 next_block_id;
 
     struct maar_slot_table slots;
+    struct maar_epochs epochs; /* of the allocations that have moved */
     struct maar_retire retire;
     struct maar_block_ids block_ids;
     struct maar_block_numbers block_numbers;
@@ -109,6 +111,7 @@ struct MaarAllocator_T {
     maar_atomic_pointer default_pools[VK_MAX_MEMORY_TYPES][MAAR_DEFAULT_POOLS];
     struct maar_extension slices;
     struct maar_extension paging;
+    struct maar_extension moving;        /* the batches of core/move */
     struct maar_extension sharing;       /* the state of interop */
     struct maar_mutex share_lock;        /* guards the lists of attachments, and the next member */
     struct maar_lent_handle* lent;       /* handles with importers; see external_handle.h */

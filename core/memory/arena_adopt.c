@@ -53,7 +53,7 @@ static bool move_with_room(struct maar_arena* from, struct maar_arena* to, struc
     /* Then the block is in no list of the arena that it leaves, unless it is noted at this moment.
      */
     maar_arena_take_in(from);
-    if (maar_placement_largest_free_bound(block->placement) < size || block->range_count == 0) {
+    if (maar_block_room(block) < size || block->range_count == 0) {
         return false;
     }
     maar_arena_move_block(from, to, block);

@@ -33,7 +33,7 @@ MAAR_INLINE bool maar_arena_place_fast(struct maar_arena* arena,
     const struct maar_placement_request placement = {
         .size = size,
         .alignment = request->requirements.alignment,
-        .user = index,
+        .user = maar_range_tag(index, request->requirements.alignment),
         .kind = choice->placement_kind,
     };
     struct maar_placement_range range;

@@ -22,7 +22,7 @@ enum { FIRST_SHAPE_COLUMNS = 7 };
 
 void maar_arena_note_room(struct maar_arena* arena, struct maar_block* block)
 {
-    const VkDeviceSize room = maar_placement_largest_free_bound(block->placement);
+    const VkDeviceSize room = maar_block_room(block);
     maar_block_index_set(&arena->block_index, block, maar_size_class(room));
     maar_block_set_quiet(block, room);
 }
@@ -85,7 +85,7 @@ static void refill_shapes(struct maar_arena* arena)
     }
     for (struct maar_block* block = maar_arena_next_block(arena, 0); block != NULL;
          block = maar_arena_next_block(arena, block->at + 1)) {
-        maar_arena_raise_bounds(arena, block, maar_placement_largest_free_bound(block->placement));
+        maar_arena_raise_bounds(arena, block, maar_block_room(block));
     }
 }
 
@@ -216,9 +216,7 @@ uint32_t maar_arena_shape_column(struct maar_arena* arena, uint32_t shape)
         column = maar_shape_index_add(shapes, shape);
         for (struct maar_block* block = maar_arena_next_block(arena, 0);
              column != 0 && block != NULL; block = maar_arena_next_block(arena, block->at + 1)) {
-            maar_arena_lower_bound(
-                arena, block, column,
-                maar_shape_bound(maar_placement_largest_free_bound(block->placement)));
+            maar_arena_lower_bound(arena, block, column, maar_shape_bound(maar_block_room(block)));
         }
     }
     return column;
@@ -290,6 +288,11 @@ static void unlist(struct maar_arena* arena, struct maar_block* block, bool coun
         maar_arena_count_empty(arena, block, false);
     }
     maar_block_ids_remove(&pool->allocator->block_ids, block);
+    if (block->draining) {
+        (void)maar_atomic32_add(&pool->draining_count, UINT32_MAX);
+        (void)maar_atomic32_add(&pool->drained_count, 1);
+        (void)maar_atomic64_add(&pool->drained_bytes, block->size);
+    }
     if (maar_atomic32_load(&pool->met) != 0) {
         forget_far_block(pool, block);
     }
@@ -354,7 +357,7 @@ static void put_in(struct maar_arena* arena, struct maar_block* block)
     if (at + 1 < arena->block_end) {
         refill_shapes(arena);
     } else {
-        maar_arena_raise_bounds(arena, block, maar_placement_largest_free_bound(block->placement));
+        maar_arena_raise_bounds(arena, block, maar_block_room(block));
     }
 }
 

@@ -70,7 +70,7 @@ MAAR_INLINE enum maar_pool_outcome place_in(struct maar_arena* arena, struct maa
         const struct maar_placement_request placement = {
             .size = request->size,
             .alignment = request->alignment,
-            .user = arena->slots.head,
+            .user = maar_range_tag(arena->slots.head, request->alignment),
             .kind = maar_placement_kind(arena->pool, request->kind),
             .upper = request->upper,
         };
@@ -224,7 +224,7 @@ MAAR_INLINE enum maar_pool_outcome
 place(struct maar_arena* arena, const struct maar_place_request* request, struct maar_made* made)
 {
     const uint32_t wanted = maar_size_class(request->size);
-    if (request->size >= arena->pool->tight_size) {
+    if (request->tightly || request->size >= arena->pool->tight_size) {
         enum maar_pool_outcome outcome = place_tightly(arena, request, wanted, made);
         if (outcome != MAAR_POOL_NO_ROOM) {
             return outcome;

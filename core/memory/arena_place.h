@@ -15,6 +15,7 @@ struct maar_place_request {
     MaarResourceKind kind;       /* the kind for the placement */
     MaarResourceKind shown_kind; /* the kind that the caller gave */
     bool upper;
+    bool tightly;   /* takes the block that it fits most tightly, whatever its size */
     bool can_alias; /* this member and the next three are copied into the slot */
     bool internal;
     void* user_data;
@@ -71,6 +72,22 @@ static inline uint32_t maar_placement_kind(const struct maar_pool* pool, MaarRes
         return 0;
     }
     return kind == MAAR_RESOURCE_KIND_UNKNOWN ? 3u : (uint32_t)kind;
+}
+
+/* Returns the tag of a range in its block's placement: its slot, and the alignment that it needs,
+ * which a move keeps. An alignment of 4 GiB or more is not kept. */
+static inline uint64_t maar_range_tag(uint32_t index, VkDeviceSize alignment)
+{
+    return alignment << 32 | index;
+}
+/* Return the slot and the alignment of a tag; the latter is 0 if it is not known. */
+static inline uint32_t maar_tag_slot(uint64_t tag)
+{
+    return (uint32_t)tag;
+}
+static inline VkDeviceSize maar_tag_alignment(uint64_t tag)
+{
+    return tag >> 32;
 }
 
 /* Makes a slot live and returns its handle. */

@@ -65,6 +65,7 @@ struct maar_block {
     VkDeviceSize dedicated_size; /* of the only allocation */
     uint32_t idle_place;         /* in the arena's heap of idle blocks, plus one; 0: not in it */
     struct maar_leaving_memory leaving;
+    bool draining;               /* takes no allocations: see draining.h */
     bool named;                  /* made with VkMemoryDedicatedAllocateInfo, for one object only */
     maar_atomic32 paged;         /* whether the block is cut into pages */
     maar_atomic64 paged_live;    /* of a block that is cut into pages: bytes of pages in use */
@@ -119,10 +120,21 @@ static inline VkDeviceSize maar_block_live_bytes(const struct maar_block* block)
 }
 
 /* Sets quiet_room after an index or a bound of the block has changed. room: the class of the block
- * is at least that of so many bytes. The arena's lock is held. */
+ * is at least that of so many bytes. No free changes the indexes for a block that drains. The
+ * arena's lock is held. */
 static inline void maar_block_set_quiet(struct maar_block* block, VkDeviceSize room)
 {
     block->quiet_room = room < block->least_bound ? room : block->least_bound;
+    if (block->draining) {
+        block->quiet_room = UINT64_MAX;
+    }
+}
+
+/* Returns an upper bound of the bytes that one more allocation of a block can have. The arena's
+ * lock is held. */
+static inline VkDeviceSize maar_block_room(const struct maar_block* block)
+{
+    return block->draining ? 0 : maar_placement_largest_free_bound(block->placement);
 }
 
 /* Makes a block, with a placement unless it is dedicated. The block is in no list yet. No lock may

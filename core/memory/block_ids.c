@@ -107,12 +107,12 @@ void maar_block_ids_remove(struct maar_block_ids* ids, struct maar_block* block)
     maar_mutex_unlock(&ids->lock);
 }
 
-const struct maar_block* maar_block_ids_find(struct maar_block_ids* ids, uint64_t id,
-                                             const struct maar_arena* arena)
+struct maar_block* maar_block_ids_find(struct maar_block_ids* ids, uint64_t id,
+                                       const struct maar_arena* arena)
 {
     maar_assert_held(&arena->lock);
     maar_mutex_lock(&ids->lock);
-    const struct maar_block* block = search_chain(ids, id);
+    struct maar_block* block = search_chain(ids, id);
     const bool own = block != NULL && maar_atomic_pointer_load(&block->arena) == arena;
     maar_mutex_unlock(&ids->lock);
     return own ? block : NULL;

@@ -37,8 +37,8 @@ void maar_block_ids_add(struct maar_block_ids* ids, struct maar_block* block);
 /* Removes a block. The lock of its arena is held. */
 void maar_block_ids_remove(struct maar_block_ids* ids, struct maar_block* block);
 /* Returns the block of an arena with this id, or NULL. The lock of the arena is held. */
-const struct maar_block* maar_block_ids_find(struct maar_block_ids* ids, uint64_t id,
-                                             const struct maar_arena* arena);
+struct maar_block* maar_block_ids_find(struct maar_block_ids* ids, uint64_t id,
+                                       const struct maar_arena* arena);
 /* Returns the arena of the block with this id, or NULL when there is no such block. */
 struct maar_arena* maar_block_ids_find_arena(struct maar_block_ids* ids, uint64_t id);
 /* Returns the arena of the block with this id, and holds the pool of the arena until

@@ -87,7 +87,7 @@ void maar_block_index_renumber(struct maar_block_index* index, struct maar_block
         uint32_t value = 0;
         if (blocks[i] != NULL) {
             blocks[i]->at = i;
-            const VkDeviceSize room = maar_placement_largest_free_bound(blocks[i]->placement);
+            const VkDeviceSize room = maar_block_room(blocks[i]);
             value = maar_size_class(room);
             maar_block_set_quiet(blocks[i], room);
         }
@@ -150,15 +150,16 @@ const char* maar_block_index_check(const struct maar_block_index* index,
         if (block == NULL) {
             continue;
         }
-        const uint32_t exact = maar_size_class(maar_placement_largest_free_bound(block->placement));
+        const uint32_t exact = maar_size_class(maar_block_room(block));
         if (block->at != i) {
             return "a block does not know its place in its arena";
         }
         if (index->levels[i] < exact) {
             return "an arena does not know of room in a block";
         }
-        if (maar_size_class(block->quiet_room) > index->levels[i] ||
-            block->quiet_room > block->least_bound) {
+        if (block->draining ? index->levels[i] != 0
+                            : maar_size_class(block->quiet_room) > index->levels[i] ||
+                                  block->quiet_room > block->least_bound) {
             return "the indexes of an arena would miss a free";
         }
     }

@@ -9,7 +9,7 @@
 /* Returns the handle that an allocation has, or had until a thread claimed it. */
 static uint64_t captured_handle(const struct maar_slot* slot, uint32_t index)
 {
-    const uint32_t key = maar_atomic32_load(&slot->key);
+    const uint32_t key = maar_key_read(&slot->key);
     return maar_handle_make(index, (key & 1u) != 0 ? key : key - 1u);
 }
 

@@ -396,8 +396,8 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
 static VkResult begin_copy(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                            VkDeviceSize offset, VkDeviceSize size, void** data)
 {
-    const VkDeviceSize all = maar_slot_find_span(allocator, slot).size;
-    if (size > SIZE_MAX || offset > all || size > all - offset) {
+    const struct maar_span span = maar_slot_find_span(allocator, slot);
+    if (size > SIZE_MAX || size == VK_WHOLE_SIZE || !is_inside(span, offset, size)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "offset and size reach outside the allocation");
     }

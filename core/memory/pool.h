@@ -59,6 +59,9 @@ struct maar_pool {
     struct maar_condition block_ended; /* of the set's lock: signalled when ended_count has risen */
     maar_atomic32 empty_count;         /* empty blocks, and their bytes */
     maar_atomic64 empty_bytes;
+    maar_atomic32 draining_count; /* blocks that drain: see draining.h */
+    maar_atomic32 drained_count;  /* blocks that were released after they had drained; wraps */
+    maar_atomic64 drained_bytes;
     maar_atomic32 walk_count; /* threads for which no block may change its arena */
     float priority;           /* under the lock of the set of arenas */
     struct maar_arena_set arenas;

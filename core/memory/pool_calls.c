@@ -133,6 +133,9 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyPool(MaarAllocator allocator, MaarPool poo
     if (maar_object_claim(allocator, __func__, "pool", MAAR_TO_BITS(pool)) != VK_SUCCESS) {
         return;
     }
+    if (maar_atomic_pointer_load(&allocator->moving.state) != NULL) {
+        allocator->moving.end_pool(allocator, own, MAAR_END_RECORDED);
+    }
     end_pool_pending(own);
     maar_pool_release_stitched(own);
     if (own->stitches) {

@@ -8,6 +8,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/block_size.h"
 #include "core/memory/captured_slot.h"
+#include "core/memory/draining.h"
 #include "core/memory/far_list.h"
 #include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
@@ -58,6 +59,15 @@ static struct maar_block* pick_surplus(struct maar_arena* arena, struct maar_blo
 static struct maar_block* pick_leaving(struct maar_arena* arena, struct maar_block* emptied,
                                        bool made_block, enum maar_slot_end end)
 {
+    if (emptied->draining) {
+        /* Its bytes are wanted back. The pool may need the block for its minimum number. */
+        const bool is_listed =
+            emptied->pin_count != 0 || !maar_arena_try_unlist(arena, emptied, false);
+        if (is_listed) {
+            maar_block_revive(arena, emptied);
+        }
+        return is_listed ? NULL : emptied;
+    }
     if (end != MAAR_SLOT_END_UNDONE) {
         return pick_surplus(arena, emptied, false);
     }
@@ -138,6 +148,11 @@ MAAR_INLINE struct slot_rest take_slot_off(MaarAllocator allocator, struct maar_
     const bool dedicated = block->placement == NULL;
     VkDeviceSize size = 0;
 
+    if (end == MAAR_SLOT_END_PENDING && maar_key_leave_move(&slot->key)) {
+        /* The owner of the move still needs the bytes, and ends the slot: see moving_slot.h. */
+        maar_mutex_unlock(&arena->lock);
+        return rest;
+    }
     if (maar_slot_has(slot, MAAR_SLOT_RANGED | MAAR_SLOT_HELD)) {
         maar_captured_slot_end(arena, slot, index);
     }

@@ -21,9 +21,9 @@
 
 /* Returns the block of a slot that stays where it is: its arena's lock or its block's map lock is
  * held; or its handle is not published yet; or its bytes are pending; or it is mapped; or it is
- * dedicated, shared with another API or made of pages. Otherwise the home may be an old one. Calls
- * that bind an object to an existing allocation read it without a lock too: a mover will have to
- * pin the allocations that are being bound. */
+ * shared with another API or made of pages. Otherwise the home may be an old one. Calls that bind
+ * an object to an existing allocation read it without a lock too: the program binds nothing to an
+ * allocation while a batch that moves it is committed. */
 static inline struct maar_block* maar_slot_block(MaarAllocator allocator,
                                                  const struct maar_slot* slot)
 {
@@ -90,7 +90,7 @@ static inline struct maar_span maar_slot_span(MaarAllocator allocator, const str
 struct maar_span maar_slot_find_span(MaarAllocator allocator, const struct maar_slot* slot);
 
 /* Lock two arenas, and release their locks. Both may be the same arena. Code that moves bytes needs
- * them. So far only the tests move bytes. */
+ * them. */
 void maar_arena_lock_both(struct maar_arena* one, struct maar_arena* other);
 void maar_arena_unlock_both(struct maar_arena* one, struct maar_arena* other);
 

@@ -173,5 +173,5 @@ bool maar_slot_was_used(const struct maar_slot_table* table, uint64_t handle)
     uint32_t key = (uint32_t)(handle >> 32);
     const struct maar_slot* slot = maar_slot_find(table, handle, &number);
     return slot != NULL && (key & 1u) != 0 &&
-           key - table->first_key < maar_atomic32_load_acquire(&slot->key) - table->first_key;
+           key - table->first_key < maar_key_read(&slot->key) - table->first_key;
 }

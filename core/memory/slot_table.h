@@ -3,11 +3,10 @@
  * segments that never move. The table grows by an eighth, so little is held ahead of need. slot.h
  * has the slots themselves.
  *
- * A slot's key counts its uses, and is odd while an allocation uses the slot. A handle contains the
- * key. A stale handle is thus detected, and of two threads that free one handle only one succeeds.
- * A slot whose keys are used up, after 2^30 uses or more, is never used again. Owners, such as
- * arenas, take runs of free slots and keep them under their own locks. The table's lock guards the
- * segments and the runs.
+ * A handle contains the key of its slot (slot_key.h). A stale handle is thus detected, and of two
+ * threads that free one handle only one succeeds. A slot whose keys are used up, after 2^29 uses or
+ * more, is never used again. Owners, such as arenas, take runs of free slots and keep them under
+ * their own locks. The table's lock guards the segments and the runs.
  */
 #ifndef MAAR_CORE_MEMORY_SLOT_TABLE_H
 #define MAAR_CORE_MEMORY_SLOT_TABLE_H
@@ -17,6 +16,7 @@
 
 #include "core/handle.h"
 #include "core/memory/slot.h"
+#include "core/memory/slot_key.h"
 #include "core/port_atomic.h"
 #include "core/port_thread.h"
 #include "maar/allocator.h"
@@ -48,9 +48,9 @@ bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks*
 /* Returns the first key of the handles of a table, by its serial number. */
 static inline uint32_t maar_first_key(uint64_t serial)
 {
-    /* An odd factor: the keys of 2^30 successive tables differ, and those of a few lie far apart.
-     * All are at most 2^31, so that a slot is used 2^30 times at least before it retires. */
-    return (((uint32_t)serial * 0x9E3779B1u) & 0x3FFFFFFFu) * 2 + 2;
+    /* An odd factor: the keys of 2^29 successive tables differ, and those of a few lie far apart.
+     * All are at most 2^30, so that a slot is used 2^29 times at least before it retires. */
+    return (((uint32_t)serial * 0x9E3779B1u) & 0x1FFFFFFFu) * 2 + 2;
 }
 /* Frees the segments and destroys the lock. */
 void maar_slots_destroy(struct maar_slot_table* table);
@@ -95,7 +95,7 @@ static inline uint32_t maar_slots_pop(const struct maar_slot_table* table,
 static inline void maar_slots_push(struct maar_slot_list* list, struct maar_slot* slot,
                                    uint32_t index)
 {
-    if (maar_atomic32_load(&slot->key) == 0) {
+    if (maar_atomic32_load(&slot->key) >= MAAR_SLOT_MOVING) {
         return;
     }
     slot->next_free = list->head;
@@ -140,8 +140,7 @@ static inline struct maar_slot* maar_slot_resolve(const struct maar_slot_table* 
 {
     const uint32_t key = (uint32_t)(handle >> 32);
     struct maar_slot* slot = maar_slot_find(table, handle, index);
-    const bool is_live =
-        slot != NULL && (key & 1u) != 0 && maar_atomic32_load_acquire(&slot->key) == key;
+    const bool is_live = slot != NULL && (key & 1u) != 0 && maar_key_read(&slot->key) == key;
     return is_live ? slot : NULL;
 }
 
@@ -151,12 +150,16 @@ uint32_t maar_slots_index_of(const struct maar_slot_table* table, const struct m
 bool maar_slot_was_used(const struct maar_slot_table* table, uint64_t handle);
 
 /* Claims a live slot for one caller alone, which then ends it. Returns false when another thread
- * has claimed it. */
+ * has claimed it, or when the slot moves: then call maar_slot_claim_moving. */
 static inline bool maar_slot_claim(struct maar_slot* slot, uint64_t handle)
 {
-    uint32_t key = (uint32_t)(handle >> 32);
-    return atomic_compare_exchange_strong_explicit(&slot->key.value, &key, key + 1u,
-                                                   memory_order_acq_rel, memory_order_acquire);
+    return maar_key_claim(&slot->key, (uint32_t)(handle >> 32));
+}
+
+/* Claims a live slot, whether it moves or not. */
+static inline enum maar_claim maar_slot_claim_moving(struct maar_slot* slot, uint64_t handle)
+{
+    return maar_key_claim_moving(&slot->key, (uint32_t)(handle >> 32));
 }
 
 #endif

@@ -373,6 +373,7 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct m
 {
     uint32_t index = 0;
     struct maar_slot* slot = NULL;
+    enum maar_claim claim = MAAR_CLAIMED;
     if (allocation != VK_NULL_HANDLE) {
         slot = maar_resolve(allocator, call, allocation, &index);
         if (slot == NULL) {
@@ -382,6 +383,9 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct m
             return maar_refuse_owned(allocator, call);
         }
         if (!maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
+            claim = maar_slot_claim_moving(slot, MAAR_TO_BITS(allocation));
+        }
+        if (claim == MAAR_CLAIM_LOST) {
             return maar_refuse_late_free(allocator, call);
         }
         if (slot->stitched) {
@@ -391,7 +395,7 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct m
     }
     maar_discard_object(allocator, object);
     if (slot != NULL) {
-        maar_release_slot(allocator, slot, index);
+        maar_release_claimed(allocator, slot, index, claim);
     }
     return VK_SUCCESS;
 }

@@ -357,6 +357,12 @@ struct maar_span maar_placement_span(const struct maar_placement* placement, uin
     return (struct maar_span){placement_offset(live), placement_size(live)};
 }
 
+void maar_placement_set_user(struct maar_placement* placement, uint32_t node, uint64_t user)
+{
+    MAAR_DEBUG_ASSERT(placement_is_live(placement, node));
+    placement_at(placement, node)->u.user = user;
+}
+
 /* Returns whether the space is to grow beyond the sizes that have bins. */
 static bool placement_wants_bins(const struct maar_placement* placement)
 {
@@ -419,6 +425,28 @@ VkDeviceSize maar_placement_largest_free_bound(const struct maar_placement* plac
     default:
         return maar_tlsf_largest_free_bound(placement);
     }
+}
+
+bool maar_placement_visit_some(const struct maar_placement* placement, uint32_t after,
+                               uint32_t most, maar_placement_visit_live visit, void* context)
+{
+    MAAR_DEBUG_ASSERT(placement->strategy != MAAR_PLACEMENT_STRATEGY_LINEAR);
+    const uint32_t before = after != MAAR_PLACEMENT_NO_NODE ? after : PLACEMENT_NONE;
+    uint32_t slot = placement_next(placement_at(placement, before));
+    for (; slot != PLACEMENT_NONE && most > 0; --most) {
+        const struct placement_node* node = placement_at(placement, slot);
+        if (placement_state(node) == PLACEMENT_LIVE) {
+            const struct maar_placement_range range = {
+                .offset = placement_offset(node),
+                .size = placement_size(node),
+                .node = slot,
+                .generation = placement_node_generation(node),
+            };
+            visit(context, &range, node->u.user);
+        }
+        slot = placement_next(node);
+    }
+    return slot != PLACEMENT_NONE;
 }
 
 void maar_placement_walk(const struct maar_placement* placement, maar_placement_visit visit,

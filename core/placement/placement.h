@@ -114,6 +114,8 @@ bool maar_placement_get(const struct maar_placement* placement, uint32_t node,
 /* Returns the bytes of a live node. They do not change while the node lives, unless the space
  * grows. So the owner's lock is not needed if no other thread frees the node. */
 struct maar_span maar_placement_span(const struct maar_placement* placement, uint32_t node);
+/* Changes the tag of a live node. */
+void maar_placement_set_user(struct maar_placement* placement, uint32_t node, uint64_t user);
 /* Returns how many bytes of storage a placement wants. */
 size_t maar_placement_storage_wanted(const struct maar_placement* placement);
 /* Gives `size` bytes of memory to the placement, from the same callbacks. Returns memory that the
@@ -135,6 +137,15 @@ typedef bool (*maar_placement_visit)(void* context, const MaarRangeInfo* info);
  * entry. */
 void maar_placement_walk(const struct maar_placement* placement, maar_placement_visit visit,
                          void* context);
+
+/* Receives a live range of a visit. */
+typedef void (*maar_placement_visit_live)(void* context, const struct maar_placement_range* range,
+                                          uint64_t user);
+/* Visits live ranges in the order of offsets: those behind a live node, or from the beginning for
+ * MAAR_PLACEMENT_NO_NODE, and looks at `most` ranges at most. Returns whether there may be more.
+ * Not for linear placements. */
+bool maar_placement_visit_some(const struct maar_placement* placement, uint32_t after,
+                               uint32_t most, maar_placement_visit_live visit, void* context);
 
 /* Walks every structure. Returns NULL, or a static sentence that names the first broken
  * invariant. */

@@ -662,7 +662,7 @@ typedef struct MaarAllocationInfo {
     MaarResourceKind kind;
     /** How often the allocation's bytes have moved to another place, modulo 2^32. The handle stays
      * the same in a move; `memory`, `offset`, `blockSize`, `blockId` and what follows from them are
-     * others. This version moves nothing, so the value is 0. */
+     * others: see maar/move.h. */
     uint32_t locationEpoch;
 } MaarAllocationInfo;
 

@@ -86,6 +86,18 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_SLICE_CREATE_INFO = 0x4D410020,
     /** MaarSliceInfo */
     MAAR_STRUCTURE_TYPE_SLICE_INFO = 0x4D410021,
+    /** MaarMoveBeginInfo */
+    MAAR_STRUCTURE_TYPE_MOVE_BEGIN_INFO = 0x4D410028,
+    /** MaarMove */
+    MAAR_STRUCTURE_TYPE_MOVE = 0x4D410029,
+    /** MaarMoveSubmitInfo */
+    MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO = 0x4D41002A,
+    /** MaarDefragmentationBeginInfo */
+    MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO = 0x4D41002B,
+    /** MaarDefragmentationStepInfo */
+    MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO = 0x4D41002C,
+    /** MaarDefragmentationInfo */
+    MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO = 0x4D41002D,
     /** MaarPlanCreateInfo */
     MAAR_STRUCTURE_TYPE_PLAN_CREATE_INFO = 0x4D410030,
     /** MaarPlanInfo */

@@ -10,6 +10,7 @@
 #include "maar/cuda.h"
 #include "maar/hip.h"
 #include "maar/message.h"
+#include "maar/move.h"
 #include "maar/objects.h"
 #include "maar/paging.h"
 #include "maar/plan.h"

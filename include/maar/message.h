@@ -130,6 +130,8 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_DISJOINT_IMAGE = 404,
     /** An image layout is not allowed where it is given. */
     MAAR_MESSAGE_ID_INVALID_LAYOUT = 405,
+    /** An allocation cannot move, or Maar cannot copy its bytes. */
+    MAAR_MESSAGE_ID_CANNOT_MOVE = 406,
     /** Pages were committed or given back, and the binds were not submitted. */
     MAAR_MESSAGE_ID_PAGES_NOT_SUBMITTED = 500,
     /** There are no pages for a request. */

@@ -1,6 +1,6 @@
 /*
- * The C of the pages on per-frame data, budgets, threads, debugging, dumps and placement does what
- * the pages say, on a simulated device.
+ * The C of the pages on per-frame data, budgets, threads, debugging, dumps, moves and placement
+ * does what the pages say, on a simulated device.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,6 +27,7 @@ static void unlock(void* mutex)
 #include "debugging.inc"
 #include "dumps.inc"
 #include "memory-types.inc"
+#include "moving.inc"
 #include "per-frame-data.inc"
 #include "threads.inc"
 
@@ -366,6 +367,72 @@ static void docs_ranges_are_placed(void** state)
     maarDestroyRangeAllocator(slots);
 }
 
+static void docs_buffers_move(void** state)
+{
+    (void)state;
+    enum { COUNT = 3 };
+    const struct rig_setup setup = {.paging = true, .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
+    struct rig* const rig = rig_begin(&setup);
+    const VkSemaphore timeline = rig_create_timeline(rig, 1);
+    const MaarPoint last_use = {timeline, 1};
+    struct moving_buffer buffers[COUNT];
+    VkBuffer old[COUNT];
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    MaarPoint copied;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        buffers[i] = (struct moving_buffer){.info = rig_buffer_info(5000)};
+        assert_int_equal(maarCreateBuffer(rig->allocator, &buffers[i].info, NULL,
+                                          &buffers[i].buffer, &buffers[i].memory),
+                         VK_SUCCESS);
+        old[i] = buffers[i].buffer;
+    }
+    assert_int_equal(begin_moves(rig->allocator, COUNT, buffers, &batch), VK_SUCCESS);
+    assert_int_equal(bind_moved(rig->allocator, rig->device, batch, COUNT, buffers), VK_SUCCESS);
+    assert_int_equal(copy_moves(rig->allocator, batch, &last_use, &copied), VK_SUCCESS);
+    assert_int_equal(commit_moves(rig->allocator, batch, &last_use, &copied, COUNT, buffers),
+                     VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        assert_int_equal(rig_info(rig, buffers[i].memory).locationEpoch, 1);
+        assert_true(buffers[i].buffer != old[i]);
+        maarDestroyBuffer(rig->allocator, buffers[i].buffer, buffers[i].memory);
+    }
+    vkDestroySemaphore(rig->device, timeline, NULL);
+    rig_expect_silence(rig);
+}
+
+static VkResult commit_at_once(MaarAllocator allocator, MaarMoveBatch batch)
+{
+    return maarCommitMoves(allocator, batch, 0, NULL, NULL);
+}
+
+static void docs_blocks_are_emptied(void** state)
+{
+    (void)state;
+    enum { COUNT = 64, IN_BLOCK = 16 };
+    MaarAllocation memories[COUNT];
+    struct rig* const rig = rig_begin(NULL);
+    const MaarPoolCreateInfo info = {
+        .memoryTypeIndex = 0, .blockSize = IN_BLOCK * 4 * KIB, .retainedEmptySize = 1};
+    const MaarPool pool = rig_create_pool(rig, &info);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = pool;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        memories[i] = rig_allocate(rig, 4 * KIB, &how);
+    }
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        if (i % IN_BLOCK != 0) {
+            maarFreeMemory(rig->allocator, memories[i]);
+            memories[i] = VK_NULL_HANDLE;
+        }
+    }
+    assert_int_equal(rig_statistics(rig, pool).blockCount, COUNT / IN_BLOCK);
+    assert_int_equal(empty_blocks(rig->allocator, pool, commit_at_once), VK_SUCCESS);
+    assert_int_equal(rig_statistics(rig, pool).blockCount, 1);
+    maarFreeMemories(rig->allocator, COUNT, memories);
+    maarDestroyPool(rig->allocator, pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +449,8 @@ int main(void)
         rig_unit_test(docs_queue_is_locked_around_submissions),
         rig_unit_test(docs_timelines_end_after_their_threads),
         rig_unit_test(docs_dump_is_written),
+        rig_unit_test(docs_buffers_move),
+        rig_unit_test(docs_blocks_are_emptied),
         cmocka_unit_test(docs_ranges_are_placed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

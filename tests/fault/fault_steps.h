@@ -25,6 +25,8 @@ struct fault_context {
     MaarTransientHeap heap;
     MaarPlan plan;
     MaarPlanCache plan_cache;
+    MaarMoveBatch batch;
+    MaarDefragmentation run;
     VkSemaphore timeline;
     MaarAllocator second;
     MaarRangeAllocator ranges;
@@ -99,6 +101,7 @@ struct fault_table {
 extern const struct fault_table fault_memory_steps;
 extern const struct fault_table fault_object_steps;
 extern const struct fault_table fault_later_steps;
+extern const struct fault_table fault_move_steps;
 extern const struct fault_table fault_watch_steps;
 extern const struct fault_table fault_plan_steps;
 extern const struct fault_table fault_range_steps;

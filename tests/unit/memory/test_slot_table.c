@@ -80,7 +80,7 @@ static void slot_without_keys_retires(void** state)
     const struct maar_arena* arena = rig->allocator->pools->first_arena;
     const uint32_t index = arena->slots.head;
     struct maar_slot* slot = maar_slot_at(&rig->allocator->slots, index);
-    maar_atomic32_store(&slot->key, (uint32_t)(0 - 2 * LAST_USES));
+    maar_atomic32_store(&slot->key, MAAR_SLOT_MOVING - 2 * LAST_USES);
     for (uint32_t i = 0; i < LAST_USES; ++i) {
         assert_int_equal(arena->slots.head, index);
         stale[i] = rig_allocate(rig, 256, NULL);

@@ -1,0 +1,30 @@
+/*
+ * Location epochs: how often the bytes of an allocation have moved. They are kept beside the handle
+ * table, in host memory that exists only where allocations have moved. An epoch belongs to one use
+ * of its slot, by the key.
+ *
+ * An epoch is raised and read under the lock of its allocation's arena. Segments are added without
+ * a lock.
+ */
+#ifndef MAAR_CORE_MEMORY_LOCATION_EPOCH_H
+#define MAAR_CORE_MEMORY_LOCATION_EPOCH_H
+
+#include "core/memory/slot_table.h"
+
+/* The epochs of an allocator, in the segments of the handle table. */
+struct maar_epochs {
+    maar_atomic_pointer segments[MAAR_SLOT_SEGMENTS]; /* NULL: no allocation there has moved */
+};
+
+/* Ensures that the epoch of an allocation can be raised. Returns VK_ERROR_OUT_OF_HOST_MEMORY or
+ * VK_SUCCESS. */
+VkResult maar_epoch_reserve(struct maar_epochs* epochs, const VkAllocationCallbacks* callbacks,
+                            uint64_t handle);
+/* Counts a move. */
+void maar_epoch_raise(struct maar_epochs* epochs, uint64_t handle);
+/* Returns how often an allocation has moved. */
+uint32_t maar_epoch_of(const struct maar_epochs* epochs, uint64_t handle);
+/* Frees all epochs. */
+void maar_epochs_destroy(struct maar_epochs* epochs, const VkAllocationCallbacks* callbacks);
+
+#endif

@@ -1,0 +1,284 @@
+/*
+ * Empties one block: lists its allocations, a few at a time, and takes a twin for each of them.
+ *
+ * The list is complete before the first twin is taken, so the largest allocation gets its place
+ * first. Between two locks the program may free allocations. The search goes on behind the last
+ * range that it has seen. If that range has ended, the search begins again.
+ */
+#include <string.h>
+
+#include "core/memory/arena_place.h"
+#include "core/memory/mapping.h"
+#include "core/memory/moving_slot.h"
+#include "core/memory/pool_list.h"
+#include "core/memory/slot_home.h"
+#include "core/move/drain_run.h"
+
+enum {
+    /* Ranges that are looked at under one lock: a few microseconds. */
+    RANGES_AT_A_TIME = 128,
+    /* Allocations that get twins in one part of the work. */
+    TWINS_AT_A_TIME = 32,
+    /* How often the search may begin again before the run gives up the block. */
+    MOST_RESTARTS = 16,
+    FIRST_CAPACITY = 256
+};
+
+/* Ensures that an array has room for some more elements. */
+static bool ensure_elements(const VkAllocationCallbacks* callbacks, void** array,
+                            uint32_t* capacity, uint32_t needed, size_t size)
+{
+    if (needed <= *capacity) {
+        return true;
+    }
+    uint32_t wanted = *capacity != 0 ? 2 * *capacity : FIRST_CAPACITY;
+    wanted = wanted < needed ? needed : wanted;
+    void* made = maar_host_calloc(callbacks, wanted, size);
+    if (made == NULL) {
+        return false;
+    }
+    if (*array != NULL) {
+        memcpy(made, *array, *capacity * size);
+    }
+    maar_host_free(callbacks, *array);
+    *array = made;
+    *capacity = wanted;
+    return true;
+}
+
+static void forget_entries(struct maar_drain_run* run)
+{
+    for (uint32_t i = 0; i < MAAR_DRAIN_CLASSES; ++i) {
+        run->heads[i] = MAAR_DRAIN_NONE;
+    }
+    run->entry_count = 0;
+    run->top = 0;
+    run->cursor.node = MAAR_PLACEMENT_NO_NODE;
+}
+
+void maar_drain_begin_block(struct maar_drain_run* run)
+{
+    forget_entries(run);
+    run->cursor.restarts = 0;
+    run->block_bytes = 0;
+    if (!run->is_dry) {
+        run->move_count = 0;
+        run->handed_count = 0;
+    }
+    run->first_move = run->move_count;
+    run->phase = MAAR_DRAIN_SCAN;
+}
+
+/* A look at some ranges of a block. */
+struct look {
+    struct maar_drain_run* run;
+    bool is_blocked; /* an allocation cannot move */
+};
+
+/* Lists an allocation. Called under the arena's lock; the array has room. */
+static void list_allocation(void* context, const struct maar_placement_range* range, uint64_t tag)
+{
+    struct look* look = context;
+    struct maar_drain_run* run = look->run;
+    const uint32_t index = maar_tag_slot(tag);
+    const struct maar_slot* slot = maar_slot_at(&run->allocator->slots, index);
+    const uint32_t key = maar_atomic32_load_acquire(&slot->key);
+    run->cursor.node = range->node;
+    run->cursor.generation = range->generation;
+    if ((key & 1u) == 0) {
+        return; /* it was freed, and leaves by itself */
+    }
+    if ((key & MAAR_SLOT_MOVING) != 0 || maar_slot_has(slot, MAAR_SLOT_INTERNAL) || slot->owned) {
+        look->is_blocked = true;
+        return;
+    }
+    const VkDeviceSize known = maar_tag_alignment(tag);
+    const uint32_t class = maar_size_class(range->size);
+    run->entries[run->entry_count] = (struct maar_drain_entry){
+        .handle = maar_handle_make(index, key),
+        .size = range->size,
+        .alignment = known != 0 ? known : range->offset & (~range->offset + 1),
+        .user_data = maar_slot_user_data(slot, index),
+        .next = run->heads[class],
+    };
+    run->heads[class] = (int32_t)run->entry_count++;
+    run->top = class > run->top ? class : run->top;
+}
+
+/* Whether the range that was seen last is still there. */
+static bool is_cursor_valid(const struct maar_drain_run* run, const struct maar_block* block)
+{
+    struct maar_placement_range range;
+    uint64_t tag = 0;
+    uint32_t kind = 0;
+    return run->cursor.node == MAAR_PLACEMENT_NO_NODE ||
+           (maar_placement_get(block->placement, run->cursor.node, &range, &tag, &kind) &&
+            range.generation == run->cursor.generation);
+}
+
+enum maar_drain_result maar_drain_scan(struct maar_drain_run* run)
+{
+    MaarAllocator allocator = run->allocator;
+    struct look look = {.run = run};
+    struct maar_arena* arena = NULL;
+    if (!ensure_elements(allocator->callbacks, (void**)&run->entries, &run->entry_capacity,
+                         run->entry_count + RANGES_AT_A_TIME, sizeof run->entries[0])) {
+        return MAAR_DRAIN_NO_HOST_MEMORY;
+    }
+    struct maar_block* block = maar_drain_enter(allocator, run->blocks[run->at].id, &arena);
+    if (block == NULL) {
+        run->entry_count = 0;
+        return MAAR_DRAIN_FINISHED; /* it has become empty, and has left */
+    }
+    bool more = true;
+    look.is_blocked = !block->draining;
+    if (!is_cursor_valid(run, block)) {
+        forget_entries(run);
+        look.is_blocked |= ++run->cursor.restarts > MOST_RESTARTS;
+    } else if (!look.is_blocked) {
+        more = maar_placement_visit_some(block->placement, run->cursor.node, RANGES_AT_A_TIME,
+                                         list_allocation, &look);
+    }
+    struct maar_pool* pool = arena->pool;
+    maar_mutex_unlock(&arena->lock);
+    maar_pool_leave(allocator, pool);
+    if (look.is_blocked) {
+        return MAAR_DRAIN_ABANDON;
+    }
+    return more ? MAAR_DRAIN_MORE : MAAR_DRAIN_FINISHED;
+}
+
+/* Returns the largest entry that is left, or NULL. */
+static struct maar_drain_entry* largest_entry(struct maar_drain_run* run)
+{
+    while (run->top > 0 && run->heads[run->top] == MAAR_DRAIN_NONE) {
+        --run->top;
+    }
+    const int32_t at = run->heads[run->top];
+    return at != MAAR_DRAIN_NONE ? &run->entries[at] : NULL;
+}
+
+/* What becomes of an entry. */
+enum entry_outcome {
+    ENTRY_MOVES,
+    ENTRY_GONE,  /* it was freed */
+    ENTRY_STAYS, /* it cannot move */
+    ENTRY_NO_ROOM,
+    ENTRY_NO_MEMORY
+};
+
+/* Asks the program, and makes the allocation of an entry move. */
+static enum entry_outcome begin_entry(struct maar_drain_run* run,
+                                      const struct maar_drain_entry* entry)
+{
+    MaarAllocator allocator = run->allocator;
+    uint32_t index = 0;
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, entry->handle, &index);
+    if (slot == NULL) {
+        return ENTRY_GONE;
+    }
+    if (run->may_move != NULL &&
+        run->may_move(run->user_data, MAAR_FROM_BITS(MaarAllocation, entry->handle),
+                      entry->user_data) == VK_FALSE) {
+        return ENTRY_STAYS;
+    }
+    if (maar_slot_address(allocator, slot) != NULL) {
+        return ENTRY_STAYS;
+    }
+    if (maar_epoch_reserve(&allocator->epochs, allocator->callbacks, entry->handle) != VK_SUCCESS) {
+        return ENTRY_NO_MEMORY;
+    }
+    if (maar_slot_begin_move(slot, entry->handle)) {
+        return ENTRY_MOVES;
+    }
+    return maar_key_read(&slot->key) == entry->handle >> 32 ? ENTRY_STAYS : ENTRY_GONE;
+}
+
+/* Takes a range for an entry in a block of its pool that does not drain. */
+static enum maar_pool_outcome
+place_twin(struct maar_drain_run* run, const struct maar_drain_entry* entry, struct maar_made* made)
+{
+    struct maar_pool* pool = run->blocks[run->at].pool;
+    const struct maar_slot* slot =
+        maar_slot_at(&run->allocator->slots, (uint32_t)entry->handle - 1u);
+    const struct maar_place_request request = {
+        .size = entry->size,
+        .alignment = entry->alignment,
+        .kind =
+            slot->can_alias ? MAAR_RESOURCE_KIND_UNKNOWN : (MaarResourceKind)maar_slot_kind(slot),
+        .shown_kind = (MaarResourceKind)maar_slot_kind(slot),
+        .can_alias = slot->can_alias,
+        .tightly = true,
+        .internal = true,
+    };
+    enum maar_pool_outcome outcome = maar_pool_place(pool, &request, false, made);
+    if (outcome == MAAR_POOL_NO_ROOM) {
+        outcome = maar_pool_place(pool, &request, true, made);
+    }
+    return outcome;
+}
+
+/* Gives an entry a twin. */
+static enum entry_outcome reserve_entry(struct maar_drain_run* run,
+                                        const struct maar_drain_entry* entry)
+{
+    MaarAllocator allocator = run->allocator;
+    struct maar_made made;
+    const enum entry_outcome begun = begin_entry(run, entry);
+    if (begun != ENTRY_MOVES) {
+        return begun;
+    }
+    const enum maar_pool_outcome outcome = place_twin(run, entry, &made);
+    if (outcome != MAAR_POOL_PLACED) {
+        struct maar_slot* slot = maar_slot_at(&allocator->slots, (uint32_t)entry->handle - 1u);
+        if (!maar_slot_abandon_move(slot, entry->handle)) {
+            maar_slot_settle(allocator, (uint32_t)entry->handle - 1u);
+        }
+        return outcome == MAAR_POOL_NO_HOST_MEMORY ? ENTRY_NO_MEMORY : ENTRY_NO_ROOM;
+    }
+    const MaarAllocation twin = maar_made_publish(&made);
+    maar_slot_make_twin(allocator, twin);
+    run->moves[run->move_count++] = (struct maar_move){
+        .handle = entry->handle,
+        .twin = made.index,
+        .is_copyable = (MaarResourceKind)maar_slot_kind(made.slot) == MAAR_RESOURCE_KIND_LINEAR,
+    };
+    run->block_bytes += entry->size;
+    return ENTRY_MOVES;
+}
+
+enum maar_drain_result maar_drain_reserve(struct maar_drain_run* run)
+{
+    if (!ensure_elements(run->allocator->callbacks, (void**)&run->moves, &run->move_capacity,
+                         run->move_count + TWINS_AT_A_TIME, sizeof run->moves[0])) {
+        return MAAR_DRAIN_NO_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < TWINS_AT_A_TIME; ++i) {
+        const struct maar_drain_entry* entry = run->entry_count > 0 ? largest_entry(run) : NULL;
+        if (entry == NULL) {
+            return MAAR_DRAIN_FINISHED;
+        }
+        const enum entry_outcome outcome = reserve_entry(run, entry);
+        run->unplaced_size = entry->size;
+        if (outcome == ENTRY_STAYS || outcome == ENTRY_NO_ROOM) {
+            return outcome == ENTRY_STAYS ? MAAR_DRAIN_ABANDON : MAAR_DRAIN_NO_ROOM;
+        }
+        if (outcome == ENTRY_NO_MEMORY) {
+            return MAAR_DRAIN_NO_HOST_MEMORY;
+        }
+        run->heads[run->top] = entry->next;
+    }
+    return MAAR_DRAIN_MORE;
+}
+
+void maar_drain_take_back(struct maar_drain_run* run, uint32_t first)
+{
+    MaarAllocator allocator = run->allocator;
+    while (run->move_count > first) {
+        const struct maar_move* move = &run->moves[--run->move_count];
+        if (!maar_slot_abandon_move(maar_move_slot(allocator, move), move->handle)) {
+            maar_slot_settle(allocator, (uint32_t)move->handle - 1u);
+        }
+        maar_twin_end(allocator, move->twin);
+    }
+}

@@ -1,0 +1,405 @@
+/*
+ * The public calls on runs that empty blocks: see drain_run.h.
+ */
+#include "core/move/drain_run.h"
+
+#include <string.h>
+
+#include "core/memory/object_handle.h"
+#include "core/memory/pool.h"
+#include "core/memory/pool_list.h"
+#include "core/move/move_batch.h"
+#include "core/port_time.h"
+
+/* ---- life ---- */
+
+static void unlist_run(struct maar_drain_run* run)
+{
+    MaarAllocator allocator = run->allocator;
+    struct maar_moves* moves = maar_atomic_pointer_load(&allocator->moving.state);
+    maar_mutex_lock(&allocator->list_lock);
+    if (run->previous != NULL) {
+        run->previous->next = run->next;
+    } else {
+        moves->first_run = run->next;
+    }
+    if (run->next != NULL) {
+        run->next->previous = run->previous;
+    }
+    maar_mutex_unlock(&allocator->list_lock);
+}
+
+static void free_drain_run(struct maar_drain_run* run)
+{
+    const VkAllocationCallbacks* callbacks = run->allocator->callbacks;
+    maar_host_free(callbacks, run->blocks);
+    maar_host_free(callbacks, run->entries);
+    maar_host_free(callbacks, run->moves);
+    maar_host_free(callbacks, run);
+}
+
+/* Ends a run whose handle is closed. What it has not handed out stays where it is. */
+static void end_run(struct maar_drain_run* run)
+{
+    unlist_run(run);
+    const bool is_complete =
+        !run->is_dry && run->phase == MAAR_DRAIN_HAND_OUT && run->handed_count == run->move_count;
+    maar_drain_take_back(run, run->is_dry ? 0 : run->handed_count);
+    /* The blocks before are empty, or become empty when their batches end. */
+    uint32_t first = run->is_dry ? 0 : run->at;
+    first += is_complete && run->at < run->block_count ? 1 : 0;
+    for (uint32_t i = first; i < run->block_count; ++i) {
+        maar_drain_revive(run->allocator, run->blocks[i].id);
+    }
+    free_drain_run(run);
+}
+
+/* Ends the runs of a custom pool, or all runs. */
+static void end_runs(MaarAllocator allocator, const struct maar_pool* pool)
+{
+    struct maar_moves* moves = maar_atomic_pointer_load(&allocator->moving.state);
+    for (;;) {
+        maar_mutex_lock(&allocator->list_lock);
+        struct maar_drain_run* run = moves->first_run;
+        while (run != NULL && ((pool != NULL && run->pool != pool) ||
+                               !maar_object_close_held(allocator, run->handle))) {
+            run = run->next;
+        }
+        maar_mutex_unlock(&allocator->list_lock);
+        if (run == NULL) {
+            return;
+        }
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
+                    "leak: a run of defragmentation was not ended before its %s was destroyed",
+                    pool != NULL ? "pool" : "allocator");
+        end_run(run);
+    }
+}
+
+static void list_run(struct maar_moves* moves, struct maar_drain_run* run)
+{
+    maar_mutex_lock(&run->allocator->list_lock);
+    run->next = moves->first_run;
+    if (run->next != NULL) {
+        run->next->previous = run;
+    }
+    moves->first_run = run;
+    moves->end_runs = end_runs;
+    maar_mutex_unlock(&run->allocator->list_lock);
+}
+
+static VkResult check_run_info(MaarAllocator allocator, const char* call,
+                               const MaarDefragmentationBeginInfo* info)
+{
+    const VkResult result = maar_check_structure(allocator, call, "pBeginInfo", info,
+                                                 MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const MaarDefragmentationFlags known = MAAR_DEFRAGMENTATION_DRY_RUN_BIT;
+    const struct maar_rule rules[] = {
+        {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "pBeginInfo->flags has a flag that is not a MaarDefragmentationFlagBits"},
+        {0},
+    };
+    return maar_check_rules(allocator, call, rules);
+}
+
+/* Reports a pool whose blocks cannot be emptied in part. */
+static VkResult refuse_linear(MaarAllocator allocator, const char* call)
+{
+    return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_CANNOT_MOVE, call,
+                     "pBeginInfo->pool has linear placement: only what is freed in order gives "
+                     "room there");
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+maarBeginDefragmentation(MaarAllocator allocator, const MaarDefragmentationBeginInfo* pBeginInfo,
+                         MaarDefragmentation* pDefragmentation)
+{
+    const struct maar_output outputs[] = {
+        {"pDefragmentation", pDefragmentation, sizeof *pDefragmentation}, {0}};
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
+    if (result == VK_SUCCESS) {
+        result = check_run_info(allocator, __func__, pBeginInfo);
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_pool_require_own(allocator, __func__, "pBeginInfo->pool", pBeginInfo->pool);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_pool* pool = maar_pool_of(allocator, pBeginInfo->pool);
+    if (pool != NULL && pool->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR) {
+        return refuse_linear(allocator, __func__);
+    }
+    struct maar_moves* moves = maar_moves_open(allocator);
+    struct maar_drain_run* run =
+        moves != NULL ? maar_host_calloc(allocator->callbacks, 1, sizeof *run) : NULL;
+    if (run == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    run->allocator = allocator;
+    run->pool = pool;
+    run->is_dry = (pBeginInfo->flags & MAAR_DEFRAGMENTATION_DRY_RUN_BIT) != 0;
+    run->may_move = pBeginInfo->pfnMayMove;
+    run->user_data = pBeginInfo->pUserData;
+    run->type_bits = pBeginInfo->memoryTypeBits != 0 ? pBeginInfo->memoryTypeBits : UINT32_MAX;
+    maar_drain_count_released(run, &run->released_before, &run->released_bytes_before);
+    result = maar_object_open(allocator, MAAR_OBJECT_DEFRAGMENTATION, run, &run->handle);
+    if (result != VK_SUCCESS) {
+        free_drain_run(run);
+        return result;
+    }
+    result = maar_drain_choose(run, pBeginInfo->maxBlockCount != 0 ? pBeginInfo->maxBlockCount
+                                                                   : UINT32_MAX);
+    if (result != VK_SUCCESS) {
+        (void)maar_object_close(allocator, run->handle);
+        free_drain_run(run);
+        return result;
+    }
+    list_run(moves, run);
+    *pDefragmentation = MAAR_FROM_BITS(MaarDefragmentation, run->handle);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarEndDefragmentation(MaarAllocator allocator,
+                                                  MaarDefragmentation defragmentation)
+{
+    void* object = NULL;
+    if (defragmentation == VK_NULL_HANDLE ||
+        maar_object_enter(allocator, __func__, "defragmentation", MAAR_OBJECT_DEFRAGMENTATION,
+                          MAAR_TO_BITS(defragmentation), &object) != VK_SUCCESS ||
+        maar_object_claim(allocator, __func__, "defragmentation", MAAR_TO_BITS(defragmentation)) !=
+            VK_SUCCESS) {
+        return;
+    }
+    end_run(object);
+}
+
+/* ---- steps ---- */
+
+/* Gives up the present block. */
+static void abandon_block(struct maar_drain_run* run)
+{
+    maar_drain_take_back(run, run->first_move);
+    maar_drain_revive(run->allocator, run->blocks[run->at].id);
+    ++run->sums.abandonedCount;
+    ++run->at;
+    run->phase = MAAR_DRAIN_NEXT;
+}
+
+/* Lets a block that was chosen take allocations again, so that the present block's allocation may
+ * find room there: the last one that is large enough, which has the most live bytes. Returns false
+ * if there is none. */
+static bool give_up_last(struct maar_drain_run* run)
+{
+    const struct maar_pool* pool = run->blocks[run->at].pool;
+    uint32_t last = run->block_count - 1;
+    while (last > run->at &&
+           (run->blocks[last].pool != pool || run->blocks[last].room < run->unplaced_size)) {
+        --last;
+    }
+    if (last == run->at) {
+        return false;
+    }
+    maar_drain_revive(run->allocator, run->blocks[last].id);
+    --run->block_count;
+    for (uint32_t i = last; i < run->block_count; ++i) {
+        run->blocks[i] = run->blocks[i + 1];
+    }
+    ++run->sums.abandonedCount;
+    return true;
+}
+
+/* All allocations of the present block have twins. */
+static void plan_block(struct maar_drain_run* run)
+{
+    run->sums.blockCount += 1;
+    run->sums.blockBytes += run->blocks[run->at].size;
+    run->sums.moveCount += run->move_count - run->first_move;
+    run->sums.moveBytes += run->block_bytes;
+    run->phase = MAAR_DRAIN_HAND_OUT;
+}
+
+/* Does a part of the work. */
+static VkResult work(struct maar_drain_run* run)
+{
+    enum maar_drain_result result = MAAR_DRAIN_FINISHED;
+    switch (run->phase) {
+    case MAAR_DRAIN_NEXT:
+        maar_drain_begin_block(run);
+        return VK_SUCCESS;
+    case MAAR_DRAIN_SCAN:
+        result = maar_drain_scan(run);
+        if (result == MAAR_DRAIN_FINISHED) {
+            run->phase = MAAR_DRAIN_RESERVE;
+        }
+        break;
+    case MAAR_DRAIN_RESERVE:
+        result = maar_drain_reserve(run);
+        if (result == MAAR_DRAIN_FINISHED) {
+            plan_block(run);
+        } else if (result == MAAR_DRAIN_NO_ROOM && give_up_last(run)) {
+            return VK_SUCCESS; /* the entry is tried again */
+        }
+        break;
+    case MAAR_DRAIN_HAND_OUT:
+        ++run->at;
+        run->phase = MAAR_DRAIN_NEXT;
+        return VK_SUCCESS;
+    }
+    if (result == MAAR_DRAIN_NO_HOST_MEMORY) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == MAAR_DRAIN_ABANDON || result == MAAR_DRAIN_NO_ROOM) {
+        abandon_block(run);
+    }
+    return VK_SUCCESS;
+}
+
+/* How many of the moves that are left a batch takes. */
+static uint32_t count_for_batch(const struct maar_drain_run* run,
+                                const MaarDefragmentationStepInfo* limits)
+{
+    const uint32_t left = run->move_count - run->handed_count;
+    const uint32_t most =
+        limits->maxMoves != 0 && limits->maxMoves < left ? limits->maxMoves : left;
+    VkDeviceSize bytes = 0;
+    for (uint32_t i = 0; i < most && limits->maxBytes != 0; ++i) {
+        const struct maar_move* move = &run->moves[run->handed_count + i];
+        bytes += maar_slot_span(run->allocator, maar_move_twin(run->allocator, move)).size;
+        if (bytes > limits->maxBytes && i > 0) {
+            return i;
+        }
+    }
+    return most;
+}
+
+/* Hands out some of the moves as a batch. */
+static VkResult hand_out(struct maar_drain_run* run, const MaarDefragmentationStepInfo* limits,
+                         MaarMoveBatch* out)
+{
+    const uint32_t count = count_for_batch(run, limits);
+    struct maar_move_batch* batch = maar_move_batch_make(run->allocator, count);
+    if (batch == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    memcpy(batch->moves, &run->moves[run->handed_count], count * sizeof batch->moves[0]);
+    const VkResult result = maar_move_batch_open(batch);
+    if (result != VK_SUCCESS) {
+        maar_host_free(run->allocator->callbacks, batch);
+        return result;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        run->sums.batchedBytes +=
+            maar_slot_span(run->allocator, maar_move_twin(run->allocator, &batch->moves[i])).size;
+    }
+    run->sums.batchedCount += count;
+    run->handed_count += count;
+    *out = MAAR_FROM_BITS(MaarMoveBatch, batch->handle);
+    return VK_SUCCESS;
+}
+
+/* Whether the present block, with moves that are not handed out, still drains. */
+static bool still_drains(const struct maar_drain_run* run)
+{
+    struct maar_arena* arena = NULL;
+    const struct maar_block* block =
+        maar_drain_enter(run->allocator, run->blocks[run->at].id, &arena);
+    if (block == NULL) {
+        return false;
+    }
+    const bool drains = block->draining;
+    struct maar_pool* pool = arena->pool;
+    maar_mutex_unlock(&arena->lock);
+    maar_pool_leave(run->allocator, pool);
+    return drains;
+}
+
+static VkResult step_run(struct maar_drain_run* run, const MaarDefragmentationStepInfo* limits,
+                         MaarMoveBatch* batch)
+{
+    const bool is_timed = limits->maxHostTime_ns != 0;
+    const uint64_t deadline = is_timed ? maar_deadline_ns(limits->maxHostTime_ns) : 0;
+    if (run->phase == MAAR_DRAIN_HAND_OUT && !run->is_dry && run->handed_count < run->move_count &&
+        !still_drains(run)) {
+        /* The pool has needed the room, so these moves would not empty the block. */
+        run->sums.moveCount -= run->move_count - run->handed_count;
+        maar_drain_take_back(run, run->handed_count);
+        run->sums.abandonedCount += 1;
+        run->sums.blockCount -= 1;
+        run->sums.blockBytes -= run->blocks[run->at].size;
+    }
+    while (run->at < run->block_count) {
+        if (run->phase == MAAR_DRAIN_HAND_OUT && !run->is_dry &&
+            run->handed_count < run->move_count) {
+            return hand_out(run, limits, batch);
+        }
+        const VkResult result = work(run);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+        if (is_timed && maar_time_left_ns(deadline) == 0 && run->at < run->block_count) {
+            return VK_NOT_READY;
+        }
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult enter_run(MaarAllocator allocator, const char* call,
+                          MaarDefragmentation defragmentation, struct maar_drain_run** run)
+{
+    void* object = NULL;
+    const VkResult result =
+        maar_object_enter(allocator, call, "defragmentation", MAAR_OBJECT_DEFRAGMENTATION,
+                          MAAR_TO_BITS(defragmentation), &object);
+    *run = object;
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarStepDefragmentation(MaarAllocator allocator,
+                                                       MaarDefragmentation defragmentation,
+                                                       const MaarDefragmentationStepInfo* pStepInfo,
+                                                       MaarMoveBatch* pBatch)
+{
+    static const MaarDefragmentationStepInfo no_limits = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO};
+    const struct maar_output outputs[] = {{"pBatch", pBatch, sizeof *pBatch}, {0}};
+    struct maar_drain_run* run = NULL;
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
+    if (result == VK_SUCCESS) {
+        result = enter_run(allocator, __func__, defragmentation, &run);
+    }
+    if (result == VK_SUCCESS && pStepInfo != NULL) {
+        result = maar_check_structure(allocator, __func__, "pStepInfo", pStepInfo,
+                                      MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO);
+    }
+    return result == VK_SUCCESS ? step_run(run, pStepInfo != NULL ? pStepInfo : &no_limits, pBatch)
+                                : result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetDefragmentationInfo(MaarAllocator allocator,
+                                                          MaarDefragmentation defragmentation,
+                                                          MaarDefragmentationInfo* pInfo)
+{
+    struct maar_drain_run* run = NULL;
+    VkResult result = enter_run(allocator, __func__, defragmentation, &run);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    uint32_t released = 0;
+    uint64_t released_bytes = 0;
+    void* next = pInfo->pNext;
+    maar_drain_count_released(run, &released, &released_bytes);
+    *pInfo = run->sums;
+    pInfo->sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO;
+    pInfo->pNext = next;
+    pInfo->releasedCount = released - run->released_before;
+    pInfo->releasedBytes = released_bytes - run->released_bytes_before;
+    return VK_SUCCESS;
+}

@@ -1,0 +1,478 @@
+/** @file
+ * maar/move.h: gives allocations another place while the program runs.
+ *
+ * A move keeps the handle of an allocation and changes where its bytes lie. It has four steps:
+ *
+ *  1. maarBeginMoves takes new ranges for some allocations. The allocations stay where they are.
+ *  2. The program creates new buffers and images and binds them to the new ranges
+ *     (maarBindMovedBuffer, maarBindMovedImage).
+ *  3. The bytes are copied: by Maar (maarSubmitMoves, or maarRecordMoves into a command buffer of
+ *     the program) or by the program, with commands of its own. From the begin of the copy until
+ *     the commit, nobody may write to the old objects.
+ *  4. maarCommitMoves makes the new ranges the places of the allocations, all at once. The program
+ *     uses its new objects from then on, after the copy, and destroys the old ones itself. The old
+ *     ranges are reused when points have passed, which the program names.
+ *
+ * The steps between begin and commit may take any time, and other threads may allocate and free
+ * meanwhile. They may also free an allocation that moves: its handle is invalid at once, its bytes
+ * are pending until the moves have ended, and its move is dropped. They may map it: it then stays
+ * where it is, and its move is dropped by the commit. Queries answer with the old place until the
+ * commit. MaarAllocationInfo::locationEpoch counts the moves of an allocation.
+ *
+ * Device addresses, mapped pointers and descriptors of the old objects are not those of the new
+ * ones. Moving an allocation does not move the objects that are bound to it.
+ *
+ * The general rules of maar/allocator.h hold here too.
+ */
+#ifndef MAAR_MOVE_H
+#define MAAR_MOVE_H
+
+#include "maar/allocator.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Moves under way: new ranges, and the allocations that will lie there. */
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarMoveBatch)
+
+/** Why an allocation cannot move. */
+typedef enum MaarMoveObstacle {
+    /** Nothing is in the way. */
+    MAAR_MOVE_OBSTACLE_NONE = 0,
+    /** It is mapped. */
+    MAAR_MOVE_OBSTACLE_MAPPED = 1,
+    /** It moves already. */
+    MAAR_MOVE_OBSTACLE_MOVING = 2,
+    /** Another API or process may use its block: the memory is exportable or was imported. */
+    MAAR_MOVE_OBSTACLE_SHARED = 3,
+    /** It is made of pages. */
+    MAAR_MOVE_OBSTACLE_PAGES = 4,
+    /** An object of Maar's owns it: a buffer of slices, a transient heap. */
+    MAAR_MOVE_OBSTACLE_OWNED = 5,
+    /** It was freed while it moved. */
+    MAAR_MOVE_OBSTACLE_FREED = 6,
+    /** The program dropped its move. */
+    MAAR_MOVE_OBSTACLE_DROPPED = 7,
+    /** Reserves the enumeration's size. */
+    MAAR_MOVE_OBSTACLE_MAX_ENUM = 0x7FFFFFFF
+} MaarMoveObstacle;
+
+/** An allocation that shall move. */
+typedef struct MaarMoveRequest {
+    /** Which. An allocation occurs once in a batch. */
+    MaarAllocation allocation;
+    /** Alignment of the new range, bytes, a power of two: that of the objects that will be bound to
+     * it. 0: the largest power of two, up to 64 KiB, that divides the present offset. */
+    VkDeviceSize alignment;
+} MaarMoveRequest;
+
+/** What maarBeginMoves needs. */
+typedef struct MaarMoveBeginInfo {
+    /** MAAR_STRUCTURE_TYPE_MOVE_BEGIN_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** How many allocations shall move, at least 1. */
+    uint32_t requestCount;
+    /** The allocations. */
+    const MaarMoveRequest* pRequests;
+    /** How to allocate the new ranges. NULL: in the pool where the allocation lies. Otherwise all
+     * fields count but pUserData and pName, which an allocation keeps, and `dedicated` means what
+     * it means for a new allocation; MAAR_ALLOCATION_CREATE_MAPPED_BIT is not allowed. The new
+     * memory types are among memoryTypeBits: the program sets there what its new objects
+     * require. */
+    const MaarAllocationCreateInfo* pCreateInfo;
+} MaarMoveBeginInfo;
+
+/** A move of a batch, as listed. */
+typedef struct MaarMove {
+    /** MAAR_STRUCTURE_TYPE_MOVE */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** The allocation. The handle is stale if it was freed. */
+    MaarAllocation allocation;
+    /** MAAR_MOVE_OBSTACLE_NONE, or why the commit will leave the allocation where it is. */
+    MaarMoveObstacle obstacle;
+    /** Kind of the resource, as given when it was allocated. */
+    MaarResourceKind kind;
+    /** As given when it was allocated; NULL if it was freed. */
+    void* pUserData;
+    /** Bytes to copy: MaarAllocationInfo::size. */
+    VkDeviceSize size;
+    /** Where the bytes lie now. */
+    VkDeviceMemory sourceMemory;
+    /** Offset there, bytes. */
+    VkDeviceSize sourceOffset;
+    /** Where they will lie. */
+    VkDeviceMemory targetMemory;
+    /** Offset there, bytes. */
+    VkDeviceSize targetOffset;
+    /** Memory type of the new range. */
+    uint32_t targetMemoryTypeIndex;
+    /** VK_TRUE: maarRecordMoves and maarSubmitMoves copy the bytes. VK_FALSE: only the program can
+     * copy them, since the resource is an image of optimal tiling, or of a kind that Maar does not
+     * know. */
+    VkBool32 copiedByMaar;
+} MaarMove;
+
+/** What maarSubmitMoves needs. */
+typedef struct MaarMoveSubmitInfo {
+    /** MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** Index into MaarAllocatorCreateInfo::pQueues of a queue that can copy, in a family that may
+     * use the resources: that of exclusive ones, or one of those that share them. */
+    uint32_t queueIndex;
+    /** How many points the copies wait for, at most MAAR_MAX_POINTS. */
+    uint32_t waitCount;
+    /** The points after which nobody writes to the old objects. They are points of work that is
+     * submitted already. */
+    const MaarPoint* pWaits;
+} MaarMoveSubmitInfo;
+
+/**
+ * Says whether an allocation can move, and why not. The answer may change at any time: another
+ * thread may map the allocation.
+ *
+ * @param allocator   not null
+ * @param allocation  not null
+ * @param pObstacle   receives MAAR_MOVE_OBSTACLE_NONE, or what is in the way
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetMoveObstacle(MaarAllocator allocator, MaarAllocation allocation,
+                                                 MaarMoveObstacle* pObstacle);
+
+/**
+ * Begins to move allocations: takes a new range for each of them, or, on failure, for none. The new
+ * ranges are pending bytes until the moves are committed. May call the driver for a new block.
+ *
+ * @param allocator   not null
+ * @param pBeginInfo  not NULL
+ * @param pBatch      receives the batch
+ * @return VK_SUCCESS; what maarAllocateMemory returns for the new ranges;
+ *         VK_ERROR_FEATURE_NOT_PRESENT when one of the allocations cannot move (the message says
+ *         which, and why); VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @lifetime end it with maarCommitMoves or maarCancelMoves
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarBeginMoves(MaarAllocator allocator,
+                                            const MaarMoveBeginInfo* pBeginInfo,
+                                            MaarMoveBatch* pBatch);
+
+/**
+ * Lists the moves of a batch, in the order of the requests.
+ *
+ * @param allocator  not null
+ * @param batch      not null
+ * @param pCount     in: room in pMoves; out: moves written, or their number if pMoves is NULL
+ * @param pMoves     an array whose elements have sType and pNext set; or NULL
+ * @return VK_SUCCESS; VK_INCOMPLETE; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetMoves(MaarAllocator allocator, MaarMoveBatch batch,
+                                          uint32_t* pCount, MaarMove* pMoves);
+
+/**
+ * Drops moves of a batch: the commit leaves these allocations where they are. Their new ranges are
+ * kept until the batch ends.
+ *
+ * @param allocator        not null
+ * @param batch            not null
+ * @param allocationCount  how many
+ * @param pAllocations     allocations of the batch
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT, also for an allocation that is not in the
+ *         batch; then no move was dropped
+ * @threadsafety `batch` externally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarDropMoves(MaarAllocator allocator, MaarMoveBatch batch,
+                                           uint32_t allocationCount,
+                                           const MaarAllocation* pAllocations);
+
+/**
+ * Binds a buffer to the new range of an allocation that moves. Checks size, alignment and memory
+ * type.
+ *
+ * @param allocator   not null
+ * @param batch       not null
+ * @param allocation  an allocation of the batch
+ * @param offset      within the new range, bytes
+ * @param buffer      not null, not bound yet
+ * @param pNext       chained to VkBindBufferMemoryInfo; may be NULL
+ * @return what vkBindBufferMemory2 returns; VK_ERROR_VALIDATION_FAILED_EXT, also if the buffer does
+ *         not fit there
+ * @threadsafety internally synchronized; `batch` and `buffer` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarBindMovedBuffer(MaarAllocator allocator, MaarMoveBatch batch,
+                                                 MaarAllocation allocation, VkDeviceSize offset,
+                                                 VkBuffer buffer, const void* pNext);
+
+/**
+ * Binds an image to the new range of an allocation that moves. Checks size, alignment and memory
+ * type.
+ *
+ * @param allocator   not null
+ * @param batch       not null
+ * @param allocation  an allocation of the batch
+ * @param offset      within the new range, bytes
+ * @param image       not null, not bound yet
+ * @param pNext       chained to VkBindImageMemoryInfo; may be NULL
+ * @return what vkBindImageMemory2 returns; VK_ERROR_VALIDATION_FAILED_EXT, also if the image does
+ *         not fit there
+ * @threadsafety internally synchronized; `batch` and `image` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarBindMovedImage(MaarAllocator allocator, MaarMoveBatch batch,
+                                                MaarAllocation allocation, VkDeviceSize offset,
+                                                VkImage image, const void* pNext);
+
+/**
+ * Records the copies of a batch into a command buffer of the program: a memory barrier that waits
+ * for all earlier commands, copies between buffers that Maar makes on the blocks, and a memory
+ * barrier for which all later commands wait. Records only moves with MaarMove::copiedByMaar that
+ * are not dropped. The program submits the command buffer, and names to maarCommitMoves or
+ * maarCancelMoves a point after which it is executed.
+ *
+ * @param allocator      not null
+ * @param batch          not null
+ * @param commandBuffer  in the recording state, outside a render pass, of a family that may use the
+ *                       resources; primary
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
+ *         VK_ERROR_FEATURE_NOT_PRESENT when the driver lets no buffer cover a block;
+ *         VK_ERROR_VALIDATION_FAILED_EXT. On failure nothing is recorded.
+ * @threadsafety internally synchronized; `batch` and `commandBuffer` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarRecordMoves(MaarAllocator allocator, MaarMoveBatch batch,
+                                             VkCommandBuffer commandBuffer);
+
+/**
+ * Copies the bytes of a batch on a queue of the allocator. Copies what maarRecordMoves would
+ * record. At most one submission carries the copies of a batch.
+ *
+ * @param allocator    not null
+ * @param batch        not null
+ * @param pSubmitInfo  not NULL
+ * @param pPoint       receives the point at which the copies are done; may be NULL. The new objects
+ *                     are used after it.
+ * @return VK_SUCCESS; what vkQueueSubmit returns; VK_ERROR_OUT_OF_HOST_MEMORY;
+ *         VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT without timeline semaphores,
+ *         and as maarRecordMoves; VK_ERROR_VALIDATION_FAILED_EXT. On failure nothing was submitted,
+ *         and the call may be repeated.
+ * @threadsafety internally synchronized; `batch` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarSubmitMoves(MaarAllocator allocator, MaarMoveBatch batch,
+                                             const MaarMoveSubmitInfo* pSubmitInfo,
+                                             MaarPoint* pPoint);
+
+/**
+ * Commits a batch: each allocation whose move was not dropped has its new place from now on. The
+ * old ranges, and the new ranges of dropped moves, are pending until the points and the copies of
+ * maarSubmitMoves have passed. The handle of the batch is invalid then. Does not call the driver.
+ *
+ * @param allocator    not null
+ * @param batch        may be VK_NULL_HANDLE
+ * @param pointCount   0 (the device uses neither the old objects nor copies any more) to
+ *                     MAAR_MAX_POINTS
+ * @param pPoints      the points after which it does not
+ * @param pMovedCount  receives the number of allocations that have moved; may be NULL
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_FEATURE_NOT_PRESENT and
+ *         VK_ERROR_VALIDATION_FAILED_EXT as maarFreeMemoryAfter; the batch is then unchanged
+ * @threadsafety internally synchronized; `batch` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarCommitMoves(MaarAllocator allocator, MaarMoveBatch batch,
+                                             uint32_t pointCount, const MaarPoint* pPoints,
+                                             uint32_t* pMovedCount);
+
+/**
+ * Ends a batch and leaves every allocation where it is. The new ranges are pending until the points
+ * and the copies of maarSubmitMoves have passed.
+ *
+ * @param allocator   not null
+ * @param batch       may be VK_NULL_HANDLE
+ * @param pointCount  0 (no copy was submitted) to MAAR_MAX_POINTS
+ * @param pPoints     the points after which the device has executed the copies
+ * @return as maarCommitMoves
+ * @threadsafety internally synchronized; `batch` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarCancelMoves(MaarAllocator allocator, MaarMoveBatch batch,
+                                             uint32_t pointCount, const MaarPoint* pPoints);
+
+/* ---------------------------------------------------------------------------------------------- */
+/* Defragmentation */
+/* ---------------------------------------------------------------------------------------------- */
+
+/** A run that empties blocks, so that they are given back to the driver. */
+VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarDefragmentation)
+
+/**
+ * Asks the program whether an allocation may move. Called without a lock, on the thread that calls
+ * maarStepDefragmentation. It must not call back into the same allocator.
+ *
+ * @param pUserData            MaarDefragmentationBeginInfo::pUserData
+ * @param allocation           which; another thread may free it at any time
+ * @param pAllocationUserData  the allocation's user data
+ * @return VK_TRUE if it may
+ */
+typedef VkBool32(VKAPI_PTR* PFN_maarMayMove)(void* pUserData, MaarAllocation allocation,
+                                             void* pAllocationUserData);
+
+/** Bits of MaarDefragmentationBeginInfo::flags. */
+typedef enum MaarDefragmentationFlagBits {
+    /** The run only finds out what it would move and give back: maarStepDefragmentation returns no
+     * batch, and everything stays where it is. The new ranges that it would use are taken until
+     * maarEndDefragmentation. */
+    MAAR_DEFRAGMENTATION_DRY_RUN_BIT = 0x1,
+    /** Reserves the enumeration's size. */
+    MAAR_DEFRAGMENTATION_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
+} MaarDefragmentationFlagBits;
+/** Any of MaarDefragmentationFlagBits. */
+typedef VkFlags MaarDefragmentationFlags;
+
+/** What maarBeginDefragmentation needs. All zero but sType: empties as many blocks of the default
+ * pools as it can. */
+typedef struct MaarDefragmentationBeginInfo {
+    /** MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** See MaarDefragmentationFlagBits. */
+    MaarDefragmentationFlags flags;
+    /** A pool with TLSF or buddy placement, or VK_NULL_HANDLE for all such default pools. */
+    MaarPool pool;
+    /** With default pools: the memory types of those that take part; 0 for all. */
+    uint32_t memoryTypeBits;
+    /** Most blocks to empty; 0 for no limit. Blocks whose emptying moves the fewest bytes come
+     * first. */
+    uint32_t maxBlockCount;
+    /** Asked for each allocation before it moves; NULL: every allocation may move. A block with an
+     * allocation that may not is left alone. */
+    PFN_maarMayMove pfnMayMove;
+    /** Given to pfnMayMove. */
+    void* pUserData;
+} MaarDefragmentationBeginInfo;
+
+/** Limits of a step. */
+typedef struct MaarDefragmentationStepInfo {
+    /** MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** Most bytes of the batch; 0 for no limit. A batch has one move at least, however large. */
+    VkDeviceSize maxBytes;
+    /** Most moves of the batch; 0 for no limit. */
+    uint32_t maxMoves;
+    /** Host time after which the step returns VK_NOT_READY, ns; 0 for no limit. It is looked at
+     * after every few moves. */
+    uint64_t maxHostTime_ns;
+} MaarDefragmentationStepInfo;
+
+/** What a run has done, and what it will do as far as it has planned. */
+typedef struct MaarDefragmentationInfo {
+    /** MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** Blocks whose allocations all have new ranges by now: those that the run empties. */
+    uint32_t blockCount;
+    /** Bytes of these blocks. */
+    VkDeviceSize blockBytes;
+    /** Moves that empty them. */
+    uint32_t moveCount;
+    /** Bytes of these moves. */
+    VkDeviceSize moveBytes;
+    /** How many of these moves were handed out in batches. */
+    uint32_t batchedCount;
+    /** Bytes of those. */
+    VkDeviceSize batchedBytes;
+    /** Blocks that the run has given up: an allocation cannot move, or finds no room elsewhere, or
+     * the pool needed the room. */
+    uint32_t abandonedCount;
+    /** Blocks of the pools that were given back since the run began, after they had drained. */
+    uint32_t releasedCount;
+    /** Bytes of those. */
+    VkDeviceSize releasedBytes;
+} MaarDefragmentationInfo;
+
+/**
+ * Begins a run that empties blocks. Looks at the sums of each block and chooses the blocks to
+ * empty. No allocation moves yet; but a block that was chosen takes no more allocations, unless its
+ * pool has no other room: then all chosen blocks of the pool take allocations again, and the run
+ * leaves them alone. Does not call the driver.
+ *
+ * @param allocator        not null
+ * @param pBeginInfo       not NULL
+ * @param pDefragmentation receives the run
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT for a pool with
+ *         linear placement; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @lifetime end it with maarEndDefragmentation
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL
+maarBeginDefragmentation(MaarAllocator allocator, const MaarDefragmentationBeginInfo* pBeginInfo,
+                         MaarDefragmentation* pDefragmentation);
+
+/**
+ * Plans some moves and hands them out as a batch, which the program carries out like one of
+ * maarBeginMoves. All allocations of a block get their new ranges before the first of them is
+ * handed out, so a block that cannot be emptied moves nothing. No allocation moves twice in a run.
+ * Never waits for the device, does not call the driver.
+ *
+ * @param allocator       not null
+ * @param defragmentation not null
+ * @param pStepInfo       limits; NULL for none
+ * @param pBatch          receives the batch, or VK_NULL_HANDLE when nothing is left to move
+ * @return VK_SUCCESS; VK_NOT_READY when the host time was used up before there was a batch (call
+ *         again); VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized; `defragmentation` externally
+ * @lifetime end the batch with maarCommitMoves or maarCancelMoves; it may outlive the run
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarStepDefragmentation(MaarAllocator allocator,
+                                                     MaarDefragmentation defragmentation,
+                                                     const MaarDefragmentationStepInfo* pStepInfo,
+                                                     MaarMoveBatch* pBatch);
+
+/**
+ * Reads what a run has planned and done. Does not call the driver.
+ *
+ * @param allocator       not null
+ * @param defragmentation not null
+ * @param pInfo           sType and pNext set by the caller; the rest is filled
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized; `defragmentation` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetDefragmentationInfo(MaarAllocator allocator,
+                                                        MaarDefragmentation defragmentation,
+                                                        MaarDefragmentationInfo* pInfo);
+
+/**
+ * Ends a run. Moves that were planned and not handed out do not take place. Batches that were
+ * handed out go on. Blocks that were emptied are given back when the old ranges in them have ended.
+ *
+ * @param allocator       not null
+ * @param defragmentation may be VK_NULL_HANDLE
+ * @threadsafety internally synchronized; `defragmentation` externally
+ * @since 0.2.0
+ */
+MAAR_API void VKAPI_CALL maarEndDefragmentation(MaarAllocator allocator,
+                                                MaarDefragmentation defragmentation);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,454 @@
+/*
+ * Steps: batches of moves, and frees of what moves.
+ */
+#include "tests/fault/fault_steps.h"
+
+/* Of what moves. A buffer can cover a block of this size. */
+#define SIZE (4 * KIB)
+
+/* ---- what moves ---- */
+
+static void allocate_many(struct fault_context* c)
+{
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    for (uint32_t i = 0; i < FAULT_MANY; ++i) {
+        c->many[i] = rig_allocate(&c->rig, SIZE, &how);
+    }
+}
+
+static void free_many(struct fault_context* c)
+{
+    maarFreeMemories(c->rig.allocator, FAULT_MANY, c->many);
+    fault_pass_point(c);
+}
+
+static VkResult begin(struct fault_context* c, uint32_t count, const MaarAllocation* which,
+                      const MaarAllocationCreateInfo* how)
+{
+    MaarMoveRequest requests[FAULT_CROWD];
+    for (uint32_t i = 0; i < count; ++i) {
+        requests[i] = (MaarMoveRequest){.allocation = which[i], .alignment = 256};
+    }
+    const MaarMoveBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_MOVE_BEGIN_INFO,
+        .requestCount = count,
+        .pRequests = requests,
+        .pCreateInfo = how,
+    };
+    c->batch = (MaarMoveBatch)(uintptr_t)1;
+    const VkResult result = maarBeginMoves(c->rig.allocator, &info, &c->batch);
+    assert_true((result == VK_SUCCESS) == (c->batch != VK_NULL_HANDLE));
+    return result;
+}
+
+/* No allocation moves that is not in a batch. */
+static void expect_obstacle(struct fault_context* c, MaarMoveObstacle expected)
+{
+    MaarMoveObstacle obstacle = MAAR_MOVE_OBSTACLE_MAX_ENUM;
+    for (uint32_t i = 0; i < FAULT_MANY; ++i) {
+        assert_int_equal(maarGetMoveObstacle(c->rig.allocator, c->many[i], &obstacle), VK_SUCCESS);
+        assert_int_equal(obstacle, expected);
+        assert_int_equal(rig_info(&c->rig, c->many[i]).locationEpoch, 0);
+    }
+}
+
+static VkResult run_begin(struct fault_context* c)
+{
+    const VkResult result = begin(c, FAULT_MANY, c->many, NULL);
+    expect_obstacle(c, result == VK_SUCCESS ? MAAR_MOVE_OBSTACLE_MOVING : MAAR_MOVE_OBSTACLE_NONE);
+    return result;
+}
+
+/* Each into a block of its own. */
+static VkResult run_begin_blocks(struct fault_context* c)
+{
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    const VkResult result = begin(c, FAULT_MANY, c->many, &how);
+    expect_obstacle(c, result == VK_SUCCESS ? MAAR_MOVE_OBSTACLE_MOVING : MAAR_MOVE_OBSTACLE_NONE);
+    return result;
+}
+
+static void cancel(struct fault_context* c)
+{
+    assert_int_equal(maarCancelMoves(c->rig.allocator, c->batch, 0, NULL), VK_SUCCESS);
+    c->batch = VK_NULL_HANDLE;
+}
+
+/* So many that tables grow. */
+static void allocate_crowd(struct fault_context* c)
+{
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    for (uint32_t i = 0; i < FAULT_CROWD; ++i) {
+        c->crowd[i] = rig_allocate(&c->rig, SIZE, &how);
+    }
+}
+
+static void free_crowd(struct fault_context* c)
+{
+    maarFreeMemories(c->rig.allocator, FAULT_CROWD, c->crowd);
+    fault_pass_point(c);
+}
+
+static VkResult run_begin_crowd(struct fault_context* c)
+{
+    return begin(c, FAULT_CROWD, c->crowd, NULL);
+}
+
+static void prepare_batch(struct fault_context* c)
+{
+    allocate_many(c);
+    assert_int_equal(run_begin(c), VK_SUCCESS);
+}
+
+static void prepare_crowd_batch(struct fault_context* c)
+{
+    allocate_crowd(c);
+    assert_int_equal(run_begin_crowd(c), VK_SUCCESS);
+}
+
+static void finish_batch(struct fault_context* c)
+{
+    cancel(c);
+    free_many(c);
+}
+
+/* ---- what reads and marks ---- */
+
+static VkResult run_ask(struct fault_context* c)
+{
+    expect_obstacle(c, MAAR_MOVE_OBSTACLE_MOVING);
+    return VK_SUCCESS;
+}
+
+static VkResult run_list(struct fault_context* c)
+{
+    MaarMove moves[FAULT_MANY];
+    uint32_t count = FAULT_MANY;
+    for (uint32_t i = 0; i < FAULT_MANY; ++i) {
+        moves[i] = (MaarMove){.sType = MAAR_STRUCTURE_TYPE_MOVE};
+    }
+    return maarGetMoves(c->rig.allocator, c->batch, &count, moves);
+}
+
+static VkResult run_drop(struct fault_context* c)
+{
+    return maarDropMoves(c->rig.allocator, c->batch, FAULT_MANY, c->many);
+}
+
+/* ---- new objects ---- */
+
+static void prepare_buffer(struct fault_context* c)
+{
+    const VkBufferCreateInfo info = rig_buffer_info(2000);
+    prepare_batch(c);
+    assert_int_equal(vkCreateBuffer(c->rig.device, &info, &c->rig.host_callbacks, &c->buffer),
+                     VK_SUCCESS);
+}
+
+static VkResult run_bind_buffer(struct fault_context* c)
+{
+    return maarBindMovedBuffer(c->rig.allocator, c->batch, c->many[0], 0, c->buffer, NULL);
+}
+
+static void finish_buffer(struct fault_context* c)
+{
+    vkDestroyBuffer(c->rig.device, c->buffer, &c->rig.host_callbacks);
+    finish_batch(c);
+}
+
+static void prepare_image(struct fault_context* c)
+{
+    VkImageCreateInfo info = rig_image_info(8, 8);
+    info.tiling = VK_IMAGE_TILING_LINEAR;
+    prepare_batch(c);
+    assert_int_equal(vkCreateImage(c->rig.device, &info, &c->rig.host_callbacks, &c->image),
+                     VK_SUCCESS);
+}
+
+static VkResult run_bind_image(struct fault_context* c)
+{
+    return maarBindMovedImage(c->rig.allocator, c->batch, c->many[0], 0, c->image, NULL);
+}
+
+static void finish_image(struct fault_context* c)
+{
+    vkDestroyImage(c->rig.device, c->image, &c->rig.host_callbacks);
+    finish_batch(c);
+}
+
+/* ---- copies ---- */
+
+/* The targets are in blocks of their own, so that the copies need several buffers. */
+static void prepare_copies(struct fault_context* c)
+{
+    allocate_many(c);
+    assert_int_equal(run_begin_blocks(c), VK_SUCCESS);
+}
+
+static void prepare_commands(struct fault_context* c)
+{
+    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    const VkCommandBufferBeginInfo start = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    prepare_copies(c);
+    assert_int_equal(vkCreateCommandPool(c->rig.device, &pool, NULL, &c->command_pool), VK_SUCCESS);
+    const VkCommandBufferAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = c->command_pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    assert_int_equal(vkAllocateCommandBuffers(c->rig.device, &info, &c->commands), VK_SUCCESS);
+    assert_int_equal(vkBeginCommandBuffer(c->commands, &start), VK_SUCCESS);
+}
+
+static VkResult run_record(struct fault_context* c)
+{
+    const uint64_t before = rig_calls(&c->rig, "vkCmdPipelineBarrier");
+    const VkResult result = maarRecordMoves(c->rig.allocator, c->batch, c->commands);
+    assert_int_equal(rig_calls(&c->rig, "vkCmdPipelineBarrier") - before,
+                     result == VK_SUCCESS ? 2 : 0);
+    return result;
+}
+
+static void finish_commands(struct fault_context* c)
+{
+    vkDestroyCommandPool(c->rig.device, c->command_pool, NULL);
+    finish_batch(c);
+}
+
+/* The batch ends when the call fails, since a lost device never submits anything. */
+static VkResult run_submit(struct fault_context* c)
+{
+    const MaarMoveSubmitInfo info = {.sType = MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO};
+    MaarPoint point = {VK_NULL_HANDLE, 7};
+    VkResult result = run_begin_blocks(c);
+    if (result == VK_SUCCESS) {
+        result = maarSubmitMoves(c->rig.allocator, c->batch, &info, &point);
+        assert_true((result == VK_SUCCESS) == (point.value != 0));
+        expect_obstacle(c, MAAR_MOVE_OBSTACLE_MOVING);
+    }
+    if (result != VK_SUCCESS) {
+        cancel(c);
+    }
+    return result;
+}
+
+static void finish_submission(struct fault_context* c)
+{
+    cancel(c);
+    (void)maarWaitPending(c->rig.allocator, UINT64_MAX);
+    free_many(c);
+}
+
+/* ---- the end ---- */
+
+static VkResult run_commit(struct fault_context* c)
+{
+    uint32_t moved = 9;
+    const VkResult result =
+        maarCommitMoves(c->rig.allocator, c->batch, 1, &fault_host_point, &moved);
+    assert_int_equal(moved, result == VK_SUCCESS ? FAULT_MANY : 0);
+    if (result != VK_SUCCESS) {
+        expect_obstacle(c, MAAR_MOVE_OBSTACLE_MOVING);
+    }
+    return result;
+}
+
+static VkResult run_commit_crowd(struct fault_context* c)
+{
+    return maarCommitMoves(c->rig.allocator, c->batch, 1, &fault_host_point, NULL);
+}
+
+static VkResult run_cancel(struct fault_context* c)
+{
+    const VkResult result = maarCancelMoves(c->rig.allocator, c->batch, 1, &fault_host_point);
+    if (result != VK_SUCCESS) {
+        expect_obstacle(c, MAAR_MOVE_OBSTACLE_MOVING);
+    }
+    return result;
+}
+
+/* ---- frees meanwhile ---- */
+
+static VkResult run_free_moving(struct fault_context* c)
+{
+    const VkResult result = maarFreeMemoryAfter(c->rig.allocator, c->many[0], 1, &fault_host_point);
+    if (result == VK_SUCCESS) {
+        c->many[0] = VK_NULL_HANDLE;
+    }
+    return result;
+}
+
+/* ---- runs that empty blocks ---- */
+
+/* A pool whose blocks but the first one hold little. */
+static void prepare_cheese(struct fault_context* c)
+{
+    enum { IN_BLOCK = 16, COUNT = 64 };
+    const MaarPoolCreateInfo info = {.memoryTypeIndex = 0, .blockSize = IN_BLOCK * SIZE};
+    c->pool = rig_create_pool(&c->rig, &info);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = c->pool;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        c->crowd[i] = rig_allocate(&c->rig, SIZE, &how);
+    }
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        if (i % 4 != 0) {
+            maarFreeMemory(c->rig.allocator, c->crowd[i]);
+            c->crowd[i] = VK_NULL_HANDLE;
+        }
+    }
+}
+
+static VkResult run_begin_run(struct fault_context* c)
+{
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO, .pool = c->pool};
+    c->run = (MaarDefragmentation)(uintptr_t)1;
+    const VkResult result = maarBeginDefragmentation(c->rig.allocator, &info, &c->run);
+    assert_true((result == VK_SUCCESS) == (c->run != VK_NULL_HANDLE));
+    return result;
+}
+
+static void end_run(struct fault_context* c)
+{
+    maarEndDefragmentation(c->rig.allocator, c->run);
+    c->run = VK_NULL_HANDLE;
+}
+
+static void finish_cheese(struct fault_context* c)
+{
+    cancel(c);
+    end_run(c);
+    free_crowd(c);
+    maarDestroyPool(c->rig.allocator, c->pool);
+}
+
+static void prepare_run(struct fault_context* c)
+{
+    prepare_cheese(c);
+    assert_int_equal(run_begin_run(c), VK_SUCCESS);
+}
+
+static VkResult run_step(struct fault_context* c)
+{
+    c->batch = (MaarMoveBatch)(uintptr_t)1;
+    const VkResult result = maarStepDefragmentation(c->rig.allocator, c->run, NULL, &c->batch);
+    assert_true((result == VK_SUCCESS) == (c->batch != VK_NULL_HANDLE));
+    return result;
+}
+
+static VkResult run_read(struct fault_context* c)
+{
+    MaarDefragmentationInfo info = {.sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO};
+    return maarGetDefragmentationInfo(c->rig.allocator, c->run, &info);
+}
+
+static void prepare_stepped(struct fault_context* c)
+{
+    prepare_run(c);
+    assert_int_equal(run_step(c), VK_SUCCESS);
+}
+
+static VkResult run_end_run(struct fault_context* c)
+{
+    end_run(c);
+    return VK_SUCCESS;
+}
+
+static const char only_reads[] = "reads what is kept";
+
+static const struct fault_step steps[] = {
+    {.function = "maarGetMoveObstacle",
+     .never = only_reads,
+     .prepare = prepare_batch,
+     .run = run_ask,
+     .finish = finish_batch},
+    {.function = "maarBeginMoves",
+     .prepare = allocate_many,
+     .run = run_begin,
+     .undo = cancel,
+     .finish = free_many},
+    {.function = "maarBeginMoves",
+     .variant = "new blocks",
+     .prepare = allocate_many,
+     .run = run_begin_blocks,
+     .undo = cancel,
+     .finish = free_many},
+    {.function = "maarBeginMoves",
+     .variant = "crowd",
+     .prepare = allocate_crowd,
+     .run = run_begin_crowd,
+     .undo = cancel,
+     .finish = free_crowd},
+    {.function = "maarGetMoves",
+     .never = only_reads,
+     .prepare = prepare_batch,
+     .run = run_list,
+     .finish = finish_batch},
+    {.function = "maarDropMoves",
+     .never = "sets marks",
+     .prepare = prepare_batch,
+     .run = run_drop,
+     .finish = finish_batch},
+    {.function = "maarBindMovedBuffer",
+     .prepare = prepare_buffer,
+     .run = run_bind_buffer,
+     .finish = finish_buffer},
+    {.function = "maarBindMovedImage",
+     .prepare = prepare_image,
+     .run = run_bind_image,
+     .finish = finish_image},
+    {.function = "maarRecordMoves",
+     .prepare = prepare_commands,
+     .run = run_record,
+     .finish = finish_commands},
+    {.function = "maarSubmitMoves",
+     .prepare = allocate_many,
+     .run = run_submit,
+     .finish = finish_submission,
+     .keeps_warm = true,
+     .session = true,
+     .lost_is_done = true,
+     FAULT_PAGED},
+    {.function = "maarCommitMoves",
+     .prepare = prepare_batch,
+     .run = run_commit,
+     .finish = free_many},
+    {.function = "maarCommitMoves",
+     .variant = "crowd",
+     .prepare = prepare_crowd_batch,
+     .run = run_commit_crowd,
+     .finish = free_crowd},
+    {.function = "maarCancelMoves",
+     .prepare = prepare_batch,
+     .run = run_cancel,
+     .finish = free_many},
+    {.function = "maarBeginDefragmentation",
+     .prepare = prepare_cheese,
+     .run = run_begin_run,
+     .finish = finish_cheese},
+    {.function = "maarStepDefragmentation",
+     .prepare = prepare_run,
+     .run = run_step,
+     .finish = finish_cheese,
+     .partial = true},
+    {.function = "maarGetDefragmentationInfo",
+     .never = only_reads,
+     .prepare = prepare_stepped,
+     .run = run_read,
+     .finish = finish_cheese},
+    {.function = "maarEndDefragmentation",
+     .never = "gives back what is kept",
+     .prepare = prepare_stepped,
+     .run = run_end_run,
+     .finish = finish_cheese},
+    {.function = "maarFreeMemoryAfter",
+     .variant = "of what moves",
+     .prepare = prepare_batch,
+     .run = run_free_moving,
+     .finish = finish_batch},
+};
+
+const struct fault_table fault_move_steps = {steps, sizeof steps / sizeof steps[0]};
