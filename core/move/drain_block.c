@@ -12,7 +12,7 @@
 #include "core/memory/moving_slot.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/slot_home.h"
-#include "core/move/drain_run.h"
+#include "core/move/drain_work.h"
 
 enum {
     /* Ranges that are looked at under one lock: a few microseconds. */
@@ -69,28 +69,19 @@ void maar_drain_begin_block(struct maar_drain_run* run)
     run->phase = MAAR_DRAIN_SCAN;
 }
 
-/* A look at some ranges of a block. */
-struct look {
-    struct maar_drain_run* run;
-    bool is_blocked; /* an allocation cannot move */
-};
-
-/* Lists an allocation. Called under the arena's lock; the array has room. */
-static void list_allocation(void* context, const struct maar_placement_range* range, uint64_t tag)
+/* Lists an allocation. Returns false if it cannot move. Called under the arena's lock; the array
+ * has room. */
+static bool list_allocation(struct maar_drain_run* run, const struct maar_placement_range* range,
+                            uint64_t tag)
 {
-    struct look* look = context;
-    struct maar_drain_run* run = look->run;
     const uint32_t index = maar_tag_slot(tag);
     const struct maar_slot* slot = maar_slot_at(&run->allocator->slots, index);
     const uint32_t key = maar_atomic32_load_acquire(&slot->key);
-    run->cursor.node = range->node;
-    run->cursor.generation = range->generation;
     if ((key & 1u) == 0) {
-        return; /* it was freed, and leaves by itself */
+        return true; /* it was freed, and leaves by itself */
     }
     if ((key & MAAR_SLOT_MOVING) != 0 || maar_slot_has(slot, MAAR_SLOT_INTERNAL) || slot->owned) {
-        look->is_blocked = true;
-        return;
+        return false;
     }
     const VkDeviceSize known = maar_tag_alignment(tag);
     const uint32_t class = maar_size_class(range->size);
@@ -103,6 +94,26 @@ static void list_allocation(void* context, const struct maar_placement_range* ra
     };
     run->heads[class] = (int32_t)run->entry_count++;
     run->top = class > run->top ? class : run->top;
+    return true;
+}
+
+/* Lists some allocations of the present block, whose arena's lock is held. */
+static enum maar_drain_result list_some(struct maar_drain_run* run, const struct maar_block* block)
+{
+    for (uint32_t i = 0; i < RANGES_AT_A_TIME; ++i) {
+        struct maar_placement_range range;
+        uint64_t tag = 0;
+        uint32_t node = run->cursor.node;
+        if (!maar_placement_next_live(block->placement, &node, &range, &tag)) {
+            return MAAR_DRAIN_FINISHED;
+        }
+        run->cursor.node = node;
+        run->cursor.generation = range.generation;
+        if (!list_allocation(run, &range, tag)) {
+            return MAAR_DRAIN_ABANDON;
+        }
+    }
+    return MAAR_DRAIN_MORE;
 }
 
 /* Whether the range that was seen last is still there. */
@@ -119,7 +130,6 @@ static bool is_cursor_valid(const struct maar_drain_run* run, const struct maar_
 enum maar_drain_result maar_drain_scan(struct maar_drain_run* run)
 {
     MaarAllocator allocator = run->allocator;
-    struct look look = {.run = run};
     struct maar_arena* arena = NULL;
     if (!ensure_elements(allocator->callbacks, (void**)&run->entries, &run->entry_capacity,
                          run->entry_count + RANGES_AT_A_TIME, sizeof run->entries[0])) {
@@ -130,22 +140,19 @@ enum maar_drain_result maar_drain_scan(struct maar_drain_run* run)
         run->entry_count = 0;
         return MAAR_DRAIN_FINISHED; /* it has become empty, and has left */
     }
-    bool more = true;
-    look.is_blocked = !block->draining;
-    if (!is_cursor_valid(run, block)) {
+    enum maar_drain_result result = MAAR_DRAIN_MORE;
+    if (!block->draining) {
+        result = MAAR_DRAIN_ABANDON;
+    } else if (is_cursor_valid(run, block)) {
+        result = list_some(run, block);
+    } else {
         forget_entries(run);
-        look.is_blocked |= ++run->cursor.restarts > MOST_RESTARTS;
-    } else if (!look.is_blocked) {
-        more = maar_placement_visit_some(block->placement, run->cursor.node, RANGES_AT_A_TIME,
-                                         list_allocation, &look);
+        result = ++run->cursor.restarts > MOST_RESTARTS ? MAAR_DRAIN_ABANDON : MAAR_DRAIN_MORE;
     }
     struct maar_pool* pool = arena->pool;
     maar_mutex_unlock(&arena->lock);
     maar_pool_leave(allocator, pool);
-    if (look.is_blocked) {
-        return MAAR_DRAIN_ABANDON;
-    }
-    return more ? MAAR_DRAIN_MORE : MAAR_DRAIN_FINISHED;
+    return result;
 }
 
 /* Returns the largest entry that is left, or NULL. */

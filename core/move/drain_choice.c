@@ -8,7 +8,7 @@
 
 #include "core/memory/draining.h"
 #include "core/memory/pool_list.h"
-#include "core/move/drain_run.h"
+#include "core/move/drain_work.h"
 
 /* The number of blocks that are looked at under one lock. */
 enum { BLOCKS_AT_A_TIME = 64 };

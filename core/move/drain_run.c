@@ -8,6 +8,7 @@
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
 #include "core/memory/pool_list.h"
+#include "core/move/drain_work.h"
 #include "core/move/move_batch.h"
 #include "core/port_time.h"
 
@@ -54,8 +55,7 @@ static void end_run(struct maar_drain_run* run)
     free_drain_run(run);
 }
 
-/* Ends the runs of a custom pool, or all runs. */
-static void end_runs(MaarAllocator allocator, const struct maar_pool* pool)
+void maar_drain_end_runs(MaarAllocator allocator, const struct maar_pool* pool)
 {
     struct maar_moves* moves = maar_atomic_pointer_load(&allocator->moving.state);
     for (;;) {
@@ -84,7 +84,6 @@ static void list_run(struct maar_moves* moves, struct maar_drain_run* run)
         run->next->previous = run;
     }
     moves->first_run = run;
-    moves->end_runs = end_runs;
     maar_mutex_unlock(&run->allocator->list_lock);
 }
 

@@ -7,6 +7,7 @@
 #include "core/memory/mapping.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
+#include "core/move/drain_run.h"
 #include "core/move/move_copy.h"
 #include "core/move/move_index.h"
 
@@ -62,12 +63,7 @@ static void end_batches(MaarAllocator allocator, struct maar_pool* pool, enum ma
     if (step != MAAR_END_RECORDED) {
         return;
     }
-    maar_mutex_lock(&allocator->list_lock);
-    void (*const end_runs)(MaarAllocator, const struct maar_pool*) = moves->end_runs;
-    maar_mutex_unlock(&allocator->list_lock);
-    if (end_runs != NULL) {
-        end_runs(allocator, pool);
-    }
+    maar_drain_end_runs(allocator, pool);
     for (;;) {
         struct maar_move_batch* batch = take_batch_of(allocator, moves, pool);
         if (batch == NULL) {

@@ -48,11 +48,8 @@ struct maar_move_timeline {
 
 /* The state of this room in an allocator. */
 struct maar_moves {
-    /* These three are under the list lock. */
-    struct maar_move_batch* first;
-    struct maar_drain_run* first_run;
-    /* Ends the runs of a custom pool, or all runs if pool is NULL. NULL before the first run. */
-    void (*end_runs)(MaarAllocator allocator, const struct maar_pool* pool);
+    struct maar_move_batch* first;    /* under the list lock */
+    struct maar_drain_run* first_run; /* the same */
     /* by the index of the queue; NULL before its first submission */
     maar_atomic_pointer timelines[];
 };

@@ -427,26 +427,19 @@ VkDeviceSize maar_placement_largest_free_bound(const struct maar_placement* plac
     }
 }
 
-bool maar_placement_visit_some(const struct maar_placement* placement, uint32_t after,
-                               uint32_t most, maar_placement_visit_live visit, void* context)
+/* Two free ranges are never neighbours. */
+bool maar_placement_next_live(const struct maar_placement* placement, uint32_t* node,
+                              struct maar_placement_range* range, uint64_t* user)
 {
+    uint32_t kind = 0;
     MAAR_DEBUG_ASSERT(placement->strategy != MAAR_PLACEMENT_STRATEGY_LINEAR);
-    const uint32_t before = after != MAAR_PLACEMENT_NO_NODE ? after : PLACEMENT_NONE;
+    const uint32_t before = *node != MAAR_PLACEMENT_NO_NODE ? *node : PLACEMENT_NONE;
     uint32_t slot = placement_next(placement_at(placement, before));
-    for (; slot != PLACEMENT_NONE && most > 0; --most) {
-        const struct placement_node* node = placement_at(placement, slot);
-        if (placement_state(node) == PLACEMENT_LIVE) {
-            const struct maar_placement_range range = {
-                .offset = placement_offset(node),
-                .size = placement_size(node),
-                .node = slot,
-                .generation = placement_node_generation(node),
-            };
-            visit(context, &range, node->u.user);
-        }
-        slot = placement_next(node);
+    while (slot != PLACEMENT_NONE && !placement_is_live(placement, slot)) {
+        slot = placement_next(placement_at(placement, slot));
     }
-    return slot != PLACEMENT_NONE;
+    *node = slot;
+    return slot != PLACEMENT_NONE && maar_placement_get(placement, slot, range, user, &kind);
 }
 
 void maar_placement_walk(const struct maar_placement* placement, maar_placement_visit visit,

@@ -138,14 +138,11 @@ typedef bool (*maar_placement_visit)(void* context, const MaarRangeInfo* info);
 void maar_placement_walk(const struct maar_placement* placement, maar_placement_visit visit,
                          void* context);
 
-/* Receives a live range of a visit. */
-typedef void (*maar_placement_visit_live)(void* context, const struct maar_placement_range* range,
-                                          uint64_t user);
-/* Visits live ranges in the order of offsets: those behind a live node, or from the beginning for
- * MAAR_PLACEMENT_NO_NODE, and looks at `most` ranges at most. Returns whether there may be more.
- * Not for linear placements. */
-bool maar_placement_visit_some(const struct maar_placement* placement, uint32_t after,
-                               uint32_t most, maar_placement_visit_live visit, void* context);
+/* Looks for the next live range in the order of offsets: behind the live node *node, or from the
+ * beginning if *node is MAAR_PLACEMENT_NO_NODE. On success sets *node, *range and *user, and
+ * returns true. Looks at two ranges at most. Not for linear placements. */
+bool maar_placement_next_live(const struct maar_placement* placement, uint32_t* node,
+                              struct maar_placement_range* range, uint64_t* user);
 
 /* Walks every structure. Returns NULL, or a static sentence that names the first broken
  * invariant. */
