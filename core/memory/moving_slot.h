@@ -41,7 +41,7 @@ enum maar_move_end maar_slot_end_move(MaarAllocator allocator, uint64_t handle, 
 /* Ends the move of a slot that stays where it is. Returns false if the allocation was freed: see
  * MAAR_MOVE_FREED. */
 bool maar_slot_abandon_move(struct maar_slot* slot, uint64_t handle);
-/* Lets go of a slot that was freed while it moved. */
+/* Settles a slot that was freed while it moved. */
 void maar_slot_settle(MaarAllocator allocator, uint32_t index);
 
 #endif

@@ -316,6 +316,21 @@ static bool still_drains(const struct maar_drain_run* run)
     return drains;
 }
 
+/* Gives up the moves of the present block that are not handed out. The pool has needed the room, so
+ * they would not empty the block. */
+static void abandon_rest(struct maar_drain_run* run)
+{
+    for (uint32_t i = run->handed_count; i < run->move_count; ++i) {
+        const struct maar_slot* twin = maar_move_twin(run->allocator, &run->moves[i]);
+        run->sums.moveCount -= 1;
+        run->sums.moveBytes -= maar_slot_span(run->allocator, twin).size;
+    }
+    maar_drain_take_back(run, run->handed_count);
+    run->sums.abandonedCount += 1;
+    run->sums.blockCount -= 1;
+    run->sums.blockBytes -= run->blocks[run->at].size;
+}
+
 static VkResult step_run(struct maar_drain_run* run, const MaarDefragmentationStepInfo* limits,
                          MaarMoveBatch* batch)
 {
@@ -323,12 +338,7 @@ static VkResult step_run(struct maar_drain_run* run, const MaarDefragmentationSt
     const uint64_t deadline = is_timed ? maar_deadline_ns(limits->maxHostTime_ns) : 0;
     if (run->phase == MAAR_DRAIN_HAND_OUT && !run->is_dry && run->handed_count < run->move_count &&
         !still_drains(run)) {
-        /* The pool has needed the room, so these moves would not empty the block. */
-        run->sums.moveCount -= run->move_count - run->handed_count;
-        maar_drain_take_back(run, run->handed_count);
-        run->sums.abandonedCount += 1;
-        run->sums.blockCount -= 1;
-        run->sums.blockBytes -= run->blocks[run->at].size;
+        abandon_rest(run);
     }
     while (run->at < run->block_count) {
         if (run->phase == MAAR_DRAIN_HAND_OUT && !run->is_dry &&

@@ -191,7 +191,7 @@ MaarMoveObstacle maar_move_obstacle(MaarAllocator allocator, const struct maar_m
 
 /* ---- the end of a batch ---- */
 
-/* Lets go of an allocation that was freed while it moved, when its points have passed. */
+/* Settles an allocation that was freed while it moved, when its points have passed. */
 static void settle_later(MaarAllocator allocator, const struct maar_retire_item* item)
 {
     maar_slot_settle(allocator, (uint32_t)item->object);
@@ -253,8 +253,8 @@ static void end_twin(MaarAllocator allocator, uint32_t twin, struct maar_retire_
     queue_item(allocator, item);
 }
 
-/* Lets go of an allocation that was freed, now or after the points of its item. */
-static void settle(MaarAllocator allocator, uint32_t index, struct maar_retire_item** item)
+/* Settles an allocation that was freed, now or after the points of its item. */
+static void settle_freed(MaarAllocator allocator, uint32_t index, struct maar_retire_item** item)
 {
     if (item == NULL) {
         maar_slot_settle(allocator, index);
@@ -285,7 +285,7 @@ static uint32_t end_moves(struct maar_move_batch* batch, bool commits, struct ba
             is_freed = !maar_slot_abandon_move(maar_move_slot(allocator, move), move->handle);
         }
         if (is_freed) {
-            settle(allocator, (uint32_t)move->handle - 1u, own != NULL ? own + 1 : NULL);
+            settle_freed(allocator, (uint32_t)move->handle - 1u, own != NULL ? own + 1 : NULL);
         }
         end_twin(allocator, move->twin, own);
     }

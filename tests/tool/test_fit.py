@@ -439,7 +439,7 @@ class Frames(Case):
             self.assertEqual(result["heaps"][1]["live_bytes"], plan["peak_bytes"])
 
     def test_plan_that_is_not_proved(self):
-        path = pathlib.Path(OPTIONS.shared or "/none") / "minimalloc/D.1048576.csv"
+        path = pathlib.Path(OPTIONS.shared or "/none") / "minimalloc/J.1048576.csv"
         if not path.exists():
             self.skip(f"no minimalloc instances in {OPTIONS.shared}")
         plan = json.loads(maar(path, "--json", command="plan").stdout)
