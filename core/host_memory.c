@@ -50,6 +50,26 @@ void maar_host_free(const VkAllocationCallbacks* callbacks, void* memory)
     free(memory);
 }
 
+void* maar_host_grow(const VkAllocationCallbacks* callbacks, void* array, uint32_t* capacity,
+                     uint32_t needed, size_t size)
+{
+    if (needed <= *capacity) {
+        return array;
+    }
+    const uint32_t wanted = needed / 2 > *capacity ? needed : 2 * *capacity;
+    const uint32_t count = wanted < needed ? needed : wanted;
+    void* made = maar_host_calloc(callbacks, count, size);
+    if (made == NULL) {
+        return NULL;
+    }
+    if (array != NULL) {
+        memcpy(made, array, *capacity * size);
+    }
+    maar_host_free(callbacks, array);
+    *capacity = count;
+    return made;
+}
+
 char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text)
 {
     size_t size = strlen(text) + 1;

@@ -24,6 +24,12 @@ void* maar_host_calloc(const VkAllocationCallbacks* callbacks, size_t count, siz
 /* Frees memory. memory may be NULL. */
 void maar_host_free(const VkAllocationCallbacks* callbacks, void* memory);
 
+/* Ensures that an array of *capacity elements has `needed` of them, the new ones zeroed. It grows
+ * to twice as many at least. Returns the array, which may be elsewhere now. Returns NULL when there
+ * is no host memory; the array is then as before. array is NULL while *capacity is 0. */
+void* maar_host_grow(const VkAllocationCallbacks* callbacks, void* array, uint32_t* capacity,
+                     uint32_t needed, size_t size);
+
 /* Returns a copy of a string, or NULL when there is no host memory. */
 char* maar_copy_string(const VkAllocationCallbacks* callbacks, const char* text);
 

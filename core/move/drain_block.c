@@ -20,31 +20,8 @@ enum {
     /* Allocations that get twins in one part of the work. */
     TWINS_AT_A_TIME = 32,
     /* How often the search may begin again before the run gives up the block. */
-    MOST_RESTARTS = 16,
-    FIRST_CAPACITY = 256
+    MOST_RESTARTS = 16
 };
-
-/* Ensures that an array has room for some more elements. */
-static bool ensure_elements(const VkAllocationCallbacks* callbacks, void** array,
-                            uint32_t* capacity, uint32_t needed, size_t size)
-{
-    if (needed <= *capacity) {
-        return true;
-    }
-    uint32_t wanted = *capacity != 0 ? 2 * *capacity : FIRST_CAPACITY;
-    wanted = wanted < needed ? needed : wanted;
-    void* made = maar_host_calloc(callbacks, wanted, size);
-    if (made == NULL) {
-        return false;
-    }
-    if (*array != NULL) {
-        memcpy(made, *array, *capacity * size);
-    }
-    maar_host_free(callbacks, *array);
-    *array = made;
-    *capacity = wanted;
-    return true;
-}
 
 static void forget_entries(struct maar_drain_run* run)
 {
@@ -131,10 +108,13 @@ enum maar_drain_result maar_drain_scan(struct maar_drain_run* run)
 {
     MaarAllocator allocator = run->allocator;
     struct maar_arena* arena = NULL;
-    if (!ensure_elements(allocator->callbacks, (void**)&run->entries, &run->entry_capacity,
-                         run->entry_count + RANGES_AT_A_TIME, sizeof run->entries[0])) {
+    struct maar_drain_entry* entries =
+        maar_host_grow(allocator->callbacks, run->entries, &run->entry_capacity,
+                       run->entry_count + RANGES_AT_A_TIME, sizeof run->entries[0]);
+    if (entries == NULL) {
         return MAAR_DRAIN_NO_HOST_MEMORY;
     }
+    run->entries = entries;
     struct maar_block* block = maar_drain_enter(allocator, run->blocks[run->at].id, &arena);
     if (block == NULL) {
         run->entry_count = 0;
@@ -256,10 +236,13 @@ static enum entry_outcome reserve_entry(struct maar_drain_run* run,
 
 enum maar_drain_result maar_drain_reserve(struct maar_drain_run* run)
 {
-    if (!ensure_elements(run->allocator->callbacks, (void**)&run->moves, &run->move_capacity,
-                         run->move_count + TWINS_AT_A_TIME, sizeof run->moves[0])) {
+    struct maar_move* moves =
+        maar_host_grow(run->allocator->callbacks, run->moves, &run->move_capacity,
+                       run->move_count + TWINS_AT_A_TIME, sizeof run->moves[0]);
+    if (moves == NULL) {
         return MAAR_DRAIN_NO_HOST_MEMORY;
     }
+    run->moves = moves;
     for (uint32_t i = 0; i < TWINS_AT_A_TIME; ++i) {
         const struct maar_drain_entry* entry = run->entry_count > 0 ? largest_entry(run) : NULL;
         if (entry == NULL) {

@@ -31,27 +31,6 @@ struct collection {
     uint32_t room_capacity;
 };
 
-/* Ensures that an array has room for some more elements. */
-static bool ensure_room(const VkAllocationCallbacks* callbacks, void** array, uint32_t* capacity,
-                        uint32_t needed, size_t size)
-{
-    if (needed <= *capacity) {
-        return true;
-    }
-    const uint32_t wanted = needed > 2 * *capacity ? needed : 2 * *capacity;
-    void* made = maar_host_calloc(callbacks, wanted, size);
-    if (made == NULL) {
-        return false;
-    }
-    if (*array != NULL) {
-        memcpy(made, *array, *capacity * size);
-    }
-    maar_host_free(callbacks, *array);
-    *array = made;
-    *capacity = wanted;
-    return true;
-}
-
 static bool can_drain(const struct maar_block* block)
 {
     return block->placement != NULL && block->range_count > 0 && block->pin_count == 0 &&
@@ -89,20 +68,25 @@ static bool collect_some(struct maar_arena* arena, uint32_t* from, struct collec
 static VkResult collect_pool(struct maar_pool* pool, struct collection* all)
 {
     const VkAllocationCallbacks* callbacks = all->allocator->callbacks;
-    if (!ensure_room(callbacks, (void**)&all->rooms, &all->room_capacity, all->room_count + 1,
-                     sizeof all->rooms[0])) {
+    struct pool_room* rooms = maar_host_grow(callbacks, all->rooms, &all->room_capacity,
+                                             all->room_count + 1, sizeof all->rooms[0]);
+    if (rooms == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    all->rooms = rooms;
     all->rooms[all->room_count++] = (struct pool_room){.pool = pool};
     for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
          arena = maar_pool_next_arena(pool, arena->number + 1)) {
         uint32_t from = 0;
         bool more = true;
         while (more) {
-            if (!ensure_room(callbacks, (void**)&all->blocks, &all->block_capacity,
-                             all->block_count + BLOCKS_AT_A_TIME, sizeof all->blocks[0])) {
+            struct maar_drain_block* blocks =
+                maar_host_grow(callbacks, all->blocks, &all->block_capacity,
+                               all->block_count + BLOCKS_AT_A_TIME, sizeof all->blocks[0]);
+            if (blocks == NULL) {
                 return VK_ERROR_OUT_OF_HOST_MEMORY;
             }
+            all->blocks = blocks;
             more = collect_some(arena, &from, all);
         }
     }

@@ -8,6 +8,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool.h"
 #include "core/memory/slot_home.h"
+#include "core/memory_order.h"
 
 /* The number of regions of one copy command. */
 enum { REGION_BATCH = 32 };
@@ -123,18 +124,6 @@ static VkBuffer buffer_over(const struct maar_move_copies* copies, VkDeviceMemor
     return view != NULL ? view->buffer : VK_NULL_HANDLE;
 }
 
-static void order_commands(const struct maar_device* device, VkCommandBuffer commands,
-                           VkPipelineStageFlags before, VkPipelineStageFlags after)
-{
-    const VkMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-        .dstAccessMask =
-            (VkAccessFlags)VK_ACCESS_MEMORY_READ_BIT | (VkAccessFlags)VK_ACCESS_MEMORY_WRITE_BIT,
-    };
-    device->vkCmdPipelineBarrier(commands, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
-}
-
 /* Copies that go from one buffer to another one. */
 struct region_run {
     VkBuffer from;
@@ -158,8 +147,8 @@ void maar_move_copies_record(const struct maar_move_batch* batch,
     MaarAllocator allocator = batch->allocator;
     const struct maar_device* device = &allocator->device;
     struct region_run run = {.count = 0};
-    order_commands(device, commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
-                   VK_PIPELINE_STAGE_TRANSFER_BIT);
+    maar_order_commands(device, commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                        VK_PIPELINE_STAGE_TRANSFER_BIT);
     for (uint32_t i = 0; i < batch->count; ++i) {
         const struct maar_slot* slot = maar_move_slot(allocator, &batch->moves[i]);
         const struct maar_slot* twin = maar_move_twin(allocator, &batch->moves[i]);
@@ -181,8 +170,8 @@ void maar_move_copies_record(const struct maar_move_batch* batch,
         };
     }
     record_run(device, commands, &run);
-    order_commands(device, commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                   VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+    maar_order_commands(device, commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
 }
 
 void maar_move_copies_destroy(MaarAllocator allocator, struct maar_move_copies* copies)

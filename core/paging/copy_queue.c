@@ -5,6 +5,7 @@
  */
 #include "core/paging/copy_queue.h"
 
+#include "core/memory_order.h"
 #include "core/paging/paging_state.h"
 #include "core/paging/paging_timeline.h"
 #include "core/queue_lock.h"
@@ -276,18 +277,6 @@ static void discard_commands(const struct maar_copy_queue* queue, MaarAllocator 
     maar_host_free(allocator->callbacks, commands);
 }
 
-static void order_all(const struct maar_device* device, VkCommandBuffer buffer,
-                      VkPipelineStageFlags before, VkPipelineStageFlags after)
-{
-    const VkMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-        .dstAccessMask =
-            (VkAccessFlags)VK_ACCESS_MEMORY_READ_BIT | (VkAccessFlags)VK_ACCESS_MEMORY_WRITE_BIT,
-    };
-    device->vkCmdPipelineBarrier(buffer, before, after, 0, 1, &barrier, 0, NULL, 0, NULL);
-}
-
 /* Records copies one after another. An owner can have several copies in one submission. A copy then
  * reads what the copy before it wrote. */
 static VkResult record_commands(const struct maar_device* device, VkCommandBuffer buffer,
@@ -304,11 +293,11 @@ static VkResult record_commands(const struct maar_device* device, VkCommandBuffe
     VkPipelineStageFlags before = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     for (const struct maar_page_copy* copy = copies; copy != NULL; copy = copy->next) {
         const VkBufferCopy region = {.size = copy->size};
-        order_all(device, buffer, before, VK_PIPELINE_STAGE_TRANSFER_BIT);
+        maar_order_commands(device, buffer, before, VK_PIPELINE_STAGE_TRANSFER_BIT);
         device->vkCmdCopyBuffer(buffer, copy->from, copy->to, 1, &region);
         before = VK_PIPELINE_STAGE_TRANSFER_BIT;
     }
-    order_all(device, buffer, before, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+    maar_order_commands(device, buffer, before, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
     return device->vkEndCommandBuffer(buffer);
 }
 

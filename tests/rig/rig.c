@@ -471,6 +471,23 @@ VkImageCreateInfo rig_image_info(uint32_t width, uint32_t height)
     };
 }
 
+VkCommandBuffer rig_open_commands(struct rig* rig, VkCommandPool* pool)
+{
+    const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    assert_int_equal(vkCreateCommandPool(rig->device, &pool_info, NULL, pool), VK_SUCCESS);
+    const VkCommandBufferAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = *pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    assert_int_equal(vkAllocateCommandBuffers(rig->device, &info, &commands), VK_SUCCESS);
+    assert_int_equal(vkBeginCommandBuffer(commands, &begin), VK_SUCCESS);
+    return commands;
+}
+
 VkSemaphore rig_create_timeline(struct rig* rig, uint64_t value)
 {
     const VkSemaphoreTypeCreateInfo type = {

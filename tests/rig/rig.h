@@ -204,6 +204,8 @@ VkResult rig_try(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateI
 MaarPool rig_create_pool(struct rig* rig, const MaarPoolCreateInfo* info);
 VkBufferCreateInfo rig_buffer_info(VkDeviceSize size);
 VkImageCreateInfo rig_image_info(uint32_t width, uint32_t height);
+/* A command buffer of family 0 that is being recorded, in a pool of its own. */
+VkCommandBuffer rig_open_commands(struct rig* rig, VkCommandPool* pool);
 VkSemaphore rig_create_timeline(struct rig* rig, uint64_t value);
 void rig_signal(struct rig* rig, VkSemaphore semaphore, uint64_t value);
 /* The nth call of function from now on (NULL: any that can fail), and count - 1 more, fail. */

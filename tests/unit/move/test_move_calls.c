@@ -69,21 +69,6 @@ static MaarMove first_move(MaarMoveBatch batch)
     return move;
 }
 
-static void open_commands(void)
-{
-    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-    const VkCommandBufferBeginInfo start = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    assert_int_equal(vkCreateCommandPool(rig->device, &pool, NULL, &command_pool), VK_SUCCESS);
-    const VkCommandBufferAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = command_pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1,
-    };
-    assert_int_equal(vkAllocateCommandBuffers(rig->device, &info, &commands), VK_SUCCESS);
-    assert_int_equal(vkBeginCommandBuffer(commands, &start), VK_SUCCESS);
-}
-
 static void close_commands(void)
 {
     vkDestroyCommandPool(rig->device, command_pool, NULL);
@@ -340,7 +325,7 @@ static void failed_record_records_nothing(void** state)
 {
     (void)state;
     open_scene(0);
-    open_commands();
+    commands = rig_open_commands(rig, &command_pool);
     const MaarMoveBatch batch = begin(COUNT);
     const uint64_t copies = rig_calls(rig, "vkCmdCopyBuffer");
     assert_int_equal(maarRecordMoves(rig->allocator, batch, VK_NULL_HANDLE),
@@ -372,7 +357,7 @@ static void block_that_no_buffer_covers_is_not_copied(void** state)
     const MaarMoveSubmitInfo info = {.sType = MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO};
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
     open_scene(0);
-    open_commands();
+    commands = rig_open_commands(rig, &command_pool);
     how.dedicated = MAAR_DEDICATED_ALWAYS;
     const MaarAllocation odd = rig_allocate(rig, 3000, &how);
     MaarMoveBatch batch = VK_NULL_HANDLE;

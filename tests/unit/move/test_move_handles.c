@@ -194,21 +194,6 @@ static MaarMoveBatch begin_in(MaarAllocator allocator, MaarAllocation memory)
     return batch;
 }
 
-static void open_commands(void)
-{
-    const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    assert_int_equal(vkCreateCommandPool(rig->device, &pool, NULL, &command_pool), VK_SUCCESS);
-    const VkCommandBufferAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = command_pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1,
-    };
-    assert_int_equal(vkAllocateCommandBuffers(rig->device, &info, &commands), VK_SUCCESS);
-    assert_int_equal(vkBeginCommandBuffer(commands, &begin), VK_SUCCESS);
-}
-
 static void start(void)
 {
     const struct rig_setup setup = {.paging = true};
@@ -218,7 +203,7 @@ static void start(void)
     assert_int_equal(maarCreateAllocator(&rig->create_info, &foreigner), VK_SUCCESS);
     assert_int_equal(vkCreateBuffer(rig->device, &buffer_info, NULL, &loose_buffer), VK_SUCCESS);
     assert_int_equal(vkCreateImage(rig->device, &image_info, NULL, &loose_image), VK_SUCCESS);
-    open_commands();
+    commands = rig_open_commands(rig, &command_pool);
     moving = allocate_from(rig->allocator);
     live = begin_in(rig->allocator, moving);
 }
