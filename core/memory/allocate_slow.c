@@ -39,7 +39,7 @@ struct job {
     struct maar_type_choice choice;
     struct maar_patience* patience;
     VkDeviceSize block_size; /* of the smallest VkDeviceMemory of the first type that would serve */
-    bool others_grow;        /* other threads were making blocks when an attempt ended */
+    bool others_grow;        /* an attempt ended because of blocks that other threads were making */
 };
 
 /* Returns the least common multiple of two alignments, or 0 if it is out of bounds. If alignment is
@@ -153,12 +153,17 @@ static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct ma
 
 /* Places, and after a shortage notes whether another thread is still making a block. That block may
  * take the last bytes of a heap and yet have room for this request. wait_for_others waits for as
- * many blocks to end, and these may be blocks that began later. */
+ * many blocks to end, and these may be blocks that began later. Notes also whether the pool was
+ * full only while another thread tried to make its last block: this request must try, too. */
 static VkResult allocate_placed(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
     const VkResult result = place_or_grow(job, pool, made);
-    job->others_grow |= is_shortage(result) && job->patience->left_ns != 0 &&
-                        maar_atomic32_load(&pool->creating_count) != 0;
+    if (is_shortage(result) && job->patience->left_ns != 0) {
+        const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
+        job->others_grow |= maar_atomic32_load(&pool->creating_count) != 0;
+        job->others_grow |= result == VK_ERROR_OUT_OF_POOL_MEMORY && may_grow &&
+                            maar_pool_may_announce(pool, &job->place);
+    }
     return result;
 }
 

@@ -217,8 +217,14 @@ static VkResult grow_or_share(struct maar_pool* pool, const struct maar_place_re
  * maker may fail. */
 static bool is_full(const struct maar_pool* pool)
 {
-    return maar_atomic32_load(&pool->creating_count) == 0 &&
-           maar_atomic32_load(&pool->block_count) >= pool->max_block_count;
+    return maar_atomic32_load(&pool->listed_count) >= pool->max_block_count;
+}
+
+bool maar_pool_may_announce(const struct maar_pool* pool, const struct maar_place_request* place)
+{
+    return maar_atomic32_load(&pool->block_count) < pool->max_block_count &&
+           maar_pool_least_block(pool, place->size) >= place->size &&
+           maar_pool_fits_fixed_block(pool, place);
 }
 
 /* Chooses the size of the next block. If the allocator would exceed its allowance, first releases

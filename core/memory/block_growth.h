@@ -19,6 +19,10 @@ VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_req
                              struct maar_budget_use* use, struct maar_patience* patience,
                              struct maar_made* made);
 
+/* Whether the pool may now make a block that holds the request. A block that another thread is
+ * making counts as one that the pool has. */
+bool maar_pool_may_announce(const struct maar_pool* pool, const struct maar_place_request* place);
+
 /* Makes a block of the given size, if the heap's blocks stay within the cap, and places the request
  * in it. request may be NULL: then it only makes the block. Sets *over_cap to true if only the cap
  * prevented the block. `alone`: does not wait for blocks that others are making. May return every
