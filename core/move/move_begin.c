@@ -7,14 +7,16 @@
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
+#include "core/memory/arena_place.h"
 #include "core/memory/mapping.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
 #include "core/move/move_batch.h"
 
-/* The largest alignment that a move keeps, bytes, if the program names none. It is the largest that
- * drivers ask for buffers and images in practice: that of sparse pages and of render targets. */
-enum { MOST_KEPT_ALIGNMENT = 65536 };
+/* The alignment of the new range, bytes, where neither the program nor the block knows one. It is
+ * the largest that drivers ask for buffers and images in practice: that of sparse pages and of
+ * render targets. */
+enum { UNKNOWN_ALIGNMENT = 65536 };
 
 static const char* describe_obstacle(MaarMoveObstacle obstacle)
 {
@@ -75,13 +77,23 @@ struct old_place {
     bool is_named; /* no other object may be bound to the block */
 };
 
+/* Returns the alignment that an allocation was made with. Called under its arena's lock. */
+static VkDeviceSize kept_alignment(const struct maar_block* block, const struct maar_slot* slot)
+{
+    struct maar_placement_range range;
+    uint64_t tag = 0;
+    uint32_t kind = 0;
+    if (block->placement != NULL) {
+        (void)maar_placement_get(block->placement, slot->node, &range, &tag, &kind);
+    }
+    return maar_tag_alignment(tag) != 0 ? maar_tag_alignment(tag) : UNKNOWN_ALIGNMENT;
+}
+
 static struct old_place look_at_old_place(MaarAllocator allocator, const struct maar_slot* slot,
                                           VkDeviceSize alignment)
 {
     const struct maar_block* block = maar_slot_enter(allocator, slot);
-    const VkDeviceSize offset = maar_slot_span(allocator, slot).offset;
-    VkDeviceSize kept = (offset & (~offset + 1)) - 1 < MOST_KEPT_ALIGNMENT ? offset & (~offset + 1)
-                                                                           : MOST_KEPT_ALIGNMENT;
+    const VkDeviceSize kept = kept_alignment(block, slot);
     const struct old_place place = {
         .request =
             {

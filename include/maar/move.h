@@ -63,7 +63,8 @@ typedef struct MaarMoveRequest {
     /** Which. An allocation occurs once in a batch. */
     MaarAllocation allocation;
     /** Alignment of the new range, bytes, a power of two: that of the objects that will be bound to
-     * it. 0: the largest power of two, up to 64 KiB, that divides the present offset. */
+     * it. 0: the alignment that the allocation was made with, or 64 KiB if it has a block of its
+     * own. */
     VkDeviceSize alignment;
 } MaarMoveRequest;
 

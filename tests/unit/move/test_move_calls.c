@@ -261,12 +261,35 @@ static void new_ranges_have_the_alignment_of_the_request(void** state)
     assert_int_equal(try_begin(1, &fourth, 32 * KIB, NULL, &batch), VK_SUCCESS);
     assert_int_equal(first_move(batch).targetOffset % (32 * KIB), 0);
     cancel(batch);
-    /* Without one, the alignment of the present offset is kept. */
-    const VkDeviceSize offset = rig_info(rig, memories[1]).offset;
-    assert_true(offset > 0);
-    assert_int_equal(try_begin(1, &memories[1], 0, NULL, &batch), VK_SUCCESS);
-    assert_int_equal(first_move(batch).targetOffset % (offset & (~offset + 1)), 0);
+    close_scene();
+}
+
+/* A request without an alignment keeps that of the allocation, and not that of its offset. */
+static void allocations_keep_their_alignment(void** state)
+{
+    (void)state;
+    open_scene(0);
+    const MaarPoolCreateInfo one_block = {
+        .memoryTypeIndex = 1, .blockSize = 64 * KIB, .maxBlockCount = 1};
+    const MaarPool pool = rig_create_pool(rig, &one_block);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = pool;
+    const VkDeviceSize sizes[] = {32 * KIB, 256, 256, 32 * KIB - 512};
+    MaarAllocation all[COUNT];
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        all[i] = rig_allocate(rig, sizes[i], &how);
+    }
+    assert_int_equal(rig_info(rig, all[1]).offset, 32 * KIB);
+    const VkDeviceSize hole = rig_info(rig, all[2]).offset;
+    maarFreeMemory(rig->allocator, all[2]);
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    assert_int_equal(try_begin(1, &all[1], 0, NULL, &batch), VK_SUCCESS);
+    assert_int_equal(first_move(batch).targetOffset, hole);
     cancel(batch);
+    maarFreeMemory(rig->allocator, all[0]);
+    maarFreeMemory(rig->allocator, all[1]);
+    maarFreeMemory(rig->allocator, all[3]);
+    maarDestroyPool(rig->allocator, pool);
     close_scene();
 }
 
@@ -622,6 +645,7 @@ int main(void)
         rig_unit_test(memory_of_pages_stays),
         rig_unit_test(new_ranges_fail_as_allocations_do),
         rig_unit_test(new_ranges_have_the_alignment_of_the_request),
+        rig_unit_test(allocations_keep_their_alignment),
         rig_unit_test(objects_that_do_not_fit_are_refused),
         rig_unit_test(failed_record_records_nothing),
         rig_unit_test(block_that_no_buffer_covers_is_not_copied),
