@@ -116,6 +116,17 @@ bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap)
     return (usage > own ? usage : own) > maar_atomic64_load(&account->known_budget);
 }
 
+/* Returns what may still be taken of a heap in whole blocks. */
+static VkDeviceSize available_bytes(struct maar_heap_account* account,
+                                    const struct maar_budget* budget)
+{
+    const VkDeviceSize held = maar_atomic64_load(&account->block_bytes);
+    const VkDeviceSize empty = maar_atomic64_load(&account->empty_bytes);
+    const VkDeviceSize most =
+        account->limit != 0 && account->limit < budget->cap ? account->limit : budget->cap;
+    return (most > held ? most - held : 0) + empty;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarGetHeapBudgets(MaarAllocator allocator, uint32_t* pCount,
                                                   MaarHeapBudget* pBudgets)
 {
@@ -150,6 +161,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHeapBudgets(MaarAllocator allocator, uint3
         pBudgets[i].fromDriver = budgets[i].from_driver ? VK_TRUE : VK_FALSE;
         pBudgets[i].blockBytes = maar_atomic64_load(&account->block_bytes);
         pBudgets[i].blockCount = (uint32_t)maar_atomic64_load(&account->block_count);
+        pBudgets[i].available = available_bytes(account, &budgets[i]);
     }
     *pCount = count;
     return count < memory->memoryHeapCount ? VK_INCOMPLETE : VK_SUCCESS;

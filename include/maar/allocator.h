@@ -1142,6 +1142,10 @@ typedef struct MaarHeapBudget {
     VkDeviceSize blockBytes;
     /** Maar's VkDeviceMemory objects in this heap. */
     uint32_t blockCount;
+    /** Bytes that requests may still take in whole blocks: what both budget and limit leave for new
+     * ones, and the bytes of the pools' empty blocks. Free ranges in other blocks come on top:
+     * MaarStatistics::freeBytes counts them. */
+    VkDeviceSize available;
 } MaarHeapBudget;
 
 /**

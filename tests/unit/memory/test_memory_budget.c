@@ -517,6 +517,46 @@ static void halved_blocks_leave_nothing_of_a_limit(void** state)
     maarFreeMemories(rig->allocator, 2, made);
 }
 
+/* As much as `available` says can be taken in one piece, and no more. */
+static void take_what_is_available(struct rig* rig, VkDeviceSize expected)
+{
+    const VkFlags within = MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT;
+    const VkDeviceSize available = rig_budget(rig, 0).available;
+    MaarAllocation all = VK_NULL_HANDLE;
+    assert_int_equal(available, expected);
+    assert_int_equal(try_take(rig, 0, available + 1, within, &all), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_forget_messages(rig);
+    if (available > 0) {
+        assert_int_equal(try_take(rig, 0, available, within, &all), VK_SUCCESS);
+        assert_int_equal(rig_budget(rig, 0).available, 0);
+        maarFreeMemory(rig->allocator, all);
+        assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    }
+}
+
+static void available_is_what_budget_limit_and_empty_blocks_leave(void** state)
+{
+    (void)state;
+    const VkDeviceSize limits[3] = {600 * MIB, 0, 0};
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    rig->create_info.heapSizeLimitCount = 3;
+    rig->create_info.pHeapSizeLimits = limits;
+    rig_make_allocator(rig);
+    take_what_is_available(rig, 600 * MIB);
+    set_budget(rig, 0, 500 * MIB, 0);
+    take_what_is_available(rig, 500 * MIB);
+    set_budget(rig, 0, 0, 0); /* others have filled the heap */
+    take_what_is_available(rig, 0);
+    set_budget(rig, 0, 500 * MIB, 0);
+    MaarAllocation small = VK_NULL_HANDLE;
+    assert_int_equal(try_take(rig, 0, MIB, 0, &small), VK_SUCCESS);
+    assert_true(rig_budget(rig, 0).available == 500 * MIB - rig_budget(rig, 0).blockBytes);
+    maarFreeMemory(rig->allocator, small);
+    assert_true(rig_budget(rig, 0).blockBytes > 0); /* the empty block stays */
+    take_what_is_available(rig, 500 * MIB);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -543,6 +583,7 @@ int main(void)
         rig_unit_test(heap_limit_failures_cost_no_objects),
         rig_unit_test(heap_limit_makes_blocks_smaller),
         rig_unit_test(halved_blocks_leave_nothing_of_a_limit),
+        rig_unit_test(available_is_what_budget_limit_and_empty_blocks_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
