@@ -9,6 +9,7 @@
 
 #include "core/memory/arena_place.h"
 #include "core/memory/patience.h"
+#include "core/memory/slot_home.h"
 
 /* Only Maar's own allocations set this flag. A failure is neither counted nor reported, and the
  * observer (pfnOutOfMemory) is not called, because the caller then tries something else. */
@@ -38,13 +39,14 @@ static inline bool maar_is_without_report(const MaarAllocationCreateInfo* info)
 /* Allocates memory for a request and returns the allocation, or VK_NULL_HANDLE and the error. */
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
                        const MaarAllocationCreateInfo* info, MaarAllocation* allocation);
-/* Does the same, but a capture records no range: the caller records the object that it binds to the
- * allocation. */
+/* Does the same, and returns where the caller binds an object. A capture records no range: the
+ * caller records the object. spot may be NULL. */
 VkResult maar_allocate_for_object(MaarAllocator allocator, const char* call,
                                   const MaarMemoryRequest* request,
-                                  const MaarAllocationCreateInfo* info, MaarAllocation* allocation);
-/* Does the same for an allocation of Maar's own. If a public call tries several, all of them wait
- * for other threads with the same patience. */
+                                  const MaarAllocationCreateInfo* info, MaarAllocation* allocation,
+                                  struct maar_spot* spot);
+/* Allocates memory of Maar's own. If a public call tries several, all of them wait for other
+ * threads with the same patience. */
 VkResult maar_allocate_own(MaarAllocator allocator, const char* call,
                            const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                            struct maar_patience* patience, MaarAllocation* allocation);

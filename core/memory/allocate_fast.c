@@ -11,6 +11,7 @@
 
 #include "core/memory/allocation_check.h"
 #include "core/memory/allocation_free.h"
+#include "core/memory/allocation_handle.h"
 #include "core/memory/arena_fast.h"
 #include "core/memory/captured_slot.h"
 #include "core/memory/default_pool.h"
@@ -135,18 +136,21 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
     return VK_SUCCESS;
 }
 
-/* Whether a create info sets nothing but usage, required flags and user data, and a request needs
- * no dedicated memory. To save branches, the members that must be 0 are combined with OR and tested
- * together. Usage and kind may still be no value of their type. */
+/* Whether a request needs no dedicated memory, and its create info, unless that is NULL, sets
+ * nothing but usage, required flags and user data. To save branches, the members that must be 0 are
+ * combined with OR and tested together. Usage and kind may still be no value of their type. */
 MAAR_INLINE bool is_plain(const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info)
 {
-    uint32_t priority = 0; /* the bits of the float: 0 stands for 0.0 */
-    memcpy(&priority, &info->priority, sizeof priority);
-    const uint32_t words = info->flags | (uint32_t)info->dedicated | info->preferredFlags |
-                           info->memoryTypeBits | priority | request->prefersDedicated |
-                           request->requiresDedicated;
-    const uint64_t longs = info->minAlignment | (uint64_t)(uintptr_t)info->pool |
-                           (uint64_t)(uintptr_t)info->pName | (uint64_t)(uintptr_t)info->pNext;
+    uint32_t words = request->prefersDedicated | request->requiresDedicated;
+    uint64_t longs = 0;
+    if (info != NULL) {
+        uint32_t priority = 0; /* the bits of the float: 0 stands for 0.0 */
+        memcpy(&priority, &info->priority, sizeof priority);
+        words |= info->flags | (uint32_t)info->dedicated | info->preferredFlags |
+                 info->memoryTypeBits | priority;
+        longs = info->minAlignment | (uint64_t)(uintptr_t)info->pool |
+                (uint64_t)(uintptr_t)info->pName | (uint64_t)(uintptr_t)info->pNext;
+    }
     return (words | longs) == 0 && request->dedicatedImage == VK_NULL_HANDLE;
 }
 
@@ -196,11 +200,12 @@ MAAR_NOINLINE bool allocate_plain(MaarAllocator allocator, const MaarMemoryReque
     return true;
 }
 
-/* Does what is left of an allocation when the fast path has not served it. */
+/* Does what is left of an allocation when the fast path has not served it. spot: NULL if the caller
+ * binds no object. */
 MAAR_NOINLINE VkResult allocate_otherwise(MaarAllocator allocator, const char* call,
                                           const MaarMemoryRequest* request,
                                           const MaarAllocationCreateInfo* info,
-                                          MaarAllocation* allocation, bool is_range)
+                                          MaarAllocation* allocation, struct maar_spot* spot)
 {
     *allocation = VK_NULL_HANDLE;
     const bool has_types = request != NULL &&
@@ -210,8 +215,8 @@ MAAR_NOINLINE VkResult allocate_otherwise(MaarAllocator allocator, const char* c
         has_types && is_plain(request, info) && allocate_plain(allocator, request, info, allocation)
             ? VK_SUCCESS
             : allocate_with_checks(allocator, call, request, info, NULL, allocation);
-    if (result == VK_SUCCESS && is_range && maar_may_capture(allocator)) {
-        maar_capture_allocation(allocator, *allocation, &request->requirements);
+    if (result == VK_SUCCESS && spot != NULL) {
+        *spot = maar_slot_spot(allocator, maar_slot_of_own(allocator, *allocation));
     }
     return result;
 }
@@ -224,33 +229,48 @@ MAAR_NOINLINE VkResult capture_made(MaarAllocator allocator, const MaarMemoryReq
     return VK_SUCCESS;
 }
 
-/* A function of its own, because it contains the whole fast path. */
-MAAR_NOINLINE VkResult allocate_fast_first(MaarAllocator allocator, const char* call,
-                                           const MaarMemoryRequest* request,
-                                           const MaarAllocationCreateInfo* info,
-                                           MaarAllocation* allocation, bool is_range)
+/* Whether the fast path serves a request. */
+MAAR_INLINE bool allocate_at_once(MaarAllocator allocator, const MaarMemoryRequest* request,
+                                  const MaarAllocationCreateInfo* info, MaarAllocation* allocation,
+                                  struct maar_spot* spot)
 {
-    info = info != NULL ? info : &maar_default_create_info;
-    if (request == NULL || request->sType != MAAR_STRUCTURE_TYPE_MEMORY_REQUEST ||
-        info->sType != MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO || !is_plain(request, info) ||
-        !maar_allocate_from_known_pool(allocator, request, info, allocation)) {
-        return allocate_otherwise(allocator, call, request, info, allocation, is_range);
+    if (request == NULL || request->sType != MAAR_STRUCTURE_TYPE_MEMORY_REQUEST) {
+        return false;
     }
-    return maar_may_capture(allocator) && is_range ? capture_made(allocator, request, allocation)
-                                                   : VK_SUCCESS;
+    if (info != NULL && info->sType != MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO) {
+        return false;
+    }
+    if (!is_plain(request, info)) {
+        return false;
+    }
+    info = info != NULL ? info : &maar_default_create_info;
+    return maar_allocate_from_known_pool(allocator, request, info, allocation, spot);
 }
 
 VkResult maar_allocate(MaarAllocator allocator, const char* call, const MaarMemoryRequest* request,
                        const MaarAllocationCreateInfo* info, MaarAllocation* allocation)
 {
-    return allocate_fast_first(allocator, call, request, info, allocation, true);
+    if (!allocate_at_once(allocator, request, info, allocation, NULL)) {
+        info = info != NULL ? info : &maar_default_create_info;
+        const VkResult result =
+            allocate_otherwise(allocator, call, request, info, allocation, NULL);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
+    return maar_may_capture(allocator) ? capture_made(allocator, request, allocation) : VK_SUCCESS;
 }
 
 VkResult maar_allocate_for_object(MaarAllocator allocator, const char* call,
                                   const MaarMemoryRequest* request,
-                                  const MaarAllocationCreateInfo* info, MaarAllocation* allocation)
+                                  const MaarAllocationCreateInfo* info, MaarAllocation* allocation,
+                                  struct maar_spot* spot)
 {
-    return allocate_fast_first(allocator, call, request, info, allocation, false);
+    if (allocate_at_once(allocator, request, info, allocation, spot)) {
+        return VK_SUCCESS;
+    }
+    info = info != NULL ? info : &maar_default_create_info;
+    return allocate_otherwise(allocator, call, request, info, allocation, spot);
 }
 
 VkResult maar_allocate_own(MaarAllocator allocator, const char* call,

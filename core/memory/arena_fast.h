@@ -16,11 +16,11 @@
 #include "core/memory/slot_home.h"
 
 /* Places a request into the first block of an arena that may have room. Returns false, and changes
- * nothing, if that takes more than a few steps. Called under the lock. */
+ * nothing, if that takes more than a few steps. Called under the lock. spot may be NULL. */
 MAAR_INLINE bool maar_arena_place_fast(struct maar_arena* arena,
                                        const struct maar_fast_choice* choice,
                                        const MaarMemoryRequest* request, void* user_data,
-                                       struct maar_made* made)
+                                       struct maar_made* made, struct maar_spot* spot)
 {
     const VkDeviceSize size = request->requirements.size;
     const uint32_t wanted = maar_size_class(size);
@@ -46,16 +46,19 @@ MAAR_INLINE bool maar_arena_place_fast(struct maar_arena* arena,
     ++arena->made_count;
     maar_arena_gain_live(arena, size);
     maar_arena_count_range(arena, block, wanted);
+    if (spot != NULL) {
+        *spot = (struct maar_spot){block->memory, range.offset};
+    }
     return true;
 }
 
 /* Serves a request whose create info sets only usage, required flags and user data, from the pool
  * that the same request got before. Returns false if there is no such pool, or if this thread's
- * arena has no room. */
+ * arena has no room. spot may be NULL. */
 MAAR_INLINE bool maar_allocate_from_known_pool(MaarAllocator allocator,
                                                const MaarMemoryRequest* request,
                                                const MaarAllocationCreateInfo* info,
-                                               MaarAllocation* allocation)
+                                               MaarAllocation* allocation, struct maar_spot* spot)
 {
     const struct maar_fast_choice* choice =
         maar_fast_choice_find(allocator->fast_choices, request, info);
@@ -68,8 +71,8 @@ MAAR_INLINE bool maar_allocate_from_known_pool(MaarAllocator allocator,
     }
     struct maar_made made;
     struct maar_arena* arena = maar_arena_enter(pool);
-    if (!maar_arena_place_fast(arena, choice, request, info->pUserData, &made)) {
-        return maar_arena_place_plain(arena, request, info->pUserData, allocation);
+    if (!maar_arena_place_fast(arena, choice, request, info->pUserData, &made, spot)) {
+        return maar_arena_place_plain(arena, request, info->pUserData, allocation, spot);
     }
     maar_mutex_unlock(&arena->lock);
     maar_check_if_asked(arena->pool);

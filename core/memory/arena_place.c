@@ -245,7 +245,7 @@ enum maar_pool_outcome maar_arena_place(struct maar_arena* arena,
 }
 
 bool maar_arena_place_plain(struct maar_arena* arena, const MaarMemoryRequest* request,
-                            void* user_data, MaarAllocation* allocation)
+                            void* user_data, MaarAllocation* allocation, struct maar_spot* spot)
 {
     const struct maar_place_request place = {
         .size = request->requirements.size,
@@ -260,6 +260,9 @@ bool maar_arena_place_plain(struct maar_arena* arena, const MaarMemoryRequest* r
     maar_check_if_asked(arena->pool);
     if (outcome != MAAR_POOL_PLACED) {
         return false;
+    }
+    if (spot != NULL) {
+        *spot = maar_slot_spot(arena->pool->allocator, made.slot);
     }
     *allocation = maar_made_publish(&made);
     return true;

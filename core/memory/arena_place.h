@@ -22,6 +22,8 @@ struct maar_place_request {
     char* name;
 };
 
+struct maar_spot;
+
 /* The outcome of one step of placing. */
 enum maar_pool_outcome {
     MAAR_POOL_PLACED,
@@ -147,9 +149,9 @@ void maar_arena_fill_slot(struct maar_arena* arena, struct maar_block* block,
                           const struct maar_placement_range* range, struct maar_made* made);
 
 /* Places a request with the default values of maar_place_request, unlocks the arena, and returns
- * the allocation. Returns false if the arena has no room. */
+ * the allocation, and where it lies unless spot is NULL. Returns false if the arena has no room. */
 bool maar_arena_place_plain(struct maar_arena* arena, const MaarMemoryRequest* request,
-                            void* user_data, MaarAllocation* allocation);
+                            void* user_data, MaarAllocation* allocation, struct maar_spot* spot);
 
 enum {
     /* When a placement makes the number of ranges in a block a multiple of 16, the size of the

@@ -85,8 +85,31 @@ static inline struct maar_span maar_slot_span(MaarAllocator allocator, const str
                                     : (struct maar_span){0, block->dedicated_size};
 }
 
-/* Does the same where another thread may free or move the allocation: takes the arena's lock.
- * Returns an empty span if the slot is not live any more. */
+/* Where an object is bound. */
+struct maar_spot {
+    VkDeviceMemory memory;
+    VkDeviceSize offset;
+};
+
+/* Returns where the bytes of a live slot begin, under the conditions of maar_slot_span. */
+static inline struct maar_spot maar_slot_spot(MaarAllocator allocator, const struct maar_slot* slot)
+{
+    return (struct maar_spot){maar_slot_block(allocator, slot)->memory,
+                              maar_slot_span(allocator, slot).offset};
+}
+
+/* Prefetches what the free of a claimed slot reads first. The slot does not move, so nothing of its
+ * home changes before it is freed. */
+static inline void maar_slot_prefetch(MaarAllocator allocator, const struct maar_slot* slot)
+{
+    const struct maar_block* block = maar_slot_block(allocator, slot);
+    if (block->placement != NULL) {
+        maar_placement_prefetch(block->placement, slot->node);
+    }
+}
+
+/* Returns the bytes of a slot where another thread may free or move the allocation: takes the
+ * arena's lock. Returns an empty span if the slot is not live any more. */
 struct maar_span maar_slot_find_span(MaarAllocator allocator, const struct maar_slot* slot);
 
 /* Lock two arenas, and release their locks. Both may be the same arena. Code that moves bytes needs

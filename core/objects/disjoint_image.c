@@ -104,7 +104,8 @@ static VkResult create_planes(MaarAllocator allocator, const char* call,
         maar_image_request(allocator, object.image, maar_tiling_kind(image_info->tiling),
                            plane_aspects[made], &request);
         add_plane(&whole, &request);
-        result = maar_allocate_for_object(allocator, call, &request, info, &allocations[made]);
+        result =
+            maar_allocate_for_object(allocator, call, &request, info, &allocations[made], NULL);
         if (result != VK_SUCCESS) {
             goto undo;
         }

@@ -130,12 +130,17 @@ static VkMemoryRequirements2* open_answer(struct requirement_answer* answer)
     return &answer->requirements;
 }
 
+/* Copies each member by itself: a processor cannot read two members at once that the driver has
+ * just written one by one, before they are in its cache. */
 static void fill_request(const struct requirement_answer* answer, MaarResourceKind kind,
                          MaarMemoryRequest* request)
 {
+    const VkMemoryRequirements* needs = &answer->requirements.memoryRequirements;
     *request = (MaarMemoryRequest){
         .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
-        .requirements = answer->requirements.memoryRequirements,
+        .requirements = {.size = needs->size,
+                         .alignment = needs->alignment,
+                         .memoryTypeBits = needs->memoryTypeBits},
         .kind = kind,
         .prefersDedicated = answer->dedicated.prefersDedicatedAllocation,
         .requiresDedicated = answer->dedicated.requiresDedicatedAllocation,
@@ -279,21 +284,20 @@ VkResult maar_check_place(MaarAllocator allocator, const char* call, const struc
     return VK_SUCCESS;
 }
 
-VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot, VkDeviceSize place,
-                          struct maar_object object, const void* next)
+/* Binds an object where nothing else is bound, or where the program wants it. */
+MAAR_INLINE VkResult bind_at(MaarAllocator allocator, struct maar_spot spot,
+                             struct maar_object object, const void* next)
 {
     const struct maar_device* device = &allocator->device;
     MAAR_DEBUG_ASSERT((object.buffer == VK_NULL_HANDLE) != (object.image == VK_NULL_HANDLE));
-    const struct maar_block* block = maar_slot_block(allocator, slot);
-    MAAR_DEBUG_ASSERT(place < block->size && !slot->stitched);
     maar_lock_rank_expect_none();
     if (object.buffer != VK_NULL_HANDLE) {
         const VkBindBufferMemoryInfo bind = {
             .sType = VK_STRUCTURE_TYPE_BIND_BUFFER_MEMORY_INFO,
             .pNext = next,
             .buffer = object.buffer,
-            .memory = block->memory,
-            .memoryOffset = place,
+            .memory = spot.memory,
+            .memoryOffset = spot.offset,
         };
         return device->vkBindBufferMemory2(device->handle, 1, &bind);
     }
@@ -301,30 +305,47 @@ VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot,
         .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO,
         .pNext = next,
         .image = object.image,
-        .memory = block->memory,
-        .memoryOffset = place,
+        .memory = spot.memory,
+        .memoryOffset = spot.offset,
     };
     return device->vkBindImageMemory2(device->handle, 1, &bind);
+}
+
+VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot, VkDeviceSize place,
+                          struct maar_object object, const void* next)
+{
+    const struct maar_block* block = maar_slot_block(allocator, slot);
+    MAAR_DEBUG_ASSERT(place < block->size && !slot->stitched);
+    return bind_at(allocator, (struct maar_spot){block->memory, place}, object, next);
+}
+
+/* Ends a call that could not allocate for an object, or not bind it. */
+MAAR_NOINLINE VkResult fail_to_place(MaarAllocator allocator, VkResult result,
+                                     struct maar_object object, MaarAllocation* allocation)
+{
+    /* The object is destroyed first, since a failed bind may have left it bound. */
+    maar_discard_object(allocator, object);
+    maar_undo_allocation(allocator, *allocation);
+    *allocation = VK_NULL_HANDLE;
+    return result;
 }
 
 VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maar_object object,
                            const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                            struct maar_patience* own, MaarAllocation* allocation)
 {
-    VkResult result = own != NULL
-                          ? maar_allocate_own(allocator, call, request, info, own, allocation)
-                          : maar_allocate_for_object(allocator, call, request, info, allocation);
+    struct maar_spot spot = {VK_NULL_HANDLE, 0};
+    VkResult result =
+        own != NULL ? maar_allocate_own(allocator, call, request, info, own, allocation)
+                    : maar_allocate_for_object(allocator, call, request, info, allocation, &spot);
     if (result == VK_SUCCESS) {
-        const struct maar_slot* slot = maar_slot_of_own(allocator, *allocation);
-        const VkDeviceSize place = maar_slot_span(allocator, slot).offset;
-        result = maar_bind_object(allocator, slot, place, object, NULL);
+        if (own != NULL) {
+            spot = maar_slot_spot(allocator, maar_slot_of_own(allocator, *allocation));
+        }
+        result = bind_at(allocator, spot, object, NULL);
     }
     if (result != VK_SUCCESS) {
-        /* The object is destroyed first, since a failed bind may have left it bound. */
-        maar_discard_object(allocator, object);
-        maar_undo_allocation(allocator, *allocation);
-        *allocation = VK_NULL_HANDLE;
-        return result;
+        return fail_to_place(allocator, result, object, allocation);
     }
     maar_capture_held(allocator, object, *allocation, 0);
     return VK_SUCCESS;
@@ -391,6 +412,9 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct m
         if (slot->stitched) {
             maar_stitched_end(allocator, slot, index, bits_of(object), 0, NULL, action_of(object));
             return VK_SUCCESS;
+        }
+        if (claim == MAAR_CLAIMED) {
+            maar_slot_prefetch(allocator, slot);
         }
     }
     maar_discard_object(allocator, object);

@@ -24,6 +24,13 @@ enum {
      * PLACEMENT_SEGMENTS segments hold 200 million nodes. */
     PLACEMENT_GROWTH_DIVISOR = 16,
     PLACEMENT_LEAST_NODES = 16,
+    /* There are many blocks, so the placement of a block has a short table of segments. A new
+     * segment has a fourth of the nodes, and half of them from PLACEMENT_LARGE_SEGMENT on (9,600
+     * nodes). So PLACEMENT_FEW_SEGMENTS segments hold 100 million nodes. Nodes that are not used
+     * yet are memory that nothing has touched. */
+    PLACEMENT_FEW_DIVISOR = 4,
+    PLACEMENT_LARGE_DIVISOR = 2,
+    PLACEMENT_LARGE_SEGMENT = 24,
 };
 
 static uint32_t placement_bins_for(MaarPlacementStrategy strategy, VkDeviceSize size)
@@ -84,7 +91,7 @@ static void placement_set_border(struct maar_placement* placement)
 {
     *placement_at(placement, PLACEMENT_NONE) =
         (struct placement_node){.where = placement_meta(PLACEMENT_DEAD, 0, 0)};
-    memset(placement->fast_ends, 0, sizeof(placement->fast_ends));
+    memset(placement->fast_ends, 0, placement->segment_limit * sizeof(*placement->fast_ends));
     placement->fresh_end = placement_segment_end(placement, 0);
     placement->fresh_left = placement->capacity - 1;
     placement_pass_fresh(placement, PLACEMENT_NONE);
@@ -195,10 +202,13 @@ VkResult maar_placement_create(const struct maar_placement_info* info,
                                struct maar_placement** placement)
 {
     *placement = NULL;
-    struct maar_placement* created = maar_host_calloc(callbacks, 1, sizeof(*created));
+    struct maar_placement* created =
+        maar_host_calloc(callbacks, 1, placement_bytes(PLACEMENT_FEW_SEGMENTS));
     if (created == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    created->segment_limit = PLACEMENT_FEW_SEGMENTS;
+    created->fast_ends = created->few_ends;
     const VkResult result = maar_placement_open(created, info, callbacks);
     if (result != VK_SUCCESS) {
         maar_host_free(callbacks, created);
@@ -296,7 +306,9 @@ MAAR_NOINLINE bool placement_free_joined(struct maar_placement* placement,
 bool maar_placement_free_into(struct maar_placement* placement, uint32_t slot,
                               struct maar_placement_freed* freed)
 {
-    if (slot >= placement->fast_ends[slot >> PLACEMENT_SEGMENT_SHIFT] ||
+    /* A slot of a higher segment is above the end of any other segment too. */
+    const uint32_t segment = slot >> PLACEMENT_SEGMENT_SHIFT;
+    if (slot >= placement->few_ends[segment % PLACEMENT_FEW_SEGMENTS] ||
         slot % PLACEMENT_SLOT_STEP != 0) {
         return placement_free_slow(placement, slot, freed);
     }
@@ -369,15 +381,25 @@ static bool placement_wants_bins(const struct maar_placement* placement)
     return placement->wanted_bins > placement->bin_count;
 }
 
+/* Returns by what the number of nodes is divided to get the number of nodes of a new segment. */
+static uint32_t placement_growth_divisor(const struct maar_placement* placement)
+{
+    if (placement->segment_limit == PLACEMENT_SEGMENTS) {
+        return PLACEMENT_GROWTH_DIVISOR;
+    }
+    return placement->segments < PLACEMENT_LARGE_SEGMENT ? PLACEMENT_FEW_DIVISOR
+                                                         : PLACEMENT_LARGE_DIVISOR;
+}
+
 size_t maar_placement_storage_wanted(const struct maar_placement* placement)
 {
     if (placement_wants_bins(placement)) {
         return placement->wanted_bins * sizeof(uint32_t);
     }
-    if (placement->segments == PLACEMENT_SEGMENTS) {
+    if (placement->segments == placement->segment_limit) {
         return SIZE_MAX;
     }
-    uint32_t nodes = placement->capacity / PLACEMENT_GROWTH_DIVISOR;
+    uint32_t nodes = placement->capacity / placement_growth_divisor(placement);
     nodes = nodes > PLACEMENT_LEAST_NODES ? nodes : PLACEMENT_LEAST_NODES;
     if (placement->wanted_capacity > placement->capacity + nodes) {
         nodes = placement->wanted_capacity - placement->capacity;
@@ -394,7 +416,7 @@ void* maar_placement_storage_give(struct maar_placement* placement, void* memory
                    ? placement_adopt_bins(placement, memory, placement->wanted_bins)
                    : memory;
     }
-    if (placement->segments == PLACEMENT_SEGMENTS ||
+    if (placement->segments == placement->segment_limit ||
         placement->wanted_capacity <= placement->capacity ||
         size < placement_segment_size(PLACEMENT_LEAST_NODES) ||
         size > placement_segment_size(PLACEMENT_SEGMENT_NODES)) {

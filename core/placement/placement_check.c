@@ -11,7 +11,7 @@
 static const char* check_segments(const struct maar_placement* placement)
 {
     uint32_t capacity = 0;
-    for (uint32_t segment = 0; segment < PLACEMENT_SEGMENTS; ++segment) {
+    for (uint32_t segment = 0; segment < placement->segment_limit; ++segment) {
         const uint32_t begin = placement_segment_begin(segment);
         const bool exists = segment < placement->segments;
         const uint32_t end = exists ? placement_segment_end(placement, segment) : begin;

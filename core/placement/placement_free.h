@@ -9,7 +9,8 @@
 #include "core/placement/placement_joins.h"
 #include "core/placement/placement_linear.h"
 
-/* Does what maar_placement_create does in a placement that is zero. */
+/* Does what maar_placement_create does, in a placement that is zero but for segment_limit and
+ * fast_ends. */
 VkResult maar_placement_open(struct maar_placement* placement,
                              const struct maar_placement_info* info,
                              const VkAllocationCallbacks* callbacks);

@@ -54,6 +54,8 @@ enum {
     /* The highest byte of a slot is the number of the segment. */
     PLACEMENT_SEGMENT_SHIFT = 24,
     PLACEMENT_SEGMENTS = 256,
+    /* The maximum number of segments of a placement that has few: see placement.c. */
+    PLACEMENT_FEW_SEGMENTS = 64,
     /* The maximum number of nodes of a segment. A link still names the end of the segment. */
     PLACEMENT_SEGMENT_NODES = (1 << PLACEMENT_SEGMENT_SHIFT) / PLACEMENT_SLOT_STEP - 16,
 };

@@ -13,6 +13,8 @@
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_SPACE_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_SPACE_H
 
+#include <stddef.h>
+
 #include "core/placement/placement_node.h"
 
 enum {
@@ -40,17 +42,10 @@ struct placement_segment {
     uint32_t count;
 };
 
+/* The members that the fast path reads come first, so that they lie in few cache lines. */
 struct maar_placement {
-    /* The address of the segment's node 0, less 8 times its slot: see placement_at. */
-    uintptr_t bases[PLACEMENT_SEGMENTS];
-    /* TLSF: the end of the slots that were used since the last reset; else 0. So one comparison
-     * finds out whether a number is the slot of a node that may be live and that the fast path
-     * frees. */
-    uint32_t fast_ends[PLACEMENT_SEGMENTS];
     /* the first node of each bin; a bit of bin_words is set where that is not PLACEMENT_NONE */
     uint32_t* bins;
-    uint64_t bin_summary;
-    VkDeviceSize size;
     /* TLSF: the size; else 0. So one comparison sends oversized requests, and all requests to
      * other strategies, to the slow path */
     VkDeviceSize fast_size;
@@ -58,30 +53,47 @@ struct maar_placement {
     VkDeviceSize unit;
     VkDeviceSize unit_mask; /* unit - 1 */
     uint64_t unit_is_one;   /* 1 if so, else 0: then alignment 0 means the unit, too */
-    uint64_t fast_meta;     /* added to the `where` of a free node, gives that of a live node */
     uint64_t fast_kind;     /* the highest kind for which neighbours need no check */
-    VkDeviceSize used_size;
-    uint32_t range_count;
-    uint32_t free_slot; /* top of the stack of unused nodes */
+    uint64_t fast_meta;     /* added to the `where` of a free node, gives that of a live node */
     /* free bytes, shifted as in an extent; linear placements compute them instead */
     uint64_t free_extent;
-    uint32_t fresh_slot;    /* nodes from this slot on were not used since the last reset */
-    uint32_t fresh_end;     /* the end of the segment of fresh_slot */
-    uint32_t fresh_left;    /* the number of fresh nodes that are not retired */
-    uint32_t touched_end;   /* nodes below this slot have a generation */
-    uint32_t capacity;      /* the number of nodes */
-    uint32_t segments;      /* the number of segments */
+    VkDeviceSize used_size;
+    uint64_t bin_summary;
+    uint32_t range_count;
+    uint32_t free_slot;  /* top of the stack of unused nodes */
+    uint32_t fresh_slot; /* nodes from this slot on were not used since the last reset */
+    MaarPlacementStrategy strategy;
+    uint64_t bin_words[PLACEMENT_BIN_WORDS];
+    VkDeviceSize size;
+    uint32_t fresh_end;   /* the end of the segment of fresh_slot */
+    uint32_t fresh_left;  /* the number of fresh nodes that are not retired */
+    uint32_t touched_end; /* nodes below this slot have a generation */
+    uint32_t capacity;    /* the number of nodes */
+    uint32_t segments;    /* the number of segments, and the most that there can be */
+    uint32_t segment_limit;
     uint32_t retired_slots; /* nodes that were retired at the last reset; fresh_left lacks them */
     bool has_old;           /* since the last reset, a node has begun an era */
-    MaarPlacementStrategy strategy;
     uint32_t bin_count;
     VkDeviceSize granularity;
     uint32_t wanted_capacity;
     uint32_t wanted_bins;
     uint32_t older_run; /* linear: 0 or 1, the older of the two upward runs */
     struct placement_run runs[PLACEMENT_RUNS];
-    uint64_t bin_words[PLACEMENT_BIN_WORDS];
+    /* For each segment, with TLSF the end of the slots that were used since the last reset, else 0.
+     * So one comparison finds out whether a number is the slot of a node that may be live and that
+     * the fast path frees. The table is few_ends, or the owner's. */
+    uint32_t* fast_ends;
+    uint32_t few_ends[PLACEMENT_FEW_SEGMENTS];
+    /* The address of the segment's node 0, less 8 times its slot: see placement_at. The last
+     * member: the memory of a placement ends after segment_limit of them. */
+    uintptr_t bases[PLACEMENT_SEGMENTS];
 };
+
+/* Returns the bytes of a placement with so short a table of segments. */
+static inline size_t placement_bytes(uint32_t segment_limit)
+{
+    return offsetof(struct maar_placement, bases) + segment_limit * sizeof(uintptr_t);
+}
 
 /* ---- offsets ---- */
 

@@ -23,6 +23,7 @@ struct MaarRangeAllocator_T {
     VkAllocationCallbacks callbacks;
     bool has_callbacks;
     struct maar_reporter reporter;
+    uint32_t fast_ends[PLACEMENT_SEGMENTS]; /* of the placement */
 };
 
 static const VkAllocationCallbacks* range_callbacks(MaarRangeAllocator allocator)
@@ -139,6 +140,8 @@ VkResult VKAPI_CALL maarCreateRangeAllocator(const MaarRangeAllocatorCreateInfo*
         .size = pCreateInfo->size,
         .granularity = pCreateInfo->granularity,
     };
+    allocator->placement.segment_limit = PLACEMENT_SEGMENTS;
+    allocator->placement.fast_ends = allocator->fast_ends;
     const VkResult result = maar_placement_open(&allocator->placement, &info, callbacks);
     if (result != VK_SUCCESS) {
         maar_host_free(callbacks, allocator);
@@ -531,7 +534,7 @@ VkResult VKAPI_CALL maarFreeRange(MaarRangeAllocator allocator, MaarRange range)
     const uint64_t handle = (uint64_t)range;
     struct maar_placement* placement = &allocator->placement;
     const uint32_t slot = maar_placement_handle_node(handle);
-    if (slot >= placement->fast_ends[slot >> PLACEMENT_SEGMENT_SHIFT]) {
+    if (slot >= allocator->fast_ends[slot >> PLACEMENT_SEGMENT_SHIFT]) {
         return range_free_slow(allocator, range);
     }
     struct placement_node* node = placement_at(placement, slot);

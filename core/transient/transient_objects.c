@@ -122,7 +122,7 @@ static VkResult allocate_class(const struct making* m, uint32_t class_index, uin
         }
     }
     const VkResult result =
-        maar_allocate_for_object(m->allocator, m->call, &request, &how, allocation);
+        maar_allocate_for_object(m->allocator, m->call, &request, &how, allocation, NULL);
     if (result == VK_SUCCESS) {
         maar_allocation_own(m->allocator, *allocation);
         if (maar_may_capture(m->allocator)) {

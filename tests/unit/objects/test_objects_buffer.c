@@ -28,6 +28,36 @@ static void buffer_comes_bound(void** state)
     rig_expect_silence(rig);
 }
 
+/* The first buffers take the slow path, the others the fast one. */
+static void buffers_in_a_block_are_bound_where_their_allocations_lie(void** state)
+{
+    (void)state;
+    enum { COUNT = 5 };
+    struct rig* const rig = rig_begin(NULL);
+    VkBufferCreateInfo info = rig_buffer_info(5000);
+    info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    VkBuffer buffers[COUNT];
+    MaarAllocation allocations[COUNT];
+    MaarAllocationInfo first = {0};
+    VkDeviceAddress begin = 0;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        VkDeviceAddress address = 0;
+        assert_int_equal(
+            maarCreateBuffer(rig->allocator, &info, NULL, &buffers[i], &allocations[i]),
+            VK_SUCCESS);
+        assert_int_equal(maarGetBufferAddress(rig->allocator, buffers[i], &address), VK_SUCCESS);
+        const MaarAllocationInfo known = rig_info(rig, allocations[i]);
+        first = i == 0 ? known : first;
+        begin = i == 0 ? address - known.offset : begin;
+        assert_true(known.memory == first.memory);
+        assert_true(i == 0 || known.offset != first.offset);
+        assert_true(address - begin == known.offset);
+    }
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        maarDestroyBuffer(rig->allocator, buffers[i], allocations[i]);
+    }
+}
+
 static void buffer_destroyed_twice_is_reported(void** state)
 {
     (void)state;
@@ -568,6 +598,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         rig_unit_test(impossible_image_is_named_and_not_tried),
         rig_unit_test(buffer_comes_bound),
+        rig_unit_test(buffers_in_a_block_are_bound_where_their_allocations_lie),
         rig_unit_test(buffer_destroyed_twice_is_reported),
         rig_unit_test(buffer_misuse_names_the_argument),
         rig_unit_test(failing_steps_are_undone),

@@ -61,7 +61,7 @@ static struct maar_placement* make_crowd(MaarPlacementStrategy strategy)
 
 static void remember(struct damage* d)
 {
-    d->whole = *d->placement;
+    memcpy(&d->whole, d->placement, placement_bytes(d->placement->segment_limit));
     d->nodes = malloc(d->whole.capacity * sizeof *d->nodes);
     d->bins = malloc((d->whole.bin_count + 1) * sizeof *d->bins);
     assert_true(d->nodes != NULL && d->bins != NULL);
@@ -88,7 +88,7 @@ static void look(struct damage* d)
         assert_true(d->said_count < MOST_SENTENCES);
         d->said[d->said_count++] = broken;
     }
-    *d->placement = d->whole;
+    memcpy(d->placement, &d->whole, placement_bytes(d->whole.segment_limit));
     size_t count = 0;
     for (uint32_t slot = 0; slot < d->whole.touched_end;
          slot = placement_slot_after(&d->whole, slot)) {
@@ -187,7 +187,7 @@ static void damage_totals(struct damage* d)
         p->fresh_slot += 1 + draw(16);
         break;
     case 2:
-        p->fast_ends[draw(2) == 0 ? draw(PLACEMENT_SEGMENTS) : draw(3)] ^= PLACEMENT_SLOT_STEP;
+        p->fast_ends[draw(2) == 0 ? draw(PLACEMENT_FEW_SEGMENTS) : draw(3)] ^= PLACEMENT_SLOT_STEP;
         break;
     case 3:
         p->touched_end = draw(2) == 0 ? PLACEMENT_SLOT_STEP : UINT32_MAX - draw(1000);
