@@ -8,7 +8,7 @@
 #include "core/memory/draining.h"
 #include "core/memory/pool_list.h"
 #include "core/move/drain_work.h"
-#include "core/move/room.h"
+#include "core/move/room_shape.h"
 
 enum {
     /* The number of blocks that are looked at under one lock. */
@@ -182,7 +182,7 @@ enum maar_drain_result maar_drain_collect(struct maar_drain_run* run)
         at->from = 0;
     }
     for (uint32_t i = 0; i < count; ++i) {
-        const bool is_wanted = run->room == NULL || maar_room_rank(run, &blocks[i]);
+        const bool is_wanted = run->room == NULL || maar_room_rank(run->room, &blocks[i]);
         if (is_wanted && !maar_drain_push_seen(run, &blocks[i])) {
             maar_drain_stop_collecting(run);
             return MAAR_DRAIN_NO_HOST_MEMORY;

@@ -6,7 +6,7 @@
 #define MAAR_CORE_MOVE_DRAIN_WORK_H
 
 #include "core/memory/arena_place.h"
-#include "core/move/drain_run.h"
+#include "core/move/drain_state.h"
 
 /* The result of a part of the work. */
 enum maar_drain_result {

@@ -4,6 +4,9 @@
 #include "core/move/room.h"
 
 #include "core/memory/pool.h"
+#include "core/move/room_claim.h"
+#include "core/move/room_search.h"
+#include "core/move/room_shape.h"
 
 enum {
     /* What one part of the work gives back. */
@@ -72,7 +75,7 @@ static void try_window(struct maar_drain_run* run)
 }
 
 /* Begins to list a block. */
-static enum maar_drain_result list_block(struct maar_drain_run* run)
+static enum maar_drain_result begin_list(struct maar_drain_run* run)
 {
     struct maar_room* room = run->room;
     struct maar_place_request request;
@@ -96,7 +99,7 @@ static enum maar_drain_result pick(struct maar_drain_run* run)
         (!has_blocks || room->windows[0].cost <= maar_drain_block_at(&run->seen, 0)->rank)) {
         try_window(run);
     } else if (has_blocks) {
-        return list_block(run);
+        return begin_list(run);
     } else {
         give_up(room);
     }

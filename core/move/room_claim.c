@@ -4,6 +4,7 @@
  * else can take any of it: the bytes of an allocation that is freed while it moves stay until the
  * run lets go.
  */
+#include "core/move/room_claim.h"
 #include "core/bits.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/kept_range.h"
@@ -11,15 +12,16 @@
 #include "core/memory/mapping.h"
 #include "core/memory/moving_slot.h"
 #include "core/memory/pool.h"
-#include "core/move/room.h"
+#include "core/move/room_search.h"
+#include "core/move/room_shape.h"
 
 enum {
     /* Ranges that are claimed under one lock. */
     CLAIMS_AT_A_TIME = 32,
     /* Twins that are taken in one part of the work. */
-    TWINS_AT_A_TIME = 16,
+    NEW_TWINS_AT_A_TIME = 16,
     /* How often a claim may begin again, or find a range that another thread is freeing. */
-    MOST_RESTARTS = 64
+    MOST_CLAIM_RESTARTS = 64
 };
 
 bool maar_room_begin_claim(struct maar_drain_run* run)
@@ -43,7 +45,7 @@ bool maar_room_begin_claim(struct maar_drain_run* run)
 /* What a look at a range of the window leads to. */
 enum claim_result {
     CLAIM_PASSED,  /* the cursor goes on behind it */
-    CLAIM_ASKS,    /* the run must ask whether room->asked may move */
+    CLAIM_ASKS,    /* the run must ask_program whether room->asked may move */
     CLAIM_BUSY,    /* another thread is freeing it */
     CLAIM_REFUSED, /* room->asked may not move */
     CLAIM_FAILED
@@ -169,7 +171,7 @@ static enum maar_drain_result claim_some(struct maar_drain_run* run, struct maar
 }
 
 /* Asks whether an allocation may move, and prepares its move. */
-static enum maar_drain_result ask(struct maar_drain_run* run)
+static enum maar_drain_result ask_program(struct maar_drain_run* run)
 {
     MaarAllocator allocator = run->allocator;
     struct maar_room* room = run->room;
@@ -199,9 +201,10 @@ static enum maar_drain_result follow_claim(struct maar_drain_run* run, enum clai
 {
     switch (claimed) {
     case CLAIM_ASKS:
-        return ask(run);
+        return ask_program(run);
     case CLAIM_BUSY:
-        return ++run->room->cursor.restarts > MOST_RESTARTS ? MAAR_DRAIN_NO_ROOM : MAAR_DRAIN_MORE;
+        return ++run->room->cursor.restarts > MOST_CLAIM_RESTARTS ? MAAR_DRAIN_NO_ROOM
+                                                                  : MAAR_DRAIN_MORE;
     case CLAIM_REFUSED:
         return MAAR_DRAIN_ABANDON;
     case CLAIM_FAILED:
@@ -235,7 +238,8 @@ enum maar_drain_result maar_room_claim(struct maar_drain_run* run)
     } else {
         room->cursor.node = MAAR_PLACEMENT_NO_NODE;
         room->first_node = MAAR_PLACEMENT_NO_NODE;
-        result = ++room->cursor.restarts > MOST_RESTARTS ? MAAR_DRAIN_NO_ROOM : MAAR_DRAIN_MORE;
+        result =
+            ++room->cursor.restarts > MOST_CLAIM_RESTARTS ? MAAR_DRAIN_NO_ROOM : MAAR_DRAIN_MORE;
     }
     maar_drain_leave(allocator, arena);
     maar_host_free(allocator->callbacks, name);
@@ -267,7 +271,7 @@ static void keep_freed(struct maar_drain_run* run, uint32_t index)
 }
 
 /* Takes a twin for an entry. */
-static enum maar_drain_result reserve_entry(struct maar_drain_run* run,
+static enum maar_drain_result take_twin_for(struct maar_drain_run* run,
                                             const struct maar_drain_entry* entry)
 {
     MaarAllocator allocator = run->allocator;
@@ -300,17 +304,17 @@ enum maar_drain_result maar_room_reserve(struct maar_drain_run* run)
 {
     struct maar_room* room = run->room;
     const VkAllocationCallbacks* callbacks = run->allocator->callbacks;
-    if (!maar_drain_list_reserve(callbacks, &run->moves, TWINS_AT_A_TIME,
+    if (!maar_drain_list_reserve(callbacks, &run->moves, NEW_TWINS_AT_A_TIME,
                                  sizeof(struct maar_move)) ||
-        !maar_drain_list_reserve(callbacks, &room->kept, TWINS_AT_A_TIME, sizeof(uint32_t))) {
+        !maar_drain_list_reserve(callbacks, &room->kept, NEW_TWINS_AT_A_TIME, sizeof(uint32_t))) {
         return MAAR_DRAIN_NO_HOST_MEMORY;
     }
-    for (uint32_t i = 0; i < TWINS_AT_A_TIME; ++i) {
+    for (uint32_t i = 0; i < NEW_TWINS_AT_A_TIME; ++i) {
         const struct maar_drain_entry* entry = maar_drain_largest(run);
         if (entry == NULL) {
             return MAAR_DRAIN_FINISHED;
         }
-        const enum maar_drain_result result = reserve_entry(run, entry);
+        const enum maar_drain_result result = take_twin_for(run, entry);
         if (result != MAAR_DRAIN_MORE) {
             return result;
         }

@@ -9,7 +9,7 @@
 #include "core/memory/kept_range.h"
 #include "core/memory/moving_slot.h"
 #include "core/memory/pool_kind.h"
-#include "core/move/room.h"
+#include "core/move/room_claim.h"
 
 enum {
     /* Moves or ranges that are looked at in one part of the work. */

@@ -6,7 +6,7 @@
  */
 #include "core/bits.h"
 #include "core/memory/pool.h"
-#include "core/move/room.h"
+#include "core/move/room_search.h"
 
 enum {
     /* Ranges of the pool, beyond which a pool is not small. */

@@ -3,90 +3,22 @@
  * size over the ranges of a block. It stops wherever a range enters the window or leaves it, so it
  * sees each set of ranges that some window has, and there are at most twice as many as ranges.
  */
-#include "core/move/room.h"
+#include "core/move/room_search.h"
 
 #include <string.h>
 
 #include "core/bits.h"
-#include "core/memory/allocate.h"
 #include "core/memory/slot_home.h"
+#include "core/move/room_shape.h"
 
 enum {
     /* Ranges that are looked at under one lock: a few microseconds. */
-    RANGES_AT_A_TIME = 48,
+    LISTED_AT_A_TIME = 48,
     /* Stops of a sweep in one part of the work. */
     STOPS_AT_A_TIME = 512,
     /* How often a list may begin again before the run passes over the block. */
-    MOST_RESTARTS = 16
+    MOST_LIST_RESTARTS = 16
 };
-
-bool maar_room_shape(const struct maar_room* room, const struct maar_pool* pool,
-                     struct maar_place_request* request, VkDeviceSize* size,
-                     VkDeviceSize* alignment)
-{
-    const struct maar_place_request general = {
-        .size = room->asked_size, .alignment = room->asked_alignment, .kind = room->kind};
-    *request = general;
-    request->shown_kind = room->kind;
-    if (!maar_shape_for_pool(&general, pool, request)) {
-        return false;
-    }
-    *size = request->size;
-    *alignment = request->alignment;
-    if (pool->granularity > 1) {
-        /* A window of whole granules: its neighbours may be of any kind. */
-        *alignment = maar_common_multiple(*alignment, pool->granularity, MAAR_RANGE_MAX_SIZE);
-        *size = maar_align_up(*size, pool->granularity);
-    }
-    return *alignment != 0 && *size < MAAR_RANGE_MAX_SIZE;
-}
-
-bool maar_room_rank(const struct maar_drain_run* run, struct maar_drain_block* block)
-{
-    struct maar_place_request request;
-    VkDeviceSize size = 0;
-    VkDeviceSize alignment = 0;
-    if (!maar_room_shape(run->room, block->pool, &request, &size, &alignment) ||
-        size > block->size) {
-        return false;
-    }
-    /* What does not live may all be in the window. The rest of the window must move. */
-    const VkDeviceSize rest = block->size - block->live;
-    block->rank = size > rest ? size - rest : 0;
-    return true;
-}
-
-/* ---- allocations that may not move ---- */
-
-static uint32_t refused_place(uint64_t handle)
-{
-    return (uint32_t)handle * 2654435769u >> 16;
-}
-
-bool maar_room_is_refused(const struct maar_room* room, uint64_t handle)
-{
-    for (uint32_t at = refused_place(handle); room->refused_count > 0; ++at) {
-        const uint64_t other = room->refused[at % (2 * MAAR_ROOM_REFUSED)];
-        if (other == 0 || other == handle) {
-            return other == handle;
-        }
-    }
-    return false;
-}
-
-bool maar_room_refuse(struct maar_room* room, uint64_t handle)
-{
-    uint32_t at = refused_place(handle);
-    if (room->refused_count == MAAR_ROOM_REFUSED) {
-        return false;
-    }
-    while (room->refused[at % (2 * MAAR_ROOM_REFUSED)] != 0) {
-        ++at;
-    }
-    room->refused[at % (2 * MAAR_ROOM_REFUSED)] = handle;
-    ++room->refused_count;
-    return true;
-}
 
 /* ---- the ranges of a block ---- */
 
@@ -114,11 +46,11 @@ static enum maar_room_range_kind kind_of_range(const struct maar_drain_run* run,
 }
 
 /* Lists some ranges. Called under the arena's lock. */
-static enum maar_drain_result list_ranges(struct maar_drain_run* run,
-                                          const struct maar_block* block)
+static enum maar_drain_result list_some_ranges(struct maar_drain_run* run,
+                                               const struct maar_block* block)
 {
     struct maar_room* room = run->room;
-    for (uint32_t i = 0; i < RANGES_AT_A_TIME; ++i) {
+    for (uint32_t i = 0; i < LISTED_AT_A_TIME; ++i) {
         struct maar_placement_range range;
         uint64_t tag = 0;
         uint32_t node = room->cursor.node;
@@ -144,7 +76,7 @@ enum maar_drain_result maar_room_scan(struct maar_drain_run* run)
     MaarAllocator allocator = run->allocator;
     struct maar_room* room = run->room;
     struct maar_arena* arena = NULL;
-    if (!maar_drain_list_reserve(allocator->callbacks, &room->ranges, RANGES_AT_A_TIME,
+    if (!maar_drain_list_reserve(allocator->callbacks, &room->ranges, LISTED_AT_A_TIME,
                                  sizeof(struct maar_room_range))) {
         return MAAR_DRAIN_NO_HOST_MEMORY;
     }
@@ -156,11 +88,12 @@ enum maar_drain_result maar_room_scan(struct maar_drain_run* run)
     if (block->draining || block->has_kept) {
         result = MAAR_DRAIN_ABANDON;
     } else if (maar_drain_is_cursor_valid(&room->cursor, block)) {
-        result = list_ranges(run, block);
+        result = list_some_ranges(run, block);
     } else {
         room->ranges.count = 0;
         room->cursor.node = MAAR_PLACEMENT_NO_NODE;
-        result = ++room->cursor.restarts > MOST_RESTARTS ? MAAR_DRAIN_ABANDON : MAAR_DRAIN_MORE;
+        result =
+            ++room->cursor.restarts > MOST_LIST_RESTARTS ? MAAR_DRAIN_ABANDON : MAAR_DRAIN_MORE;
     }
     maar_drain_leave(allocator, arena);
     return result;
@@ -168,7 +101,8 @@ enum maar_drain_result maar_room_scan(struct maar_drain_run* run)
 
 /* ---- the windows of a block ---- */
 
-static bool is_better(const struct maar_room_window* one, const struct maar_room_window* other)
+static bool is_better_window(const struct maar_room_window* one,
+                             const struct maar_room_window* other)
 {
     return one->cost != other->cost ? one->cost < other->cost : one->count < other->count;
 }
@@ -178,13 +112,13 @@ static void offer_window(struct maar_room* room, const struct maar_room_window* 
 {
     uint32_t at = room->window_count;
     if (at == MAAR_ROOM_WINDOWS) {
-        if (!is_better(window, &room->windows[--at])) {
+        if (!is_better_window(window, &room->windows[--at])) {
             return;
         }
     } else {
         ++room->window_count;
     }
-    while (at > 0 && is_better(window, &room->windows[at - 1])) {
+    while (at > 0 && is_better_window(window, &room->windows[at - 1])) {
         room->windows[at] = room->windows[at - 1];
         --at;
     }
@@ -192,8 +126,8 @@ static void offer_window(struct maar_room* room, const struct maar_room_window* 
 }
 
 /* Counts a range that enters or leaves the window. */
-static void count_range(struct maar_room_sweep* sweep, const struct maar_room_range* range,
-                        bool enters)
+static void count_in_window(struct maar_room_sweep* sweep, const struct maar_room_range* range,
+                            bool enters)
 {
     const VkDeviceSize cost = range->kind == MAAR_ROOM_MOVES ? range->size : 0;
     sweep->cost = enters ? sweep->cost + cost : sweep->cost - cost;
@@ -203,16 +137,16 @@ static void count_range(struct maar_room_sweep* sweep, const struct maar_room_ra
 }
 
 /* Moves the window to the next aligned offset, and lets ranges enter and leave. */
-static void advance(const struct maar_room* room, struct maar_room_sweep* sweep)
+static void advance_window(const struct maar_room* room, struct maar_room_sweep* sweep)
 {
     sweep->offset = maar_align_up(sweep->offset, room->alignment);
     while (sweep->end < room->ranges.count &&
            maar_room_range_at(room, sweep->end)->offset < sweep->offset + room->size) {
-        count_range(sweep, maar_room_range_at(room, sweep->end++), true);
+        count_in_window(sweep, maar_room_range_at(room, sweep->end++), true);
     }
     while (sweep->first < sweep->end &&
            maar_room_range_at(room, sweep->first)->end <= sweep->offset) {
-        count_range(sweep, maar_room_range_at(room, sweep->first++), false);
+        count_in_window(sweep, maar_room_range_at(room, sweep->first++), false);
     }
 }
 
@@ -235,7 +169,7 @@ enum maar_drain_result maar_room_sweep(struct maar_room* room)
 {
     struct maar_room_sweep* sweep = &room->sweep;
     for (uint32_t i = 0; i < STOPS_AT_A_TIME; ++i) {
-        advance(room, sweep);
+        advance_window(room, sweep);
         if (sweep->offset > room->block.size - room->size) {
             return MAAR_DRAIN_FINISHED;
         }
