@@ -108,5 +108,13 @@ enum maar_pool_outcome maar_place_kept(struct maar_arena* arena, struct maar_blo
 
 void maar_kept_release(MaarAllocator allocator, uint32_t index)
 {
-    maar_slot_settle(allocator, index);
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    const struct maar_block* block = maar_slot_enter(allocator, slot);
+    /* The other party may need the bytes for a long time. They are nobody's for the owner then. */
+    maar_slot_set_user_data(slot, index, NULL);
+    const bool is_first = maar_key_leave_move(&slot->key);
+    maar_mutex_unlock(&maar_block_arena(block)->lock);
+    if (!is_first) {
+        maar_twin_end(allocator, index);
+    }
 }

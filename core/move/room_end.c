@@ -118,7 +118,11 @@ enum maar_room_look maar_room_join(struct maar_drain_run* run)
     struct maar_arena* arena = NULL;
     struct maar_block* block = maar_drain_enter(run->allocator, room->home.id, &arena);
     MAAR_DEBUG_ASSERT(block != NULL && room->first_node != MAAR_PLACEMENT_NO_NODE);
+    /* From now on the window itself says what is kept. */
     room->is_joined = true;
+    room->kept.count = 0;
+    run->moves.count = 0;
+    run->handed_count = 0;
     const enum maar_room_look look = join_some(room, arena, block);
     maar_drain_leave(run->allocator, arena);
     return look;
