@@ -412,7 +412,8 @@ typedef struct MaarDefragmentationStepInfo {
     /** Most moves of the batch; 0 for no limit. */
     uint32_t maxMoves;
     /** Host time after which the step returns VK_NOT_READY, ns; 0 for no limit. It is looked at
-     * after every few moves. */
+     * after each part of the work, of some microseconds. With a limit, a batch has at most 128
+     * moves. */
     uint64_t maxHostTime_ns;
 } MaarDefragmentationStepInfo;
 
