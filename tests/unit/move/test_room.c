@@ -694,48 +694,58 @@ static VkDeviceSize cheapest_window(const MaarAllocation* memories, uint32_t cou
     return best;
 }
 
+/* A pool of many small resources, of which half are freed. */
+static void compare_with_cheapest_window(uint32_t most, uint32_t units, uint32_t block_limit,
+                                         uint32_t wanted, uint32_t seed)
+{
+    struct rig_random random = {rig_seed(seed)};
+    MaarAllocation* memories = calloc(most, sizeof *memories);
+    const VkDeviceSize block_size = (VkDeviceSize)units * UNIT;
+    const VkDeviceSize size = (VkDeviceSize)wanted * UNIT;
+    uint32_t count = 0;
+    assert_non_null(memories);
+    rig = rig_begin(NULL);
+    object_count = 0;
+    open_pool(block_size, block_limit);
+    while (count < most) {
+        add_object(1 + rig_below(&random, 8));
+        if (object_count == 0) {
+            break;
+        }
+        memories[count++] = objects[--object_count].memory;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        if (rig_below(&random, 2) == 0) {
+            maarFreeMemory(rig->allocator, memories[i]);
+            memories[i] = VK_NULL_HANDLE;
+        }
+    }
+    const VkDeviceSize best = cheapest_window(memories, count, block_size, size);
+    const MaarDefragmentation run = begin(size, UNIT);
+    MaarAllocation room = VK_NULL_HANDLE;
+    carry_out(run, 7);
+    assert_int_equal(take(run, &room), VK_SUCCESS);
+    const VkDeviceSize moved = info_of(run).moveBytes;
+    print_message("%u of %u allocations live: %u bytes moved, %u at least\n",
+                  rig_statistics(rig, pool).allocationCount - 1, count, (uint32_t)moved,
+                  (uint32_t)best);
+    assert_true(best > 0 && moved >= best && 4 * moved <= 5 * best);
+    maarEndDefragmentation(rig->allocator, run);
+    maarFreeMemory(rig->allocator, room);
+    maarFreeMemories(rig->allocator, count, memories);
+    free(memories);
+    drop_heap();
+    rig_expect_silence(rig);
+    rig_close(rig);
+}
+
 static void large_heap_moves_little_more_than_its_cheapest_window(void** state)
 {
     (void)state;
-    enum { COUNT = 2000, BIG_UNITS = 512 };
-    static MaarAllocation memories[COUNT];
-    const VkDeviceSize block_size = (VkDeviceSize)BIG_UNITS * UNIT;
     for (uint32_t seed = 1; seed <= 4; ++seed) {
-        struct rig_random random = {rig_seed(seed)};
-        rig = rig_begin(NULL);
-        object_count = 0;
-        open_pool(block_size, 16);
-        uint32_t count = 0;
-        while (count < COUNT) {
-            add_object(1 + rig_below(&random, 8));
-            if (object_count == 0) {
-                break;
-            }
-            memories[count++] = objects[--object_count].memory;
-        }
-        for (uint32_t i = 0; i < count; ++i) {
-            if (rig_below(&random, 2) == 0) {
-                maarFreeMemory(rig->allocator, memories[i]);
-                memories[i] = VK_NULL_HANDLE;
-            }
-        }
-        const VkDeviceSize size = 64 * UNIT;
-        const VkDeviceSize best = cheapest_window(memories, count, block_size, size);
-        const MaarDefragmentation run = begin(size, UNIT);
-        MaarAllocation room = VK_NULL_HANDLE;
-        carry_out(run, 7);
-        assert_int_equal(take(run, &room), VK_SUCCESS);
-        const VkDeviceSize moved = info_of(run).moveBytes;
-        print_message("%u allocations: %u bytes moved, %u at least\n", count, (uint32_t)moved,
-                      (uint32_t)best);
-        assert_true(best > 0 && moved >= best && 4 * moved <= 5 * best);
-        maarEndDefragmentation(rig->allocator, run);
-        maarFreeMemory(rig->allocator, room);
-        maarFreeMemories(rig->allocator, count, memories);
-        drop_heap();
-        rig_expect_silence(rig);
-        rig_close(rig);
+        compare_with_cheapest_window(2000, 512, 16, 64, seed);
     }
+    compare_with_cheapest_window(200000, 1 << 14, 54, 256, 5);
     rig = rig_begin(NULL);
 }
 
