@@ -106,7 +106,60 @@ static void do_read(struct growth* growth, uint32_t index)
     GROWTH_EXPECT(maarGetDefragmentationInfo(growth->allocator, *run_of(growth), &info));
 }
 
+/* One block, in which every other one of 2 n allocations lives, and a run that has made room in one
+ * half of it. */
+static void open_comb_pool(struct growth* growth)
+{
+    growth_create_state(growth, 1, sizeof(MaarDefragmentation));
+    growth->pool = growth_create_pool(growth, DRAINED_SIZE * 2 * growth->n, 0);
+}
+
+static void make_room(struct growth* growth)
+{
+    const MaarMemoryRequest request = growth_request(DRAINED_SIZE, 256);
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .pool = growth->pool,
+        .goal = MAAR_DEFRAGMENTATION_GOAL_ROOM,
+        .roomSize = DRAINED_SIZE * growth->n,
+    };
+    growth_fill(growth, 2 * growth->n, &request, 0, MAAR_DEDICATED_NEVER);
+    for (uint32_t i = 0; i < 2 * growth->n; i += 2) {
+        maarFreeMemory(growth->allocator, growth->memory[i]);
+        growth->memory[i] = VK_NULL_HANDLE;
+    }
+    GROWTH_EXPECT(maarBeginDefragmentation(growth->allocator, &info, run_of(growth)));
+    do_steps(growth, 0);
+}
+
+static void do_take(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    GROWTH_EXPECT(
+        maarTakeDefragmentationRoom(growth->allocator, *run_of(growth), NULL, &growth->memory[0]));
+}
+
+static void end_room(struct growth* growth)
+{
+    do_end(growth, 0);
+    growth_empty(growth, 2 * growth->n);
+    free(growth->memory);
+    growth->memory = NULL;
+}
+
 const struct growth_case growth_draining_cases[] = {
+    {
+        .name = "take-defragmentation-room",
+        .functions = "maarTakeDefragmentationRoom",
+        .dimension = "allocations and free ranges where the room is",
+        .kind = GROWTH_OVER,
+        .n = 1000,
+        .open = open_comb_pool,
+        .prepare = make_room,
+        .operation = do_take,
+        .tidy = end_room,
+        .close = close_pool,
+    },
     {
         .name = "begin-defragmentation",
         .functions = "maarBeginDefragmentation",

@@ -68,6 +68,12 @@ VkResult maar_allocate_slowly(MaarAllocator allocator, const char* call,
                               struct maar_patience* patience, struct maar_made* made,
                               struct maar_deviation* deviation);
 
+/* Adapts a request to a pool: to its minimum alignment, its granularity and, in non-coherent
+ * memory, to whole atoms. place has the request's kind. Returns false when the size or the
+ * alignment is out of bounds. */
+bool maar_shape_for_pool(const struct maar_place_request* general, const struct maar_pool* pool,
+                         struct maar_place_request* place);
+
 /* After a shortage: frees what has passed, waits for what other threads are freeing, and releases
  * the empty blocks of some heaps (bits). Returns whether anything came free. No lock may be held.
  */

@@ -49,10 +49,8 @@ static VkDeviceSize align_more(VkDeviceSize alignment, VkDeviceSize more)
     return alignment != 0 ? maar_common_multiple(alignment, more, MAAR_RANGE_MAX_SIZE) : 0;
 }
 
-/* Adapts the request to a pool: to its minimum alignment, its granularity and, in non-coherent
- * memory, to whole atoms. Returns false when the size or the alignment is out of bounds. */
-static bool shape_for_pool(const struct maar_place_request* general, const struct maar_pool* pool,
-                           struct maar_place_request* place)
+bool maar_shape_for_pool(const struct maar_place_request* general, const struct maar_pool* pool,
+                         struct maar_place_request* place)
 {
     place->size = general->size;
     place->alignment =
@@ -178,7 +176,7 @@ static void note_block_size(struct job* job, const struct maar_pool* pool, bool 
 
 static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct maar_made* made)
 {
-    if (!shape_for_pool(job->general, pool, &job->place)) {
+    if (!maar_shape_for_pool(job->general, pool, &job->place)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     bool must_be_dedicated =

@@ -100,6 +100,38 @@ enum maar_pool_outcome maar_arena_place_in(struct maar_arena* arena, struct maar
     return place_in(arena, block, request, made);
 }
 
+enum maar_pool_outcome maar_arena_place_at(struct maar_arena* arena, struct maar_block* block,
+                                           const struct maar_place_request* request, uint32_t kind,
+                                           VkDeviceSize offset, uint32_t before,
+                                           struct maar_made* made)
+{
+    enum maar_place_outcome placed = MAAR_PLACE_WANTS_STORAGE;
+    if (arena->slots.head != MAAR_SLOT_NONE) {
+        const struct maar_placement_request placement = {
+            .size = request->size,
+            .alignment = request->alignment,
+            .user = maar_range_tag(arena->slots.head, request->alignment),
+            .kind = kind,
+        };
+        struct maar_placement_range range;
+        placed = maar_placement_allocate_at(block->placement, &placement, offset, before, &range);
+        if (placed == MAAR_PLACED) {
+            fill_slot(arena, block, request, &range, made);
+            ++block->range_count;
+            maar_arena_note_range(arena, block);
+            return MAAR_POOL_PLACED;
+        }
+    }
+    return placed == MAAR_PLACE_NO_ROOM ? MAAR_POOL_NO_ROOM : place_in_vain(arena, block, placed);
+}
+
+enum maar_pool_outcome maar_arena_bring(struct maar_arena* arena, struct maar_block* block)
+{
+    return arena->slots.head != MAAR_SLOT_NONE && maar_placement_has_nodes(block->placement, 2)
+               ? MAAR_POOL_PLACED
+               : place_in_vain(arena, block, MAAR_PLACE_WANTS_STORAGE);
+}
+
 /* Places a large request into the block that it fits most tightly according to the block index.
  * Updates the class of each block that it chooses, and chooses again if the class was wrong. */
 MAAR_NOINLINE enum maar_pool_outcome place_tightly(struct maar_arena* arena,

@@ -117,6 +117,15 @@ enum maar_pool_outcome maar_arena_place(struct maar_arena* arena,
 enum maar_pool_outcome maar_arena_place_in(struct maar_arena* arena, struct maar_block* block,
                                            const struct maar_place_request* request,
                                            struct maar_made* made);
+/* Places a request at an offset in the free range directly behind a live node of a block, or at its
+ * beginning: see maar_placement_allocate_at. kind: for the placement. Returns the same outcomes. */
+enum maar_pool_outcome maar_arena_place_at(struct maar_arena* arena, struct maar_block* block,
+                                           const struct maar_place_request* request, uint32_t kind,
+                                           VkDeviceSize offset, uint32_t before,
+                                           struct maar_made* made);
+/* Ensures that a range can be cut out of a free one in a block without host memory. Returns
+ * MAAR_POOL_PLACED if so, else leaves the lock for a time: MAAR_POOL_CHANGED. */
+enum maar_pool_outcome maar_arena_bring(struct maar_arena* arena, struct maar_block* block);
 /* Does what is left for a block that a range was placed in: see maar_arena_count_range. */
 void maar_arena_note_range(struct maar_arena* arena, struct maar_block* block);
 /* Fills the first free slot of an arena, but not its home, for a plain allocation: one without

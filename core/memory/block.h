@@ -66,6 +66,7 @@ struct maar_block {
     uint32_t idle_place;         /* in the arena's heap of idle blocks, plus one; 0: not in it */
     struct maar_leaving_memory leaving;
     bool draining;               /* takes no allocations: see draining.h */
+    bool has_kept;               /* ranges are kept for one allocation: see kept_range.h */
     bool named;                  /* made with VkMemoryDedicatedAllocateInfo, for one object only */
     maar_atomic32 paged;         /* whether the block is cut into pages */
     maar_atomic64 paged_live;    /* of a block that is cut into pages: bytes of pages in use */

@@ -10,23 +10,10 @@
 #include "core/memory/location_epoch.h"
 #include "core/memory/mapping.h"
 #include "core/memory/peak.h"
+#include "core/memory/pending_count.h"
 #include "core/memory/pool.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/range_free.h"
-
-static void count_pending(struct maar_arena* arena, struct maar_block* block, VkDeviceSize size)
-{
-    ++block->pending_count;
-    ++arena->pending_count;
-    block->pending_bytes += size;
-}
-
-static void uncount_pending(struct maar_arena* arena, struct maar_block* block, VkDeviceSize size)
-{
-    --block->pending_count;
-    --arena->pending_count;
-    block->pending_bytes -= size;
-}
 
 void maar_slot_free_moving(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
@@ -37,7 +24,7 @@ void maar_slot_free_moving(MaarAllocator allocator, struct maar_slot* slot, uint
     const bool is_first = maar_key_leave_move(&slot->key);
     if (is_first) {
         maar_slot_mark(slot, MAAR_SLOT_PENDING, true);
-        count_pending(arena, block, maar_slot_span(allocator, slot).size);
+        maar_count_pending(arena, block, maar_slot_span(allocator, slot).size);
         if (arena->capture != NULL) {
             maar_captured_pending(arena, slot, index);
         }
@@ -72,7 +59,7 @@ void maar_slot_make_twin(MaarAllocator allocator, MaarAllocation allocation)
     struct maar_block* block = maar_slot_enter(allocator, slot);
     struct maar_arena* arena = maar_block_arena(block);
     maar_slot_mark(slot, MAAR_SLOT_PENDING, true);
-    count_pending(arena, block, maar_slot_span(allocator, slot).size);
+    maar_count_pending(arena, block, maar_slot_span(allocator, slot).size);
     /* The program did not make it. */
     --arena->made_count;
     maar_arena_drop_live(arena, maar_slot_span(allocator, slot).size);
@@ -197,8 +184,8 @@ static void account_for_exchange(const struct both_homes* both)
     const VkDeviceSize new_size = maar_slot_span(both->allocator, both->slot).size;
     maar_arena_lose_live(source, old_size);
     maar_arena_gain_live(target, new_size);
-    uncount_pending(target, both->to, new_size);
-    count_pending(source, both->from, old_size);
+    maar_uncount_pending(target, both->to, new_size);
+    maar_count_pending(source, both->from, old_size);
     forget_captured(source, both->slot, both->index);
     forget_captured(target, both->twin, both->twin_index);
     if (source->capture != NULL) {

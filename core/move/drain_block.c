@@ -16,34 +16,51 @@
 
 enum {
     /* Ranges that are looked at under one lock: a few microseconds. */
-    RANGES_AT_A_TIME = 128,
+    RANGES_AT_A_TIME = 48,
     /* Allocations that get twins in one part of the work. */
-    TWINS_AT_A_TIME = 32,
+    TWINS_AT_A_TIME = 16,
     /* How often the search may begin again before the run gives up the block. */
     MOST_RESTARTS = 16
 };
 
-static void forget_entries(struct maar_drain_run* run)
+void maar_drain_forget_entries(struct maar_drain_run* run)
 {
     for (uint32_t i = 0; i < MAAR_DRAIN_CLASSES; ++i) {
         run->heads[i] = MAAR_DRAIN_NONE;
     }
-    run->entry_count = 0;
+    run->entries.count = 0;
     run->top = 0;
     run->cursor.node = MAAR_PLACEMENT_NO_NODE;
 }
 
 void maar_drain_begin_block(struct maar_drain_run* run)
 {
-    forget_entries(run);
+    maar_drain_forget_entries(run);
     run->cursor.restarts = 0;
     run->block_bytes = 0;
     if (!run->is_dry) {
-        run->move_count = 0;
+        run->moves.count = 0;
         run->handed_count = 0;
     }
-    run->first_move = run->move_count;
+    run->first_move = run->moves.count;
     run->phase = MAAR_DRAIN_SCAN;
+}
+
+void maar_drain_add_entry(struct maar_drain_run* run, const struct maar_placement_range* range,
+                          uint64_t tag, uint64_t handle)
+{
+    const uint32_t index = maar_tag_slot(tag);
+    const VkDeviceSize known = maar_tag_alignment(tag);
+    const uint32_t class = maar_size_class(range->size);
+    *maar_drain_entry_at(run, run->entries.count) = (struct maar_drain_entry){
+        .handle = handle,
+        .size = range->size,
+        .alignment = known != 0 ? known : range->offset & (~range->offset + 1),
+        .user_data = maar_slot_user_data(maar_slot_at(&run->allocator->slots, index), index),
+        .next = run->heads[class],
+    };
+    run->heads[class] = (int32_t)run->entries.count++;
+    run->top = class > run->top ? class : run->top;
 }
 
 /* Lists an allocation. Returns false if it cannot move. Called under the arena's lock; the array
@@ -60,17 +77,7 @@ static bool list_allocation(struct maar_drain_run* run, const struct maar_placem
     if ((key & MAAR_SLOT_MOVING) != 0 || maar_slot_has(slot, MAAR_SLOT_INTERNAL) || slot->owned) {
         return false;
     }
-    const VkDeviceSize known = maar_tag_alignment(tag);
-    const uint32_t class = maar_size_class(range->size);
-    run->entries[run->entry_count] = (struct maar_drain_entry){
-        .handle = maar_handle_make(index, key),
-        .size = range->size,
-        .alignment = known != 0 ? known : range->offset & (~range->offset + 1),
-        .user_data = maar_slot_user_data(slot, index),
-        .next = run->heads[class],
-    };
-    run->heads[class] = (int32_t)run->entry_count++;
-    run->top = class > run->top ? class : run->top;
+    maar_drain_add_entry(run, range, tag, maar_handle_make(index, key));
     return true;
 }
 
@@ -93,56 +100,56 @@ static enum maar_drain_result list_some(struct maar_drain_run* run, const struct
     return MAAR_DRAIN_MORE;
 }
 
-/* Whether the range that was seen last is still there. */
-static bool is_cursor_valid(const struct maar_drain_run* run, const struct maar_block* block)
+bool maar_drain_is_cursor_valid(const struct maar_drain_cursor* cursor,
+                                const struct maar_block* block)
 {
     struct maar_placement_range range;
     uint64_t tag = 0;
     uint32_t kind = 0;
-    return run->cursor.node == MAAR_PLACEMENT_NO_NODE ||
-           (maar_placement_get(block->placement, run->cursor.node, &range, &tag, &kind) &&
-            range.generation == run->cursor.generation);
+    return cursor->node == MAAR_PLACEMENT_NO_NODE ||
+           (maar_placement_get(block->placement, cursor->node, &range, &tag, &kind) &&
+            range.generation == cursor->generation);
 }
 
 enum maar_drain_result maar_drain_scan(struct maar_drain_run* run)
 {
     MaarAllocator allocator = run->allocator;
     struct maar_arena* arena = NULL;
-    struct maar_drain_entry* entries =
-        maar_host_grow(allocator->callbacks, run->entries, &run->entry_capacity,
-                       run->entry_count + RANGES_AT_A_TIME, sizeof run->entries[0]);
-    if (entries == NULL) {
+    if (!maar_drain_list_reserve(allocator->callbacks, &run->entries, RANGES_AT_A_TIME,
+                                 sizeof(struct maar_drain_entry))) {
         return MAAR_DRAIN_NO_HOST_MEMORY;
     }
-    run->entries = entries;
-    struct maar_block* block = maar_drain_enter(allocator, run->blocks[run->at].id, &arena);
+    const uint64_t id = maar_drain_block_at(&run->blocks, run->at)->id;
+    struct maar_block* block = maar_drain_enter(allocator, id, &arena);
     if (block == NULL) {
-        run->entry_count = 0;
+        maar_drain_forget_entries(run);
         return MAAR_DRAIN_FINISHED; /* it has become empty, and has left */
     }
     enum maar_drain_result result = MAAR_DRAIN_MORE;
     if (!block->draining) {
         result = MAAR_DRAIN_ABANDON;
-    } else if (is_cursor_valid(run, block)) {
+    } else if (maar_drain_is_cursor_valid(&run->cursor, block)) {
         result = list_some(run, block);
     } else {
-        forget_entries(run);
+        maar_drain_forget_entries(run);
         result = ++run->cursor.restarts > MOST_RESTARTS ? MAAR_DRAIN_ABANDON : MAAR_DRAIN_MORE;
     }
-    struct maar_pool* pool = arena->pool;
-    maar_mutex_unlock(&arena->lock);
-    maar_pool_leave(allocator, pool);
+    maar_drain_leave(allocator, arena);
     return result;
 }
 
-/* Returns the largest entry that is left, or NULL. */
-static struct maar_drain_entry* largest_entry(struct maar_drain_run* run)
+struct maar_drain_entry* maar_drain_largest(struct maar_drain_run* run)
 {
     while (run->top > 0 && run->heads[run->top] == MAAR_DRAIN_NONE) {
         --run->top;
     }
-    const int32_t at = run->heads[run->top];
-    return at != MAAR_DRAIN_NONE ? &run->entries[at] : NULL;
+    const int32_t at = run->entries.count > 0 ? run->heads[run->top] : MAAR_DRAIN_NONE;
+    return at != MAAR_DRAIN_NONE ? maar_drain_entry_at(run, (uint32_t)at) : NULL;
+}
+
+void maar_drain_drop_largest(struct maar_drain_run* run)
+{
+    run->heads[run->top] = maar_drain_largest(run)->next;
 }
 
 /* What becomes of an entry. */
@@ -181,14 +188,12 @@ static enum entry_outcome begin_entry(struct maar_drain_run* run,
     return maar_key_read(&slot->key) == entry->handle >> 32 ? ENTRY_STAYS : ENTRY_GONE;
 }
 
-/* Takes a range for an entry in a block of its pool that does not drain. */
-static enum maar_pool_outcome
-place_twin(struct maar_drain_run* run, const struct maar_drain_entry* entry, struct maar_made* made)
+struct maar_place_request maar_drain_request(const struct maar_drain_run* run,
+                                             const struct maar_drain_entry* entry)
 {
-    struct maar_pool* pool = run->blocks[run->at].pool;
     const struct maar_slot* slot =
         maar_slot_at(&run->allocator->slots, (uint32_t)entry->handle - 1u);
-    const struct maar_place_request request = {
+    return (struct maar_place_request){
         .size = entry->size,
         .alignment = entry->alignment,
         .kind =
@@ -198,11 +203,31 @@ place_twin(struct maar_drain_run* run, const struct maar_drain_entry* entry, str
         .tightly = true,
         .internal = true,
     };
+}
+
+/* Takes a range for an entry in a block of its pool that does not drain. */
+static enum maar_pool_outcome
+place_twin(struct maar_drain_run* run, const struct maar_drain_entry* entry, struct maar_made* made)
+{
+    struct maar_pool* pool = maar_drain_block_at(&run->blocks, run->at)->pool;
+    const struct maar_place_request request = maar_drain_request(run, entry);
     enum maar_pool_outcome outcome = maar_pool_place(pool, &request, false, made);
     if (outcome == MAAR_POOL_NO_ROOM) {
         outcome = maar_pool_place(pool, &request, true, made);
     }
     return outcome;
+}
+
+void maar_drain_add_move(struct maar_drain_run* run, const struct maar_drain_entry* entry,
+                         const struct maar_made* made)
+{
+    maar_slot_make_twin(run->allocator, maar_made_publish(made));
+    *maar_drain_move_at(run, run->moves.count++) = (struct maar_move){
+        .handle = entry->handle,
+        .twin = made->index,
+        .is_copyable = (MaarResourceKind)maar_slot_kind(made->slot) == MAAR_RESOURCE_KIND_LINEAR,
+    };
+    run->block_bytes += entry->size;
 }
 
 /* Gives an entry a twin. */
@@ -223,28 +248,18 @@ static enum entry_outcome reserve_entry(struct maar_drain_run* run,
         }
         return outcome == MAAR_POOL_NO_HOST_MEMORY ? ENTRY_NO_MEMORY : ENTRY_NO_ROOM;
     }
-    const MaarAllocation twin = maar_made_publish(&made);
-    maar_slot_make_twin(allocator, twin);
-    run->moves[run->move_count++] = (struct maar_move){
-        .handle = entry->handle,
-        .twin = made.index,
-        .is_copyable = (MaarResourceKind)maar_slot_kind(made.slot) == MAAR_RESOURCE_KIND_LINEAR,
-    };
-    run->block_bytes += entry->size;
+    maar_drain_add_move(run, entry, &made);
     return ENTRY_MOVES;
 }
 
 enum maar_drain_result maar_drain_reserve(struct maar_drain_run* run)
 {
-    struct maar_move* moves =
-        maar_host_grow(run->allocator->callbacks, run->moves, &run->move_capacity,
-                       run->move_count + TWINS_AT_A_TIME, sizeof run->moves[0]);
-    if (moves == NULL) {
+    if (!maar_drain_list_reserve(run->allocator->callbacks, &run->moves, TWINS_AT_A_TIME,
+                                 sizeof(struct maar_move))) {
         return MAAR_DRAIN_NO_HOST_MEMORY;
     }
-    run->moves = moves;
     for (uint32_t i = 0; i < TWINS_AT_A_TIME; ++i) {
-        const struct maar_drain_entry* entry = run->entry_count > 0 ? largest_entry(run) : NULL;
+        const struct maar_drain_entry* entry = maar_drain_largest(run);
         if (entry == NULL) {
             return MAAR_DRAIN_FINISHED;
         }
@@ -256,19 +271,21 @@ enum maar_drain_result maar_drain_reserve(struct maar_drain_run* run)
         if (outcome == ENTRY_NO_MEMORY) {
             return MAAR_DRAIN_NO_HOST_MEMORY;
         }
-        run->heads[run->top] = entry->next;
+        maar_drain_drop_largest(run);
     }
     return MAAR_DRAIN_MORE;
 }
 
-void maar_drain_take_back(struct maar_drain_run* run, uint32_t first)
+bool maar_drain_take_back(struct maar_drain_run* run, uint32_t first, uint32_t most)
 {
     MaarAllocator allocator = run->allocator;
-    while (run->move_count > first) {
-        const struct maar_move* move = &run->moves[--run->move_count];
+    while (run->moves.count > first && most > 0) {
+        const struct maar_move* move = maar_drain_move_at(run, --run->moves.count);
         if (!maar_slot_abandon_move(maar_move_slot(allocator, move), move->handle)) {
             maar_slot_settle(allocator, (uint32_t)move->handle - 1u);
         }
         maar_twin_end(allocator, move->twin);
+        --most;
     }
+    return run->moves.count <= first;
 }

@@ -2,135 +2,196 @@
  * The choice of blocks: those with the fewest live bytes, as long as the other blocks of their pool
  * have as many free bytes. To give back n blocks of one size, the bytes that live in the n emptiest
  * ones must move in any case.
+ *
+ * The blocks are kept in a heap while they are seen, so no part of the work sorts all of them.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/memory/draining.h"
 #include "core/memory/pool_list.h"
 #include "core/move/drain_work.h"
+#include "core/move/room_shape.h"
 
-/* The number of blocks that are looked at under one lock. */
-enum { BLOCKS_AT_A_TIME = 64 };
-
-/* What a pool has for the allocations of the blocks that are emptied. */
-struct pool_room {
-    const struct maar_pool* pool;
-    VkDeviceSize free; /* in the blocks that stay */
-    VkDeviceSize live; /* in those that are emptied */
-};
-
-/* Blocks and pools, while they are collected. */
-struct collection {
-    MaarAllocator allocator;
-    struct maar_drain_block* blocks;
-    struct pool_room* rooms;
-    uint32_t block_count;
-    uint32_t block_capacity;
-    uint32_t room_count;
-    uint32_t room_capacity;
+enum {
+    /* The number of blocks that are looked at under one lock. */
+    BLOCKS_AT_A_TIME = 32,
+    /* The number of blocks that one part of the work chooses. */
+    CHOICES_AT_A_TIME = 16
 };
 
 static bool can_drain(const struct maar_block* block)
 {
     return block->placement != NULL && block->range_count > 0 && block->pin_count == 0 &&
-           !block->draining && block->shared_types == 0 && !block->imported;
+           !block->draining && !block->has_kept && block->shared_types == 0 && !block->imported;
 }
 
-/* Notes some blocks of an arena. Returns false at the end of its list. */
-static bool collect_some(struct maar_arena* arena, uint32_t* from, struct collection* all)
+/* Whether a run of either goal may use a block. An empty one has room, and nothing to move. */
+static bool serves(const struct maar_drain_run* run, const struct maar_block* block)
 {
-    struct pool_room* room = &all->rooms[all->room_count - 1];
-    maar_mutex_lock(&arena->lock);
-    struct maar_block* block = maar_arena_next_block(arena, *from);
-    for (uint32_t i = 0; i < BLOCKS_AT_A_TIME && block != NULL; ++i) {
-        struct maar_placement_totals totals;
-        maar_placement_totals(block->placement, &totals);
-        if (can_drain(block)) {
-            all->blocks[all->block_count++] = (struct maar_drain_block){
-                .id = block->id,
-                .size = block->size,
-                .live = totals.used_size - block->pending_bytes,
-                .free = totals.free_size,
-                .room = maar_placement_largest_free_bound(block->placement),
-                .pool = block->pool,
-                .pool_number = all->room_count - 1,
-            };
-        }
-        room->free += block->draining ? 0 : totals.free_size;
-        *from = block->at + 1;
-        block = maar_arena_next_block(arena, *from);
-    }
-    maar_mutex_unlock(&arena->lock);
-    return block != NULL;
+    return run->room == NULL ? can_drain(block)
+                             : block->placement != NULL && block->shared_types == 0 &&
+                                   !block->imported && !block->draining && !block->has_kept;
 }
 
-static VkResult collect_pool(struct maar_pool* pool, struct collection* all)
+static struct maar_drain_pool* pool_at(const struct maar_drain_run* run, uint32_t at)
 {
-    const VkAllocationCallbacks* callbacks = all->allocator->callbacks;
-    struct pool_room* rooms = maar_host_grow(callbacks, all->rooms, &all->room_capacity,
-                                             all->room_count + 1, sizeof all->rooms[0]);
-    if (rooms == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    all->rooms = rooms;
-    all->rooms[all->room_count++] = (struct pool_room){.pool = pool};
-    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;
-         arena = maar_pool_next_arena(pool, arena->number + 1)) {
-        uint32_t from = 0;
-        bool more = true;
-        while (more) {
-            struct maar_drain_block* blocks =
-                maar_host_grow(callbacks, all->blocks, &all->block_capacity,
-                               all->block_count + BLOCKS_AT_A_TIME, sizeof all->blocks[0]);
-            if (blocks == NULL) {
-                return VK_ERROR_OUT_OF_HOST_MEMORY;
-            }
-            all->blocks = blocks;
-            more = collect_some(arena, &from, all);
-        }
-    }
-    return VK_SUCCESS;
+    return maar_drain_list_at(&run->pools, at, sizeof(struct maar_drain_pool));
 }
 
-/* Whether the blocks of a pool may be emptied in a run. */
-static bool takes_part(const struct maar_drain_run* run, const struct maar_pool* pool)
+/* ---- the heap ---- */
+
+/* Whether a block comes first: that of the lower rank, and of equal ones the last that was made. */
+static bool is_before(const struct maar_drain_block* one, const struct maar_drain_block* other)
+{
+    return one->rank != other->rank ? one->rank < other->rank : one->id > other->id;
+}
+
+bool maar_drain_push_seen(struct maar_drain_run* run, const struct maar_drain_block* block)
+{
+    struct maar_drain_list* seen = &run->seen;
+    if (!maar_drain_list_reserve(run->allocator->callbacks, seen, 1, sizeof *block)) {
+        return false;
+    }
+    uint32_t at = seen->count++;
+    while (at > 0 && is_before(block, maar_drain_block_at(seen, (at - 1) / 2))) {
+        *maar_drain_block_at(seen, at) = *maar_drain_block_at(seen, (at - 1) / 2);
+        at = (at - 1) / 2;
+    }
+    *maar_drain_block_at(seen, at) = *block;
+    return true;
+}
+
+bool maar_drain_pop_seen(struct maar_drain_run* run, struct maar_drain_block* block)
+{
+    struct maar_drain_list* seen = &run->seen;
+    if (seen->count == 0) {
+        return false;
+    }
+    *block = *maar_drain_block_at(seen, 0);
+    const struct maar_drain_block last = *maar_drain_block_at(seen, --seen->count);
+    uint32_t at = 0;
+    for (uint32_t child = 1; child < seen->count; child = 2 * at + 1) {
+        if (child + 1 < seen->count &&
+            is_before(maar_drain_block_at(seen, child + 1), maar_drain_block_at(seen, child))) {
+            ++child;
+        }
+        if (!is_before(maar_drain_block_at(seen, child), &last)) {
+            break;
+        }
+        *maar_drain_block_at(seen, at) = *maar_drain_block_at(seen, child);
+        at = child;
+    }
+    if (seen->count > 0) {
+        *maar_drain_block_at(seen, at) = last;
+    }
+    return true;
+}
+
+/* ---- which blocks there are ---- */
+
+bool maar_drain_takes_part(const struct maar_drain_run* run, const struct maar_pool* pool)
 {
     if (run->pool != NULL) {
         return pool == run->pool;
     }
     return !pool->custom && pool->export_types == 0 &&
-           pool->strategy != MAAR_PLACEMENT_STRATEGY_LINEAR &&
+           (pool->strategy == MAAR_PLACEMENT_STRATEGY_TLSF ||
+            (pool->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY && run->room == NULL)) &&
            (run->type_bits >> pool->type_index & 1u) != 0;
 }
 
-static VkResult collect(const struct maar_drain_run* run, struct collection* all)
+/* Notes some blocks of an arena, which is locked for the time. Returns how many, and sets *more at
+ * the end of its list to false. */
+static uint32_t look_at_some(struct maar_drain_run* run, struct maar_arena* arena,
+                             struct maar_drain_block* blocks, bool* more)
 {
-    VkResult result = VK_SUCCESS;
-    struct maar_pool* pool = maar_pool_next(run->allocator, NULL);
-    while (pool != NULL && result == VK_SUCCESS) {
-        if (takes_part(run, pool)) {
-            result = collect_pool(pool, all);
+    struct maar_drain_collector* at = &run->collector;
+    const uint32_t number = run->pools.count - 1;
+    uint32_t count = 0;
+    maar_mutex_lock(&arena->lock);
+    struct maar_block* block = maar_arena_next_block(arena, at->from);
+    for (uint32_t i = 0; i < BLOCKS_AT_A_TIME && block != NULL; ++i) {
+        struct maar_placement_totals totals;
+        maar_placement_totals(block->placement, &totals);
+        if (serves(run, block)) {
+            const VkDeviceSize live = totals.used_size - block->pending_bytes;
+            blocks[count++] = (struct maar_drain_block){
+                .id = block->id,
+                .rank = live,
+                .size = block->size,
+                .live = live,
+                .free = totals.free_size,
+                .room = maar_placement_largest_free_bound(block->placement),
+                .pool = block->pool,
+                .pool_number = number,
+            };
         }
-        if (result == VK_SUCCESS) {
-            pool = maar_pool_next(run->allocator, pool);
-        } else {
-            maar_pool_leave(run->allocator, pool);
-        }
+        pool_at(run, number)->free += block->draining ? 0 : totals.free_size;
+        at->from = block->at + 1;
+        block = maar_arena_next_block(arena, at->from);
     }
-    return result;
+    maar_mutex_unlock(&arena->lock);
+    *more = block != NULL;
+    return count;
 }
 
-/* The emptiest block comes first, and of equal ones the last that was made. */
-static int compare_live(const void* one, const void* other)
+/* Goes on to the next pool that takes part. Returns false if there is none, or no host memory. */
+static enum maar_drain_result next_pool(struct maar_drain_run* run)
 {
-    const struct maar_drain_block* a = one;
-    const struct maar_drain_block* b = other;
-    if (a->live != b->live) {
-        return a->live < b->live ? -1 : 1;
+    struct maar_drain_collector* at = &run->collector;
+    do {
+        at->pool = maar_pool_next(run->allocator, at->pool);
+    } while (at->pool != NULL && !maar_drain_takes_part(run, at->pool));
+    at->arena_number = 0;
+    at->from = 0;
+    if (at->pool == NULL) {
+        return MAAR_DRAIN_FINISHED;
     }
-    return a->id > b->id ? -1 : a->id < b->id;
+    if (!maar_drain_list_reserve(run->allocator->callbacks, &run->pools, 1,
+                                 sizeof(struct maar_drain_pool))) {
+        maar_drain_stop_collecting(run);
+        return MAAR_DRAIN_NO_HOST_MEMORY;
+    }
+    *pool_at(run, run->pools.count++) = (struct maar_drain_pool){0};
+    return MAAR_DRAIN_MORE;
 }
+
+void maar_drain_stop_collecting(struct maar_drain_run* run)
+{
+    if (run->collector.pool != NULL) {
+        maar_pool_leave(run->allocator, run->collector.pool);
+    }
+    run->collector.pool = NULL;
+    run->pools.count = 0;
+    run->seen.count = 0;
+}
+
+/* Without host memory it begins anew. */
+enum maar_drain_result maar_drain_collect(struct maar_drain_run* run)
+{
+    struct maar_drain_collector* at = &run->collector;
+    struct maar_drain_block blocks[BLOCKS_AT_A_TIME];
+    bool more = true;
+    struct maar_arena* arena =
+        at->pool != NULL ? maar_pool_next_arena(at->pool, at->arena_number) : NULL;
+    if (arena == NULL) {
+        return next_pool(run);
+    }
+    const uint32_t count = look_at_some(run, arena, blocks, &more);
+    at->arena_number = arena->number;
+    if (!more) {
+        at->arena_number = arena->number + 1;
+        at->from = 0;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        const bool is_wanted = run->room == NULL || maar_room_rank(run->room, &blocks[i]);
+        if (is_wanted && !maar_drain_push_seen(run, &blocks[i])) {
+            maar_drain_stop_collecting(run);
+            return MAAR_DRAIN_NO_HOST_MEMORY;
+        }
+    }
+    return MAAR_DRAIN_MORE;
+}
+
+/* ---- which of them drain ---- */
 
 struct maar_block* maar_drain_enter(MaarAllocator allocator, uint64_t id, struct maar_arena** arena)
 {
@@ -150,6 +211,13 @@ struct maar_block* maar_drain_enter(MaarAllocator allocator, uint64_t id, struct
     }
 }
 
+void maar_drain_leave(MaarAllocator allocator, struct maar_arena* arena)
+{
+    struct maar_pool* pool = arena->pool;
+    maar_mutex_unlock(&arena->lock);
+    maar_pool_leave(allocator, pool);
+}
+
 /* Makes a block drain. Returns whether it is there. */
 static bool drain(MaarAllocator allocator, uint64_t id)
 {
@@ -162,9 +230,7 @@ static bool drain(MaarAllocator allocator, uint64_t id)
     if (drains) {
         maar_block_drain(arena, block);
     }
-    struct maar_pool* pool = arena->pool;
-    maar_mutex_unlock(&arena->lock);
-    maar_pool_leave(allocator, pool);
+    maar_drain_leave(allocator, arena);
     return drains;
 }
 
@@ -173,38 +239,30 @@ void maar_drain_revive(MaarAllocator allocator, uint64_t id)
     struct maar_arena* arena = NULL;
     struct maar_block* block = maar_drain_enter(allocator, id, &arena);
     if (block != NULL) {
-        struct maar_pool* pool = arena->pool;
         maar_block_revive(arena, block);
-        maar_mutex_unlock(&arena->lock);
-        maar_pool_leave(allocator, pool);
+        maar_drain_leave(allocator, arena);
     }
 }
 
-VkResult maar_drain_choose(struct maar_drain_run* run, uint32_t most)
+enum maar_drain_result maar_drain_choose(struct maar_drain_run* run)
 {
-    struct collection all = {.allocator = run->allocator};
-    const VkResult result = collect(run, &all);
-    uint32_t chosen = 0;
-    if (result == VK_SUCCESS && all.block_count > 1) {
-        qsort(all.blocks, all.block_count, sizeof all.blocks[0], compare_live);
+    if (!maar_drain_list_reserve(run->allocator->callbacks, &run->blocks, CHOICES_AT_A_TIME,
+                                 sizeof(struct maar_drain_block))) {
+        return MAAR_DRAIN_NO_HOST_MEMORY;
     }
-    for (uint32_t i = 0; result == VK_SUCCESS && i < all.block_count && chosen < most; ++i) {
-        const struct maar_drain_block block = all.blocks[i];
-        struct pool_room* room = &all.rooms[block.pool_number];
+    for (uint32_t i = 0; i < CHOICES_AT_A_TIME; ++i) {
+        struct maar_drain_block block;
+        if (run->blocks.count >= run->most_blocks || !maar_drain_pop_seen(run, &block)) {
+            return MAAR_DRAIN_FINISHED;
+        }
+        struct maar_drain_pool* room = pool_at(run, block.pool_number);
         if (room->live + block.live <= room->free - block.free && drain(run->allocator, block.id)) {
             room->live += block.live;
             room->free -= block.free;
-            all.blocks[chosen++] = block;
+            *maar_drain_block_at(&run->blocks, run->blocks.count++) = block;
         }
     }
-    maar_host_free(run->allocator->callbacks, all.rooms);
-    if (result != VK_SUCCESS) {
-        maar_host_free(run->allocator->callbacks, all.blocks);
-        return result;
-    }
-    run->blocks = all.blocks;
-    run->block_count = chosen;
-    return VK_SUCCESS;
+    return MAAR_DRAIN_MORE;
 }
 
 void maar_drain_count_released(const struct maar_drain_run* run, uint32_t* count, uint64_t* bytes)
@@ -213,7 +271,7 @@ void maar_drain_count_released(const struct maar_drain_run* run, uint32_t* count
     *bytes = 0;
     for (struct maar_pool* pool = maar_pool_next(run->allocator, NULL); pool != NULL;
          pool = maar_pool_next(run->allocator, pool)) {
-        if (takes_part(run, pool)) {
+        if (maar_drain_takes_part(run, pool)) {
             *count += maar_atomic32_load(&pool->drained_count);
             *bytes += maar_atomic64_load(&pool->drained_bytes);
         }

@@ -1,16 +1,24 @@
 /*
- * The public calls on runs that empty blocks: see drain_run.h.
+ * The public calls on runs of defragmentation: see drain_run.h.
  */
 #include "core/move/drain_run.h"
 
-#include <string.h>
-
+#include "core/bits.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
 #include "core/memory/pool_list.h"
 #include "core/move/drain_work.h"
 #include "core/move/move_batch.h"
+#include "core/move/room.h"
 #include "core/port_time.h"
+#include "core/time/retire_collect.h"
+
+enum {
+    /* Twins that one part of the work takes back. */
+    TAKEN_BACK_AT_A_TIME = 32,
+    /* Most moves of a batch of a step whose host time is limited: a few microseconds. */
+    TIMED_MOVES = 128
+};
 
 /* ---- life ---- */
 
@@ -33,24 +41,38 @@ static void unlist_run(struct maar_drain_run* run)
 static void free_drain_run(struct maar_drain_run* run)
 {
     const VkAllocationCallbacks* callbacks = run->allocator->callbacks;
-    maar_host_free(callbacks, run->blocks);
-    maar_host_free(callbacks, run->entries);
-    maar_host_free(callbacks, run->moves);
+    maar_room_destroy(run);
+    maar_drain_list_free(callbacks, &run->pools);
+    maar_drain_list_free(callbacks, &run->seen);
+    maar_drain_list_free(callbacks, &run->blocks);
+    maar_drain_list_free(callbacks, &run->entries);
+    maar_drain_list_free(callbacks, &run->moves);
     maar_host_free(callbacks, run);
+}
+
+/* Gives back what a run that empties blocks has not handed out. */
+static void end_draining(struct maar_drain_run* run)
+{
+    const bool is_complete =
+        !run->is_dry && run->phase == MAAR_DRAIN_HAND_OUT && run->handed_count == run->moves.count;
+    (void)maar_drain_take_back(run, run->is_dry ? 0 : run->handed_count, UINT32_MAX);
+    /* The blocks before are empty, or become empty when their batches end. */
+    uint32_t first = run->is_dry ? 0 : run->at;
+    first += is_complete && run->at < run->blocks.count ? 1 : 0;
+    for (uint32_t i = first; i < run->blocks.count; ++i) {
+        maar_drain_revive(run->allocator, maar_drain_block_at(&run->blocks, i)->id);
+    }
 }
 
 /* Ends a run whose handle is closed. What it has not handed out stays where it is. */
 static void end_run(struct maar_drain_run* run)
 {
     unlist_run(run);
-    const bool is_complete =
-        !run->is_dry && run->phase == MAAR_DRAIN_HAND_OUT && run->handed_count == run->move_count;
-    maar_drain_take_back(run, run->is_dry ? 0 : run->handed_count);
-    /* The blocks before are empty, or become empty when their batches end. */
-    uint32_t first = run->is_dry ? 0 : run->at;
-    first += is_complete && run->at < run->block_count ? 1 : 0;
-    for (uint32_t i = first; i < run->block_count; ++i) {
-        maar_drain_revive(run->allocator, run->blocks[i].id);
+    maar_drain_stop_collecting(run);
+    if (run->room != NULL) {
+        maar_room_end(run);
+    } else {
+        end_draining(run);
     }
     free_drain_run(run);
 }
@@ -96,7 +118,15 @@ static VkResult check_run_info(MaarAllocator allocator, const char* call,
         return result;
     }
     const MaarDefragmentationFlags known = MAAR_DEFRAGMENTATION_DRY_RUN_BIT;
+    const bool wants_room = info->goal == MAAR_DEFRAGMENTATION_GOAL_ROOM;
     const struct maar_rule rules[] = {
+        {!wants_room && info->goal != MAAR_DEFRAGMENTATION_GOAL_BLOCKS,
+         MAAR_MESSAGE_ID_OUT_OF_RANGE, "pBeginInfo->goal is not a MaarDefragmentationGoal"},
+        {wants_room && info->roomSize == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pBeginInfo->roomSize is 0"},
+        {wants_room && !maar_is_power_of_two_or_zero(info->roomAlignment),
+         MAAR_MESSAGE_ID_OUT_OF_RANGE, "pBeginInfo->roomAlignment is not a power of two"},
+        {wants_room && (uint32_t)info->roomKind > MAAR_RESOURCE_KIND_OPTIMAL,
+         MAAR_MESSAGE_ID_OUT_OF_RANGE, "pBeginInfo->roomKind is not a MaarResourceKind"},
         {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
          "pBeginInfo->flags has a flag that is not a MaarDefragmentationFlagBits"},
         {0},
@@ -104,12 +134,54 @@ static VkResult check_run_info(MaarAllocator allocator, const char* call,
     return maar_check_rules(allocator, call, rules);
 }
 
-/* Reports a pool whose blocks cannot be emptied in part. */
-static VkResult refuse_linear(MaarAllocator allocator, const char* call)
+/* Refuses pools whose placement does not serve a run. */
+static VkResult check_strategy(MaarAllocator allocator, const char* call,
+                               const struct maar_pool* pool, MaarDefragmentationGoal goal)
 {
-    return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_CANNOT_MOVE, call,
-                     "pBeginInfo->pool has linear placement: only what is freed in order gives "
-                     "room there");
+    if (pool != NULL && pool->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR) {
+        return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_CANNOT_MOVE, call,
+                         "pBeginInfo->pool has linear placement: only what is freed in order gives "
+                         "room there");
+    }
+    if (pool != NULL && pool->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY &&
+        goal == MAAR_DEFRAGMENTATION_GOAL_ROOM) {
+        return maar_fail(
+            allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_CANNOT_MOVE, call,
+            "pBeginInfo->pool has buddy placement: a run makes room in pools with TLSF "
+            "placement alone");
+    }
+    return VK_SUCCESS;
+}
+
+/* Makes a run that is not listed yet. */
+static VkResult make_run(MaarAllocator allocator, const MaarDefragmentationBeginInfo* info,
+                         struct maar_pool* pool, struct maar_drain_run** out)
+{
+    struct maar_drain_run* run = maar_host_calloc(allocator->callbacks, 1, sizeof *run);
+    if (run == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    run->allocator = allocator;
+    run->pool = pool;
+    run->is_dry = (info->flags & MAAR_DEFRAGMENTATION_DRY_RUN_BIT) != 0;
+    run->may_move = info->pfnMayMove;
+    run->user_data = info->pUserData;
+    run->type_bits = info->memoryTypeBits != 0 ? info->memoryTypeBits : UINT32_MAX;
+    run->most_blocks = info->maxBlockCount != 0 ? info->maxBlockCount : UINT32_MAX;
+    VkResult result = VK_SUCCESS;
+    if (info->goal == MAAR_DEFRAGMENTATION_GOAL_ROOM) {
+        result = maar_room_create(run, info);
+    }
+    maar_drain_count_released(run, &run->released_before, &run->released_bytes_before);
+    if (result == VK_SUCCESS) {
+        result = maar_object_open(allocator, MAAR_OBJECT_DEFRAGMENTATION, run, &run->handle);
+    }
+    if (result != VK_SUCCESS) {
+        free_drain_run(run);
+        return result;
+    }
+    *out = run;
+    return VK_SUCCESS;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL
@@ -129,37 +201,19 @@ maarBeginDefragmentation(MaarAllocator allocator, const MaarDefragmentationBegin
         return result;
     }
     struct maar_pool* pool = maar_pool_of(allocator, pBeginInfo->pool);
-    if (pool != NULL && pool->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR) {
-        return refuse_linear(allocator, __func__);
+    result = check_strategy(allocator, __func__, pool, pBeginInfo->goal);
+    if (result != VK_SUCCESS) {
+        return result;
     }
+    struct maar_drain_run* run = NULL;
     struct maar_moves* moves = maar_moves_open(allocator);
-    struct maar_drain_run* run =
-        moves != NULL ? maar_host_calloc(allocator->callbacks, 1, sizeof *run) : NULL;
-    if (run == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    result =
+        moves != NULL ? make_run(allocator, pBeginInfo, pool, &run) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == VK_SUCCESS) {
+        list_run(moves, run);
+        *pDefragmentation = MAAR_FROM_BITS(MaarDefragmentation, run->handle);
     }
-    run->allocator = allocator;
-    run->pool = pool;
-    run->is_dry = (pBeginInfo->flags & MAAR_DEFRAGMENTATION_DRY_RUN_BIT) != 0;
-    run->may_move = pBeginInfo->pfnMayMove;
-    run->user_data = pBeginInfo->pUserData;
-    run->type_bits = pBeginInfo->memoryTypeBits != 0 ? pBeginInfo->memoryTypeBits : UINT32_MAX;
-    maar_drain_count_released(run, &run->released_before, &run->released_bytes_before);
-    result = maar_object_open(allocator, MAAR_OBJECT_DEFRAGMENTATION, run, &run->handle);
-    if (result != VK_SUCCESS) {
-        free_drain_run(run);
-        return result;
-    }
-    result = maar_drain_choose(run, pBeginInfo->maxBlockCount != 0 ? pBeginInfo->maxBlockCount
-                                                                   : UINT32_MAX);
-    if (result != VK_SUCCESS) {
-        (void)maar_object_close(allocator, run->handle);
-        free_drain_run(run);
-        return result;
-    }
-    list_run(moves, run);
-    *pDefragmentation = MAAR_FROM_BITS(MaarDefragmentation, run->handle);
-    return VK_SUCCESS;
+    return result;
 }
 
 VKAPI_ATTR void VKAPI_CALL maarEndDefragmentation(MaarAllocator allocator,
@@ -178,14 +232,12 @@ VKAPI_ATTR void VKAPI_CALL maarEndDefragmentation(MaarAllocator allocator,
 
 /* ---- steps ---- */
 
-/* Gives up the present block. */
+/* Gives up the present block. Its twins end first. */
 static void abandon_block(struct maar_drain_run* run)
 {
-    maar_drain_take_back(run, run->first_move);
-    maar_drain_revive(run->allocator, run->blocks[run->at].id);
+    maar_drain_revive(run->allocator, maar_drain_block_at(&run->blocks, run->at)->id);
     ++run->sums.abandonedCount;
-    ++run->at;
-    run->phase = MAAR_DRAIN_NEXT;
+    run->phase = MAAR_DRAIN_TAKE_BACK;
 }
 
 /* Lets a block that was chosen take allocations again, so that the present block's allocation may
@@ -193,19 +245,22 @@ static void abandon_block(struct maar_drain_run* run)
  * if there is none. */
 static bool give_up_last(struct maar_drain_run* run)
 {
-    const struct maar_pool* pool = run->blocks[run->at].pool;
-    uint32_t last = run->block_count - 1;
-    while (last > run->at &&
-           (run->blocks[last].pool != pool || run->blocks[last].room < run->unplaced_size)) {
+    const struct maar_pool* pool = maar_drain_block_at(&run->blocks, run->at)->pool;
+    uint32_t last = run->blocks.count - 1;
+    while (last > run->at) {
+        const struct maar_drain_block* block = maar_drain_block_at(&run->blocks, last);
+        if (block->pool == pool && block->room >= run->unplaced_size) {
+            break;
+        }
         --last;
     }
     if (last == run->at) {
         return false;
     }
-    maar_drain_revive(run->allocator, run->blocks[last].id);
-    --run->block_count;
-    for (uint32_t i = last; i < run->block_count; ++i) {
-        run->blocks[i] = run->blocks[i + 1];
+    maar_drain_revive(run->allocator, maar_drain_block_at(&run->blocks, last)->id);
+    --run->blocks.count;
+    for (uint32_t i = last; i < run->blocks.count; ++i) {
+        *maar_drain_block_at(&run->blocks, i) = *maar_drain_block_at(&run->blocks, i + 1);
     }
     ++run->sums.abandonedCount;
     return true;
@@ -215,20 +270,42 @@ static bool give_up_last(struct maar_drain_run* run)
 static void plan_block(struct maar_drain_run* run)
 {
     run->sums.blockCount += 1;
-    run->sums.blockBytes += run->blocks[run->at].size;
-    run->sums.moveCount += run->move_count - run->first_move;
+    run->sums.blockBytes += maar_drain_block_at(&run->blocks, run->at)->size;
+    run->sums.moveCount += run->moves.count - run->first_move;
     run->sums.moveBytes += run->block_bytes;
     run->phase = MAAR_DRAIN_HAND_OUT;
 }
 
-/* Does a part of the work. */
-static VkResult work(struct maar_drain_run* run)
+/* Goes on to the next block, or ends. */
+static void enter_next(struct maar_drain_run* run)
+{
+    run->phase = run->at < run->blocks.count ? MAAR_DRAIN_NEXT : MAAR_DRAIN_DONE;
+}
+
+/* Does a part of the work, in a phase before there are blocks to empty, or between two. */
+static enum maar_drain_result work_on_choice(struct maar_drain_run* run)
+{
+    enum maar_drain_result result = MAAR_DRAIN_FINISHED;
+    if (run->phase == MAAR_DRAIN_COLLECT) {
+        result = maar_drain_collect(run);
+        run->phase = result == MAAR_DRAIN_FINISHED ? MAAR_DRAIN_CHOOSE : MAAR_DRAIN_COLLECT;
+    } else {
+        result = maar_drain_choose(run);
+        if (result == MAAR_DRAIN_FINISHED) {
+            enter_next(run);
+        }
+    }
+    return result;
+}
+
+/* Does a part of the work on the present block. */
+static enum maar_drain_result work_on_block(struct maar_drain_run* run)
 {
     enum maar_drain_result result = MAAR_DRAIN_FINISHED;
     switch (run->phase) {
     case MAAR_DRAIN_NEXT:
         maar_drain_begin_block(run);
-        return VK_SUCCESS;
+        break;
     case MAAR_DRAIN_SCAN:
         result = maar_drain_scan(run);
         if (result == MAAR_DRAIN_FINISHED) {
@@ -240,14 +317,29 @@ static VkResult work(struct maar_drain_run* run)
         if (result == MAAR_DRAIN_FINISHED) {
             plan_block(run);
         } else if (result == MAAR_DRAIN_NO_ROOM && give_up_last(run)) {
-            return VK_SUCCESS; /* the entry is tried again */
+            result = MAAR_DRAIN_MORE; /* the entry is tried again */
         }
         break;
-    case MAAR_DRAIN_HAND_OUT:
+    case MAAR_DRAIN_TAKE_BACK:
+        if (!maar_drain_take_back(run, run->first_move, TAKEN_BACK_AT_A_TIME)) {
+            break;
+        }
         ++run->at;
-        run->phase = MAAR_DRAIN_NEXT;
-        return VK_SUCCESS;
+        enter_next(run);
+        break;
+    default:
+        ++run->at;
+        enter_next(run);
+        break;
     }
+    return result;
+}
+
+/* Does a part of the work of a run that empties blocks. */
+static VkResult work(struct maar_drain_run* run)
+{
+    const enum maar_drain_result result =
+        run->phase <= MAAR_DRAIN_CHOOSE ? work_on_choice(run) : work_on_block(run);
     if (result == MAAR_DRAIN_NO_HOST_MEMORY) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -261,12 +353,14 @@ static VkResult work(struct maar_drain_run* run)
 static uint32_t count_for_batch(const struct maar_drain_run* run,
                                 const MaarDefragmentationStepInfo* limits)
 {
-    const uint32_t left = run->move_count - run->handed_count;
-    const uint32_t most =
-        limits->maxMoves != 0 && limits->maxMoves < left ? limits->maxMoves : left;
+    const uint32_t left = run->moves.count - run->handed_count;
+    uint32_t most = limits->maxMoves != 0 && limits->maxMoves < left ? limits->maxMoves : left;
+    if (limits->maxHostTime_ns != 0 && most > TIMED_MOVES) {
+        most = TIMED_MOVES;
+    }
     VkDeviceSize bytes = 0;
     for (uint32_t i = 0; i < most && limits->maxBytes != 0; ++i) {
-        const struct maar_move* move = &run->moves[run->handed_count + i];
+        const struct maar_move* move = maar_drain_move_at(run, run->handed_count + i);
         bytes += maar_slot_span(run->allocator, maar_move_twin(run->allocator, move)).size;
         if (bytes > limits->maxBytes && i > 0) {
             return i;
@@ -284,7 +378,9 @@ static VkResult hand_out(struct maar_drain_run* run, const MaarDefragmentationSt
     if (batch == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    memcpy(batch->moves, &run->moves[run->handed_count], count * sizeof batch->moves[0]);
+    for (uint32_t i = 0; i < count; ++i) {
+        batch->moves[i] = *maar_drain_move_at(run, run->handed_count + i);
+    }
     const VkResult result = maar_move_batch_open(batch);
     if (result != VK_SUCCESS) {
         maar_host_free(run->allocator->callbacks, batch);
@@ -305,14 +401,12 @@ static bool still_drains(const struct maar_drain_run* run)
 {
     struct maar_arena* arena = NULL;
     const struct maar_block* block =
-        maar_drain_enter(run->allocator, run->blocks[run->at].id, &arena);
+        maar_drain_enter(run->allocator, maar_drain_block_at(&run->blocks, run->at)->id, &arena);
     if (block == NULL) {
         return false;
     }
     const bool drains = block->draining;
-    struct maar_pool* pool = arena->pool;
-    maar_mutex_unlock(&arena->lock);
-    maar_pool_leave(run->allocator, pool);
+    maar_drain_leave(run->allocator, arena);
     return drains;
 }
 
@@ -320,15 +414,23 @@ static bool still_drains(const struct maar_drain_run* run)
  * they would not empty the block. */
 static void abandon_rest(struct maar_drain_run* run)
 {
-    for (uint32_t i = run->handed_count; i < run->move_count; ++i) {
-        const struct maar_slot* twin = maar_move_twin(run->allocator, &run->moves[i]);
+    for (uint32_t i = run->handed_count; i < run->moves.count; ++i) {
+        const struct maar_slot* twin = maar_move_twin(run->allocator, maar_drain_move_at(run, i));
         run->sums.moveCount -= 1;
         run->sums.moveBytes -= maar_slot_span(run->allocator, twin).size;
     }
-    maar_drain_take_back(run, run->handed_count);
+    (void)maar_drain_take_back(run, run->handed_count, UINT32_MAX);
     run->sums.abandonedCount += 1;
     run->sums.blockCount -= 1;
-    run->sums.blockBytes -= run->blocks[run->at].size;
+    run->sums.blockBytes -= maar_drain_block_at(&run->blocks, run->at)->size;
+}
+
+/* Whether there are moves to hand out. */
+static bool has_moves(const struct maar_drain_run* run)
+{
+    const bool hands_out = run->room != NULL ? maar_room_hands_out(run)
+                                             : run->phase == MAAR_DRAIN_HAND_OUT && !run->is_dry;
+    return hands_out && run->handed_count < run->moves.count;
 }
 
 static VkResult step_run(struct maar_drain_run* run, const MaarDefragmentationStepInfo* limits,
@@ -336,20 +438,20 @@ static VkResult step_run(struct maar_drain_run* run, const MaarDefragmentationSt
 {
     const bool is_timed = limits->maxHostTime_ns != 0;
     const uint64_t deadline = is_timed ? maar_deadline_ns(limits->maxHostTime_ns) : 0;
-    if (run->phase == MAAR_DRAIN_HAND_OUT && !run->is_dry && run->handed_count < run->move_count &&
-        !still_drains(run)) {
+    if (run->room == NULL && has_moves(run) && !still_drains(run)) {
         abandon_rest(run);
     }
-    while (run->at < run->block_count) {
-        if (run->phase == MAAR_DRAIN_HAND_OUT && !run->is_dry &&
-            run->handed_count < run->move_count) {
+    bool rests = false;
+    while (!rests) {
+        if (has_moves(run)) {
             return hand_out(run, limits, batch);
         }
-        const VkResult result = work(run);
+        const VkResult result = run->room != NULL ? maar_room_work(run, &rests) : work(run);
         if (result != VK_SUCCESS) {
             return result;
         }
-        if (is_timed && maar_time_left_ns(deadline) == 0 && run->at < run->block_count) {
+        rests = rests || run->phase == MAAR_DRAIN_DONE;
+        if (!rests && is_timed && maar_time_left_ns(deadline) == 0) {
             return VK_NOT_READY;
         }
     }
@@ -406,9 +508,36 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetDefragmentationInfo(MaarAllocator allocato
     void* next = pInfo->pNext;
     maar_drain_count_released(run, &released, &released_bytes);
     *pInfo = run->sums;
+    if (run->room != NULL) {
+        maar_room_describe(run, pInfo);
+    }
     pInfo->sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO;
     pInfo->pNext = next;
     pInfo->releasedCount = released - run->released_before;
     pInfo->releasedBytes = released_bytes - run->released_bytes_before;
     return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarTakeDefragmentationRoom(MaarAllocator allocator,
+                                                           MaarDefragmentation defragmentation,
+                                                           void* pUserData,
+                                                           MaarAllocation* pAllocation)
+{
+    const struct maar_output outputs[] = {{"pAllocation", pAllocation, sizeof *pAllocation}, {0}};
+    struct maar_drain_run* run = NULL;
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
+    if (result == VK_SUCCESS) {
+        result = enter_run(allocator, __func__, defragmentation, &run);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (run->room == NULL || run->is_dry) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, __func__,
+                           run->room == NULL ? "defragmentation has another goal than to make room"
+                                             : "defragmentation is a dry run, which makes no room");
+    }
+    /* Points of a lost device have passed. */
+    (void)maar_retire_collect(&allocator->retire, NULL);
+    return maar_room_take(run, pUserData, pAllocation);
 }

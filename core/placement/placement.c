@@ -464,6 +464,53 @@ bool maar_placement_next_live(const struct maar_placement* placement, uint32_t* 
     return slot != PLACEMENT_NONE && maar_placement_get(placement, slot, range, user, &kind);
 }
 
+/* Returns the slot directly behind a node, or behind the beginning of the space. */
+static uint32_t placement_slot_behind(const struct maar_placement* placement, uint32_t before)
+{
+    MAAR_DEBUG_ASSERT(placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF);
+    return placement_next(
+        placement_at(placement, before != MAAR_PLACEMENT_NO_NODE ? before : PLACEMENT_NONE));
+}
+
+uint32_t maar_placement_live_before(const struct maar_placement* placement, uint32_t node)
+{
+    uint32_t slot = placement_prev(placement_at(placement, node));
+    while (slot != PLACEMENT_NONE && !placement_is_live(placement, slot)) {
+        slot = placement_prev(placement_at(placement, slot));
+    }
+    return slot != PLACEMENT_NONE ? slot : MAAR_PLACEMENT_NO_NODE;
+}
+
+VkDeviceSize maar_placement_extent_end(const struct maar_placement* placement, uint32_t node)
+{
+    const uint32_t slot = placement_slot_behind(placement, node);
+    return slot != PLACEMENT_NONE ? placement_offset(placement_at(placement, slot))
+                                  : placement->size;
+}
+
+bool maar_placement_has_nodes(struct maar_placement* placement, uint32_t count)
+{
+    return placement_has_slots(placement, count);
+}
+
+struct maar_span maar_placement_free_behind(const struct maar_placement* placement, uint32_t before)
+{
+    const uint32_t slot = placement_slot_behind(placement, before);
+    const struct placement_node* node = placement_at(placement, slot);
+    const bool is_free = slot != PLACEMENT_NONE && placement_state(node) == PLACEMENT_FREE;
+    return is_free ? (struct maar_span){placement_offset(node), placement_size(node)}
+                   : (struct maar_span){0, 0};
+}
+
+enum maar_place_outcome maar_placement_allocate_at(struct maar_placement* placement,
+                                                   const struct maar_placement_request* request,
+                                                   VkDeviceSize offset, uint32_t before,
+                                                   struct maar_placement_range* range)
+{
+    return maar_tlsf_allocate_at(placement, request, offset,
+                                 placement_slot_behind(placement, before), range);
+}
+
 void maar_placement_walk(const struct maar_placement* placement, maar_placement_visit visit,
                          void* context)
 {

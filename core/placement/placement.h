@@ -144,6 +144,29 @@ void maar_placement_walk(const struct maar_placement* placement, maar_placement_
 bool maar_placement_next_live(const struct maar_placement* placement, uint32_t* node,
                               struct maar_placement_range* range, uint64_t* user);
 
+/* The following functions are for TLSF placements alone. `before` is a live node, or
+ * MAAR_PLACEMENT_NO_NODE for the beginning of the space. */
+
+/* TLSF ranges begin and end at multiples of some power of two, at most so many bytes. */
+#define MAAR_PLACEMENT_MOST_UNIT ((VkDeviceSize)256)
+/* Returns the nearest live node before a live node, or MAAR_PLACEMENT_NO_NODE. */
+uint32_t maar_placement_live_before(const struct maar_placement* placement, uint32_t node);
+/* Returns where the bytes of a live node end, with those that are lost to rounding. */
+VkDeviceSize maar_placement_extent_end(const struct maar_placement* placement, uint32_t node);
+/* Returns whether so many nodes can be taken without storage. */
+bool maar_placement_has_nodes(struct maar_placement* placement, uint32_t count);
+/* Returns the free range directly behind a node, or an empty one. */
+struct maar_span maar_placement_free_behind(const struct maar_placement* placement,
+                                            uint32_t before);
+/* Places a range at an offset in the free range directly behind a node. Returns MAAR_PLACE_NO_ROOM
+ * if that range does not contain it. The offset is a multiple of the request's alignment or of
+ * MAAR_PLACEMENT_MOST_UNIT, or it is the beginning of the free range. The caller knows that kinds
+ * allow the place. A range that was freed a moment ago can be taken without storage. */
+enum maar_place_outcome maar_placement_allocate_at(struct maar_placement* placement,
+                                                   const struct maar_placement_request* request,
+                                                   VkDeviceSize offset, uint32_t before,
+                                                   struct maar_placement_range* range);
+
 /* Walks every structure. Returns NULL, or a static sentence that names the first broken
  * invariant. */
 const char* maar_placement_check(const struct maar_placement* placement);

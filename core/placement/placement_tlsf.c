@@ -294,6 +294,27 @@ static bool tlsf_frees_fast(const struct placement_node* node, uint64_t extent)
     return extent == placement_tlsf_extent(node) && extent <= INT64_MAX;
 }
 
+/* Takes a place in a free node for a request. There are nodes enough. */
+static void tlsf_take(struct maar_placement* placement,
+                      const struct maar_placement_request* request, struct tlsf_place place,
+                      VkDeviceSize unit, struct maar_placement_range* range)
+{
+    const VkDeviceSize cut = place.offset + ((request->size + unit - 1) & ~(unit - 1));
+    const VkDeviceSize end = cut < placement->size ? cut : placement->size;
+    const uint32_t slot = tlsf_cut(placement, place.slot, place.offset, cut);
+    struct placement_node* node = placement_at(placement, slot);
+    placement_set(node, tlsf_live_meta(unit, request->kind), place.offset, request->size);
+    if (!tlsf_frees_fast(node, (end - place.offset) << PLACEMENT_SIZE_SHIFT)) {
+        MAAR_DEBUG_ASSERT(node->next == PLACEMENT_NONE);
+        node->next = PLACEMENT_NONE | PLACEMENT_LINK_ODD;
+    }
+    placement_count_in(placement, request->size, end - place.offset);
+    placement_report_range(placement, slot, request, range);
+    if (unit != placement->unit) {
+        tlsf_set_unit(placement, unit);
+    }
+}
+
 /* The slow path, for any size, alignment and kind. */
 MAAR_NOINLINE enum maar_place_outcome
 tlsf_allocate_slow(struct maar_placement* placement, const struct maar_placement_request* request,
@@ -318,20 +339,40 @@ tlsf_allocate_slow(struct maar_placement* placement, const struct maar_placement
     if (!placement_has_slots(placement, 2)) {
         return MAAR_PLACE_WANTS_STORAGE;
     }
-    const VkDeviceSize cut = place.offset + query.rounded;
-    const VkDeviceSize end = cut < placement->size ? cut : placement->size;
-    const uint32_t slot = tlsf_cut(placement, place.slot, place.offset, cut);
-    struct placement_node* node = placement_at(placement, slot);
-    placement_set(node, tlsf_live_meta(unit, request->kind), place.offset, request->size);
-    if (!tlsf_frees_fast(node, (end - place.offset) << PLACEMENT_SIZE_SHIFT)) {
-        MAAR_DEBUG_ASSERT(node->next == PLACEMENT_NONE);
-        node->next = PLACEMENT_NONE | PLACEMENT_LINK_ODD;
+    tlsf_take(placement, request, place, unit, range);
+    return MAAR_PLACED;
+}
+
+/* The node that is cut and its new neighbours need so many nodes. */
+static uint32_t tlsf_nodes_for(const struct placement_node* node, VkDeviceSize offset,
+                               VkDeviceSize cut)
+{
+    const VkDeviceSize begin = placement_offset(node);
+    const VkDeviceSize end = begin + placement_size(node);
+    if (offset == begin && cut >= end) {
+        return placement_is_retired(node->where) ? 1 : 0;
     }
-    placement_count_in(placement, request->size, end - place.offset);
-    placement_report_range(placement, slot, request, range);
-    if (unit != placement->unit) {
-        tlsf_set_unit(placement, unit);
+    return offset != begin && cut < end ? 2 : 1;
+}
+
+enum maar_place_outcome maar_tlsf_allocate_at(struct maar_placement* placement,
+                                              const struct maar_placement_request* request,
+                                              VkDeviceSize offset, uint32_t slot,
+                                              struct maar_placement_range* range)
+{
+    const struct placement_node* node = placement_at(placement, slot);
+    const VkDeviceSize divisor = request->alignment & (~request->alignment + 1);
+    const VkDeviceSize unit = divisor < placement->unit ? divisor : placement->unit;
+    if (slot == PLACEMENT_NONE || placement_state(node) != PLACEMENT_FREE ||
+        (offset & (unit - 1)) != 0 || offset < placement_offset(node) ||
+        !placement_fits(offset, request->size, placement_offset(node) + placement_size(node))) {
+        return MAAR_PLACE_NO_ROOM;
     }
+    const VkDeviceSize cut = offset + ((request->size + unit - 1) & ~(unit - 1));
+    if (!placement_has_slots(placement, tlsf_nodes_for(node, offset, cut))) {
+        return MAAR_PLACE_WANTS_STORAGE;
+    }
+    tlsf_take(placement, request, (struct tlsf_place){offset, slot}, unit, range);
     return MAAR_PLACED;
 }
 

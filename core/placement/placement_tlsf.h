@@ -21,6 +21,13 @@ void maar_tlsf_reset(struct maar_placement* placement);
 enum maar_place_outcome maar_tlsf_allocate(struct maar_placement* placement,
                                            const struct maar_placement_request* request,
                                            struct maar_placement_range* range);
+/* Takes a range at an offset in a free node. Returns MAAR_PLACE_NO_ROOM if the node is not free or
+ * does not contain the range. Neither the kinds of neighbours nor the alignment are looked at, but
+ * the offset is a multiple of the unit that the alignment allows. */
+enum maar_place_outcome maar_tlsf_allocate_at(struct maar_placement* placement,
+                                              const struct maar_placement_request* request,
+                                              VkDeviceSize offset, uint32_t slot,
+                                              struct maar_placement_range* range);
 /* Removes a node and gives its extent to the free node beside it. If the nodes on both sides are
  * free, joins them as well. Returns the extent of the free node. */
 uint64_t maar_tlsf_absorb(struct maar_placement* placement, struct placement_node* node,

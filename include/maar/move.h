@@ -314,7 +314,8 @@ MAAR_API VkResult VKAPI_CALL maarCancelMoves(MaarAllocator allocator, MaarMoveBa
 /* Defragmentation */
 /* ---------------------------------------------------------------------------------------------- */
 
-/** A run that empties blocks, so that they are given back to the driver. */
+/** A run that moves allocations: it empties blocks, so that they are given back to the driver, or
+ * it makes room for one request. */
 VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarDefragmentation)
 
 /**
@@ -329,11 +330,37 @@ VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarDefragmentation)
 typedef VkBool32(VKAPI_PTR* PFN_maarMayMove)(void* pUserData, MaarAllocation allocation,
                                              void* pAllocationUserData);
 
+/** What a run is for. */
+typedef enum MaarDefragmentationGoal {
+    /** To give blocks back to the driver. */
+    MAAR_DEFRAGMENTATION_GOAL_BLOCKS = 0,
+    /** To make room for one allocation in an existing block. */
+    MAAR_DEFRAGMENTATION_GOAL_ROOM = 1,
+    /** Reserves the enumeration's size. */
+    MAAR_DEFRAGMENTATION_GOAL_MAX_ENUM = 0x7FFFFFFF
+} MaarDefragmentationGoal;
+
+/** How far a run has come that makes room. */
+typedef enum MaarDefragmentationRoom {
+    /** It looks for a place, or its goal is another one. */
+    MAAR_DEFRAGMENTATION_ROOM_NONE = 0,
+    /** It has found a place. What lies there has new ranges elsewhere, and moves. */
+    MAAR_DEFRAGMENTATION_ROOM_FOUND = 1,
+    /** The room is empty: maarTakeDefragmentationRoom succeeds. */
+    MAAR_DEFRAGMENTATION_ROOM_READY = 2,
+    /** The program has taken the room. */
+    MAAR_DEFRAGMENTATION_ROOM_TAKEN = 3,
+    /** There is no place: too little can move, or what would have to move has no room elsewhere. */
+    MAAR_DEFRAGMENTATION_ROOM_IMPOSSIBLE = 4,
+    /** Reserves the enumeration's size. */
+    MAAR_DEFRAGMENTATION_ROOM_MAX_ENUM = 0x7FFFFFFF
+} MaarDefragmentationRoom;
+
 /** Bits of MaarDefragmentationBeginInfo::flags. */
 typedef enum MaarDefragmentationFlagBits {
-    /** The run only finds out what it would move and give back: maarStepDefragmentation returns no
-     * batch, and everything stays where it is. The new ranges that it would use are taken until
-     * maarEndDefragmentation. */
+    /** The run only finds out what it would move, and give back or make room for:
+     * maarStepDefragmentation returns no batch, and everything stays where it is. The new ranges
+     * that it would use are taken until maarEndDefragmentation. */
     MAAR_DEFRAGMENTATION_DRY_RUN_BIT = 0x1,
     /** Reserves the enumeration's size. */
     MAAR_DEFRAGMENTATION_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
@@ -362,6 +389,16 @@ typedef struct MaarDefragmentationBeginInfo {
     PFN_maarMayMove pfnMayMove;
     /** Given to pfnMayMove. */
     void* pUserData;
+    /** What the run is for. With MAAR_DEFRAGMENTATION_GOAL_ROOM the pool has TLSF placement, or the
+     * run is for the default pools that have; maxBlockCount does not count. */
+    MaarDefragmentationGoal goal;
+    /** Kind of the resource for which the run makes room. Without MAAR_DEFRAGMENTATION_GOAL_ROOM
+     * this and the next two do not count. */
+    MaarResourceKind roomKind;
+    /** Size of the room, bytes: that of the resource's memory requirements. Not 0. */
+    VkDeviceSize roomSize;
+    /** Alignment of the room, bytes, a power of two; 0: 1. */
+    VkDeviceSize roomAlignment;
 } MaarDefragmentationBeginInfo;
 
 /** Limits of a step. */
@@ -375,7 +412,8 @@ typedef struct MaarDefragmentationStepInfo {
     /** Most moves of the batch; 0 for no limit. */
     uint32_t maxMoves;
     /** Host time after which the step returns VK_NOT_READY, ns; 0 for no limit. It is looked at
-     * after every few moves. */
+     * after each part of the work, of some microseconds. With a limit, a batch has at most 128
+     * moves. */
     uint64_t maxHostTime_ns;
 } MaarDefragmentationStepInfo;
 
@@ -397,26 +435,39 @@ typedef struct MaarDefragmentationInfo {
     uint32_t batchedCount;
     /** Bytes of those. */
     VkDeviceSize batchedBytes;
-    /** Blocks that the run has given up: an allocation cannot move, or finds no room elsewhere, or
-     * the pool needed the room. */
+    /** Blocks, or places for a room, that the run has given up: an allocation cannot move, or finds
+     * no room elsewhere, or the pool needed the room. */
     uint32_t abandonedCount;
     /** Blocks of the pools that were given back since the run began, after they had drained. */
     uint32_t releasedCount;
     /** Bytes of those. */
     VkDeviceSize releasedBytes;
+    /** With MAAR_DEFRAGMENTATION_GOAL_ROOM: how far the run has come. moveCount and moveBytes say
+     * what must move. */
+    MaarDefragmentationRoom room;
+    /** Where the room is, from MAAR_DEFRAGMENTATION_ROOM_FOUND on; else VK_NULL_HANDLE. */
+    VkDeviceMemory roomMemory;
+    /** Offset there, bytes. */
+    VkDeviceSize roomOffset;
 } MaarDefragmentationInfo;
 
 /**
- * Begins a run that empties blocks. Looks at the sums of each block and chooses the blocks to
- * empty. No allocation moves yet; but a block that was chosen takes no more allocations, unless its
- * pool has no other room: then all chosen blocks of the pool take allocations again, and the run
- * leaves them alone. Does not call the driver.
+ * Begins a run. No allocation moves yet. Does not call the driver.
+ *
+ * A run that gives blocks back looks at the sums of each block in its first steps, and chooses the
+ * blocks to empty. A block that was chosen takes no more allocations, unless its pool has no other
+ * room: then all chosen blocks of the pool take allocations again, and the run leaves them alone.
+ *
+ * A run that makes room looks for the place in one block where the fewest bytes must move. The free
+ * ranges of that place are taken at once, as pending bytes, and so is what moves out of it: other
+ * requests do not use the room meanwhile. The program takes it by maarTakeDefragmentationRoom.
  *
  * @param allocator        not null
  * @param pBeginInfo       not NULL
  * @param pDefragmentation receives the run
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT for a pool with
- *         linear placement; VK_ERROR_VALIDATION_FAILED_EXT
+ *         linear placement, and, to make room, for one with buddy placement;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime end it with maarEndDefragmentation
  * @since 0.2.0
@@ -427,9 +478,9 @@ maarBeginDefragmentation(MaarAllocator allocator, const MaarDefragmentationBegin
 
 /**
  * Plans some moves and hands them out as a batch, which the program carries out like one of
- * maarBeginMoves. All allocations of a block get their new ranges before the first of them is
- * handed out, so a block that cannot be emptied moves nothing. No allocation moves twice in a run.
- * Never waits for the device, does not call the driver.
+ * maarBeginMoves. All allocations of a block, or of the place for a room, get their new ranges
+ * before the first of them is handed out, so a block that cannot be emptied moves nothing. No
+ * allocation moves twice in a run. Never waits for the device, does not call the driver.
  *
  * @param allocator       not null
  * @param defragmentation not null
@@ -445,6 +496,30 @@ MAAR_API VkResult VKAPI_CALL maarStepDefragmentation(MaarAllocator allocator,
                                                      MaarDefragmentation defragmentation,
                                                      const MaarDefragmentationStepInfo* pStepInfo,
                                                      MaarMoveBatch* pBatch);
+
+/**
+ * Turns the room that a run has made into an allocation of MaarDefragmentationBeginInfo::roomSize
+ * bytes. The program binds its resource to it. The run has reached its goal then, and is ended by
+ * maarEndDefragmentation as ever. Never waits for the device. Collects what is pending, as
+ * maarCollect does.
+ *
+ * @param allocator       not null
+ * @param defragmentation not null; a run with MAAR_DEFRAGMENTATION_GOAL_ROOM that is not dry
+ * @param pUserData       stored with the allocation
+ * @param pAllocation     receives the allocation
+ * @return VK_SUCCESS; VK_NOT_READY while the run has moves to hand out (maarStepDefragmentation),
+ *         or a batch has not ended, or the points of a commit have not passed;
+ *         VK_ERROR_OUT_OF_POOL_MEMORY when there is no room and the run can make none, or when it
+ *         was taken before; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT, also for a
+ *         run with another goal, and for a dry one
+ * @threadsafety internally synchronized; `defragmentation` externally
+ * @lifetime free it with maarFreeMemory
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarTakeDefragmentationRoom(MaarAllocator allocator,
+                                                         MaarDefragmentation defragmentation,
+                                                         void* pUserData,
+                                                         MaarAllocation* pAllocation);
 
 /**
  * Reads what a run has planned and done. Does not call the driver.
@@ -463,6 +538,7 @@ MAAR_API VkResult VKAPI_CALL maarGetDefragmentationInfo(MaarAllocator allocator,
 /**
  * Ends a run. Moves that were planned and not handed out do not take place. Batches that were
  * handed out go on. Blocks that were emptied are given back when the old ranges in them have ended.
+ * A room that was not taken is free for every request.
  *
  * @param allocator       not null
  * @param defragmentation may be VK_NULL_HANDLE

@@ -1,7 +1,8 @@
 /*
  * Random programs that allocate, write, move, free and read buffers, with several batches of moves
- * under way and with submissions that are held back. Every byte is compared with what the program
- * wrote last. The validation layer, where it is installed, checks the commands.
+ * under way and with submissions that are held back, and that make room for one request. Every byte
+ * is compared with what the program wrote last. The validation layer, where it is installed, checks
+ * the commands.
  *
  * MAAR_TEST_STEPS sets the number of steps, MAAR_TEST_SEED the seed.
  */
@@ -39,6 +40,7 @@ static uint64_t hold_value; /* its value */
 static uint32_t bytes[UNIT * MOST_UNITS / 4];
 static uint32_t compared;
 static uint32_t moved_count;
+static uint32_t room_count;
 
 static uint32_t below(uint32_t bound)
 {
@@ -230,6 +232,87 @@ static void end_batch(uint32_t number)
     batch->handle = VK_NULL_HANDLE;
 }
 
+static struct entry* entry_of(MaarAllocation memory)
+{
+    uint32_t at = 0;
+    while (at < BUFFERS && entries[at].memory != memory) {
+        ++at;
+    }
+    assert_true(at < BUFFERS);
+    return &entries[at];
+}
+
+/* Carries out a batch of a run. */
+static void carry_out(MaarMoveBatch batch)
+{
+    MaarMove moves[BATCH_MOVES];
+    MaarPoint waits[BATCH_MOVES];
+    MaarPoint copied = {VK_NULL_HANDLE, 0};
+    uint32_t count = BATCH_MOVES;
+    uint32_t moved = 0;
+    MaarMoveSubmitInfo submit = {.sType = MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO, .pWaits = waits};
+    for (uint32_t i = 0; i < BATCH_MOVES; ++i) {
+        moves[i] = (MaarMove){.sType = MAAR_STRUCTURE_TYPE_MOVE};
+    }
+    assert_int_equal(maarGetMoves(rig.allocator, batch, &count, moves), VK_SUCCESS);
+    for (uint32_t i = 0; i < count; ++i) {
+        struct entry* entry = entry_of(moves[i].allocation);
+        entry->moved = make_buffer(entry->size);
+        assert_int_equal(
+            maarBindMovedBuffer(rig.allocator, batch, entry->memory, 0, entry->moved, NULL),
+            VK_SUCCESS);
+        if (entry->usable.semaphore != VK_NULL_HANDLE) {
+            waits[submit.waitCount++] = entry->usable;
+        }
+    }
+    assert_int_equal(maarSubmitMoves(rig.allocator, batch, &submit, &copied), VK_SUCCESS);
+    assert_int_equal(maarCommitMoves(rig.allocator, batch, 0, NULL, &moved), VK_SUCCESS);
+    assert_int_equal(moved, count);
+    moved_count += moved;
+    wait_for(copied);
+    for (uint32_t i = 0; i < count; ++i) {
+        struct entry* entry = entry_of(moves[i].allocation);
+        vkDestroyBuffer(rig.device, entry->buffer, NULL);
+        entry->buffer = entry->moved;
+        entry->usable = copied;
+    }
+}
+
+/* Makes room for one request, if there can be any, and writes all over it. */
+static void use_room(void)
+{
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .pool = pools[below(2)],
+        .goal = MAAR_DEFRAGMENTATION_GOAL_ROOM,
+        .roomKind = MAAR_RESOURCE_KIND_LINEAR,
+        .roomSize = UNIT * (64 + below(MOST_UNITS)),
+        .roomAlignment = UNIT,
+    };
+    const MaarDefragmentationStepInfo limits = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO, .maxMoves = BATCH_MOVES};
+    MaarDefragmentation run = VK_NULL_HANDLE;
+    MaarAllocation room = VK_NULL_HANDLE;
+    VkResult result = VK_NOT_READY;
+    assert_int_equal(maarBeginDefragmentation(rig.allocator, &info, &run), VK_SUCCESS);
+    for (uint32_t i = 0; i < 8 && result == VK_NOT_READY; ++i) {
+        MaarMoveBatch batch = VK_NULL_HANDLE;
+        assert_int_equal(maarStepDefragmentation(rig.allocator, run, &limits, &batch), VK_SUCCESS);
+        if (batch != VK_NULL_HANDLE) {
+            carry_out(batch);
+        }
+        result = maarTakeDefragmentationRoom(rig.allocator, run, NULL, &room);
+    }
+    if (result == VK_SUCCESS) {
+        memset(bytes, 0x5A, sizeof bytes);
+        assert_int_equal(maarCopyToAllocation(rig.allocator, room, 0, UNIT * 64, bytes),
+                         VK_SUCCESS);
+        ++room_count;
+    }
+    maarEndDefragmentation(rig.allocator, run);
+    maarFreeMemory(rig.allocator, room);
+}
+
 static void step(void)
 {
     struct entry* entry = &entries[below(BUFFERS)];
@@ -248,7 +331,9 @@ static void step(void)
         assert_int_equal(maarCollect(rig.allocator, NULL), VK_SUCCESS);
         break;
     case 3:
-        if (entry->memory != VK_NULL_HANDLE && entry->batch == BATCHES) {
+        if (below(4) == 0) {
+            use_room();
+        } else if (entry->memory != VK_NULL_HANDLE && entry->batch == BATCHES) {
             write_entry(entry);
         }
         break;
@@ -295,6 +380,7 @@ static void play(void)
     random_state = (struct rig_random){rig_seed(3)};
     compared = 0;
     moved_count = 0;
+    room_count = 0;
     hold_value = 0;
     hold = rig_create_timeline(&rig, 0);
     assert_int_equal(maarChooseMemoryTypeForBuffer(rig.allocator, &buffer_info, &how, &choice),
@@ -327,8 +413,9 @@ static void play(void)
     rig_signal(&rig, hold, ++hold_value);
     assert_int_equal(maarWaitPending(rig.allocator, 10000000000), VK_SUCCESS);
     assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 0);
-    print_message("%u steps: %u allocations moved, %u buffers compared\n", steps, moved_count,
-                  compared);
+    print_message("%u steps: %u allocations moved, %u buffers compared, %u rooms\n", steps,
+                  moved_count, compared, room_count);
+    assert_true(room_count > steps / 200);
     assert_true(moved_count > steps / 4);
     assert_true(compared > steps / 8);
     for (uint32_t i = 0; i < 2; ++i) {

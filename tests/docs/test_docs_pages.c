@@ -433,6 +433,44 @@ static void docs_blocks_are_emptied(void** state)
     maarDestroyPool(rig->allocator, pool);
 }
 
+static uint32_t frames;
+
+static void count_frame(void)
+{
+    ++frames;
+}
+
+static void docs_room_is_made(void** state)
+{
+    enum { COUNT = 32, IN_BLOCK = 16 };
+    const MaarPoolCreateInfo info = {
+        .memoryTypeIndex = 1, .blockSize = IN_BLOCK * 4096, .maxBlockCount = 2};
+    struct rig* rig = rig_begin(NULL);
+    MaarAllocation memories[COUNT];
+    MaarAllocation room = VK_NULL_HANDLE;
+    const VkMemoryRequirements needs = {.size = 8 * 4096, .alignment = 256, .memoryTypeBits = 2};
+    (void)state;
+    const MaarPool pool = rig_create_pool(rig, &info);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = pool;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        memories[i] = rig_allocate(rig, 4096, &how);
+    }
+    for (uint32_t i = 0; i < COUNT; i += 2) {
+        maarFreeMemory(rig->allocator, memories[i]);
+        memories[i] = VK_NULL_HANDLE;
+    }
+    frames = 0;
+    assert_int_equal(make_room(rig->allocator, pool, &needs, MAAR_RESOURCE_KIND_LINEAR, &room,
+                               commit_at_once, count_frame),
+                     VK_SUCCESS);
+    assert_true(frames > 0);
+    assert_int_equal(rig_info(rig, room).size, needs.size);
+    maarFreeMemory(rig->allocator, room);
+    maarFreeMemories(rig->allocator, COUNT, memories);
+    maarDestroyPool(rig->allocator, pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,6 +489,7 @@ int main(void)
         rig_unit_test(docs_dump_is_written),
         rig_unit_test(docs_buffers_move),
         rig_unit_test(docs_blocks_are_emptied),
+        rig_unit_test(docs_room_is_made),
         cmocka_unit_test(docs_ranges_are_placed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

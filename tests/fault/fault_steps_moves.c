@@ -357,6 +357,50 @@ static VkResult run_end_run(struct fault_context* c)
     return VK_SUCCESS;
 }
 
+/* ---- runs that make room ---- */
+
+static VkResult run_begin_room(struct fault_context* c)
+{
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .pool = c->pool,
+        .goal = MAAR_DEFRAGMENTATION_GOAL_ROOM,
+        .roomSize = 8 * SIZE,
+    };
+    c->run = (MaarDefragmentation)(uintptr_t)1;
+    const VkResult result = maarBeginDefragmentation(c->rig.allocator, &info, &c->run);
+    assert_true((result == VK_SUCCESS) == (c->run != VK_NULL_HANDLE));
+    return result;
+}
+
+static void prepare_room(struct fault_context* c)
+{
+    prepare_cheese(c);
+    assert_int_equal(run_begin_room(c), VK_SUCCESS);
+}
+
+static void prepare_empty_room(struct fault_context* c)
+{
+    prepare_room(c);
+    assert_int_equal(run_step(c), VK_SUCCESS);
+    assert_int_equal(maarCommitMoves(c->rig.allocator, c->batch, 0, NULL, NULL), VK_SUCCESS);
+    assert_int_equal(maarStepDefragmentation(c->rig.allocator, c->run, NULL, &c->batch),
+                     VK_SUCCESS);
+    assert_true(c->batch == VK_NULL_HANDLE);
+}
+
+static VkResult run_take(struct fault_context* c)
+{
+    return maarTakeDefragmentationRoom(c->rig.allocator, c->run, NULL, &c->many[0]);
+}
+
+static void finish_room(struct fault_context* c)
+{
+    maarFreeMemory(c->rig.allocator, c->many[0]);
+    c->many[0] = VK_NULL_HANDLE;
+    finish_cheese(c);
+}
+
 static const char only_reads[] = "reads what is kept";
 
 static const struct fault_step steps[] = {
@@ -434,6 +478,22 @@ static const struct fault_step steps[] = {
      .run = run_step,
      .finish = finish_cheese,
      .partial = true},
+    {.function = "maarBeginDefragmentation",
+     .variant = "room",
+     .prepare = prepare_cheese,
+     .run = run_begin_room,
+     .finish = finish_cheese},
+    {.function = "maarStepDefragmentation",
+     .variant = "room",
+     .prepare = prepare_room,
+     .run = run_step,
+     .finish = finish_cheese,
+     .partial = true},
+    {.function = "maarTakeDefragmentationRoom",
+     .never = "has all that it needs",
+     .prepare = prepare_empty_room,
+     .run = run_take,
+     .finish = finish_room},
     {.function = "maarGetDefragmentationInfo",
      .never = only_reads,
      .prepare = prepare_stepped,

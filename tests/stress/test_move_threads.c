@@ -2,7 +2,8 @@
  * Threads that move allocations, beside threads that allocate, map, write, read, free and free
  * after points the same allocations. A mapped allocation stays where it is, and its bytes are its
  * own: each holds a word that its owner checks at every visit, as long as the allocation has not
- * moved since. In the end nothing is left. In a second case the main thread begins and ends
+ * moved since. One thread runs defragmentation, for blocks and for rooms, and frees the rooms that
+ * it takes. In the end nothing is left. In a second case the main thread begins and ends
  * captures meanwhile, and each history is whole.
  */
 #if !defined(_POSIX_C_SOURCE)
@@ -17,6 +18,8 @@
 enum {
     OWNERS = 3,
     MOVERS = 2,
+    RUNNERS = 1,
+    WORKERS = OWNERS + MOVERS + RUNNERS,
     ENTRIES = 48,
     ROUNDS = 6000,
     BATCH = 8,
@@ -44,6 +47,7 @@ struct crew {
     _Atomic uint64_t clock; /* of the host timeline; rises under the mutex */
     _Atomic uint32_t errors;
     _Atomic uint32_t moved;
+    _Atomic uint32_t rooms; /* that were taken */
     _Atomic uint32_t working;
 };
 
@@ -312,6 +316,70 @@ static void* move(void* argument)
     return NULL;
 }
 
+/* ---- runs ---- */
+
+static MaarDefragmentation begin_run(struct worker* worker, bool wants_room)
+{
+    struct crew* const crew = worker->crew;
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .pool = crew->pools[below(worker, POOLS)],
+        .goal = wants_room ? MAAR_DEFRAGMENTATION_GOAL_ROOM : MAAR_DEFRAGMENTATION_GOAL_BLOCKS,
+        .roomSize = 1024 * (1 + below(worker, 12)),
+        .roomAlignment = 256,
+        .roomKind = MAAR_RESOURCE_KIND_LINEAR,
+    };
+    MaarDefragmentation run = VK_NULL_HANDLE;
+    EXPECT(maarBeginDefragmentation(crew->rig->allocator, &info, &run) == VK_SUCCESS);
+    return run;
+}
+
+/* Takes a room if it is ready, looks at it, and frees it. Returns whether it was taken. */
+static bool use_room(struct worker* worker, MaarDefragmentation run)
+{
+    struct crew* const crew = worker->crew;
+    MaarAllocation room = VK_NULL_HANDLE;
+    const VkResult result = maarTakeDefragmentationRoom(crew->rig->allocator, run, worker, &room);
+    EXPECT(result == VK_SUCCESS || result == VK_NOT_READY || result == VK_ERROR_OUT_OF_POOL_MEMORY);
+    if (result == VK_SUCCESS) {
+        void* data = NULL;
+        EXPECT(maarMapMemory(crew->rig->allocator, room, &data) == VK_SUCCESS);
+        const MaarAllocationInfo info = info_of(crew, room);
+        memset(data, 0xA5, (size_t)info.size); /* it is nobody else's */
+        EXPECT(info.pUserData == worker && info.offset % 256 == 0);
+        maarUnmapMemory(crew->rig->allocator, room);
+        (void)atomic_fetch_add(&crew->rooms, 1);
+    }
+    maarFreeMemory(crew->rig->allocator, room);
+    return result == VK_SUCCESS;
+}
+
+static void* run(void* argument)
+{
+    struct worker* const worker = argument;
+    struct crew* const crew = worker->crew;
+    const MaarDefragmentationStepInfo limits = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO, .maxMoves = 3};
+    while (atomic_load(&crew->working) > 0) {
+        const bool wants_room = below(worker, 3) != 0;
+        const MaarDefragmentation own = begin_run(worker, wants_room);
+        bool is_taken = false;
+        const uint32_t steps = 1 + below(worker, 30);
+        for (uint32_t i = 0; i < steps && !is_taken; ++i) {
+            MaarMoveBatch batch = VK_NULL_HANDLE;
+            EXPECT(maarStepDefragmentation(crew->rig->allocator, own, &limits, &batch) ==
+                   VK_SUCCESS);
+            end(worker, batch);
+            is_taken = wants_room && use_room(worker, own);
+            if (below(worker, 4) == 0) {
+                tick(crew);
+            }
+        }
+        maarEndDefragmentation(crew->rig->allocator, own);
+    }
+    return NULL;
+}
+
 /* ---- the cases ---- */
 
 /* Looks at everything. The workers go on meanwhile, so a sum need not be that of one moment. */
@@ -336,7 +404,7 @@ static void capture(struct crew* crew, uint32_t number)
     support_history_release(&history);
 }
 
-static void start_crew(struct crew* crew, struct worker workers[OWNERS + MOVERS])
+static void start_crew(struct crew* crew, struct worker workers[WORKERS])
 {
     const MaarPoolCreateInfo info = {.memoryTypeIndex = 1, .blockSize = 16 * KIB};
     const uint64_t seed = rig_seed(6);
@@ -347,24 +415,25 @@ static void start_crew(struct crew* crew, struct worker workers[OWNERS + MOVERS]
         crew->pools[i] = rig_create_pool(crew->rig, &info);
     }
     atomic_store(&crew->working, OWNERS);
-    for (uint32_t i = 0; i < OWNERS + MOVERS; ++i) {
+    for (uint32_t i = 0; i < WORKERS; ++i) {
+        void* (*const work)(void*) = i < OWNERS ? own : i < OWNERS + MOVERS ? move : run;
         workers[i] = (struct worker){.crew = crew, .random = {seed + i}};
-        assert_int_equal(
-            pthread_create(&workers[i].thread, NULL, i < OWNERS ? own : move, &workers[i]), 0);
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
     }
 }
 
-static void join_crew(struct worker workers[OWNERS + MOVERS])
+static void join_crew(struct worker workers[WORKERS])
 {
-    for (uint32_t i = 0; i < OWNERS + MOVERS; ++i) {
+    for (uint32_t i = 0; i < WORKERS; ++i) {
         assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
     }
 }
 
-static void end_crew(struct crew* crew, struct worker workers[OWNERS + MOVERS])
+static void end_crew(struct crew* crew, struct worker workers[WORKERS])
 {
     assert_int_equal(atomic_load(&crew->errors), 0);
     assert_true(atomic_load(&crew->moved) > 100);
+    assert_true(atomic_load(&crew->rooms) > 0);
     rig_check(crew->rig);
     for (uint32_t i = 0; i < ENTRIES; ++i) {
         const MaarAllocation memory = atomic_load(&crew->entries[i].shared);
@@ -387,7 +456,7 @@ static void end_crew(struct crew* crew, struct worker workers[OWNERS + MOVERS])
 }
 
 static struct crew the_crew;
-static struct worker the_workers[OWNERS + MOVERS];
+static struct worker the_workers[WORKERS];
 
 static void moves_among_threads_lose_nothing(void** state)
 {

@@ -127,6 +127,15 @@ static VkResult read_run(MaarAllocator allocator, uint64_t bits)
     return maarGetDefragmentationInfo(allocator, MAAR_FROM_BITS(MaarDefragmentation, bits), &info);
 }
 
+static VkResult take_room(MaarAllocator allocator, uint64_t bits)
+{
+    MaarAllocation room = (MaarAllocation)(uintptr_t)1;
+    const VkResult result = maarTakeDefragmentationRoom(
+        allocator, MAAR_FROM_BITS(MaarDefragmentation, bits), NULL, &room);
+    assert_true(room == VK_NULL_HANDLE);
+    return result;
+}
+
 static VkResult end_run(MaarAllocator allocator, uint64_t bits)
 {
     maarEndDefragmentation(allocator, MAAR_FROM_BITS(MaarDefragmentation, bits));
@@ -151,6 +160,7 @@ static VkResult begin_run_in(MaarAllocator allocator, uint64_t pool)
 static const struct handle_use run_uses[] = {
     {"defragmentation", step_run, false},
     {"defragmentation", read_run, false},
+    {"defragmentation", take_room, false},
     {"defragmentation", end_run, true},
     {.call = NULL},
 };
