@@ -264,6 +264,7 @@ struct summary {
     uint32_t worse;        /* numbers for which Maar, when asked, moves more */
     double worst;          /* ratio of the run that gives back all */
     uint32_t worst_at;
+    double last; /* its ratio for the largest number that both reach */
     double worst_asked;
     uint32_t worst_asked_at;
     double worst_of_least; /* asked, of the fewest bytes that are possible */
@@ -279,6 +280,7 @@ static void note_comparison(const struct scene* scene, const struct comparison* 
         all->worst = ratio;
         all->worst_at = one->released;
     }
+    all->last = isnan(ratio) ? all->last : ratio;
     if (asked > all->worst_asked) {
         all->worst_asked = asked;
         all->worst_asked_at = one->released;
@@ -306,6 +308,7 @@ static void report_state(const struct scene* scene, const struct defragmentation
     bench_row_number(&row, "vma_left", has_vma ? (double)(blocks - all->vma_most) : NAN, 0);
     bench_row_number(&row, "worst", has_vma ? all->worst : NAN, 4);
     bench_row_count(&row, "at", all->worst_at);
+    bench_row_number(&row, "last", has_vma ? all->last : NAN, 4);
     bench_row_number(&row, "worst_asked", has_vma ? all->worst_asked : NAN, 4);
     bench_row_count(&row, "asked_at", all->worst_asked_at);
     bench_row_number(&row, "of_least", all->worst_of_least, 4);

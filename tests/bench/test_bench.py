@@ -41,7 +41,7 @@ DEFRAGMENTED_RUN = ("bench device workload trace state peer pass live blocks rel
                     "moved_mib extra_mib reserved_mib cpu_us self_check").split()
 DEFRAGMENTED_BLOCKS = ("bench device workload trace state given_back least_mib vma vma_pass vma_mib "
                        "maar_mib of_vma asked_mib asked_of_vma self_check").split()
-DEFRAGMENTED_STATE = ("bench device workload trace state live live_mib blocks left vma_left worst at "
+DEFRAGMENTED_STATE = ("bench device workload trace state live live_mib blocks left vma_left worst at last "
                       "worst_asked asked_at of_least worse missed missed_asked moves extra_mib "
                       "self_check").split()
 SHARING_CALLS = "bench device workload peer ns min wall_ns of_bare runs self_check".split()
