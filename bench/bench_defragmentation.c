@@ -7,6 +7,7 @@
  */
 #include "bench/bench_common.h"
 #include "bench/bench_row.h"
+#include "bench/defragmentation_room.h"
 #include "bench/defragmentation_state.h"
 
 #include <math.h>
@@ -30,6 +31,7 @@ struct defragmentation_bench {
     uint64_t pass_bytes;
     uint32_t live;
     bool shows_each;
+    bool makes_room;
     struct bench_device device;
     struct bench_table table;
 };
@@ -403,20 +405,32 @@ int main(int argc, char** argv)
          "resources that live before a part is freed; 4000 by default"},
         {"--each", NULL, BENCH_OPTION_FLAG, &bench.shows_each,
          "a row for each number of blocks and each kind of pass"},
+        {"--room", NULL, BENCH_OPTION_FLAG, &bench.makes_room,
+         "what must move to make room for one request, without a trace"},
     };
     const struct bench_command command = {
         .name = "bench_defragmentation",
         .summary = "Gives back blocks after a part of a trace's resources was freed.",
-        .operands = "TRACE...",
+        .operands = "[TRACE...]",
         .options = options,
         .option_count = sizeof(options) / sizeof(options[0]),
     };
     const int first = bench_parse_options(&command, argc, argv);
-    if (first == argc) {
-        bench_die(BENCH_EXIT_USAGE, "no trace");
+    if ((first == argc) != bench.makes_room) {
+        bench_die(BENCH_EXIT_USAGE, bench.makes_room ? "--room needs no trace" : "no trace");
     }
     bench_note_peers();
     bench_device_open(&bench.device, bench.device_name, &bench.heaps);
+    if (bench.makes_room) {
+        const struct defragmentation_room room = {
+            .device = &bench.device,
+            .table = &bench.table,
+            .block_size = bench.block_size,
+            .pass_bytes = bench.pass_bytes,
+            .live = bench.live,
+        };
+        defragmentation_report_room(&room);
+    }
     for (int i = first; i < argc; ++i) {
         run_trace(&bench, argv[i]);
     }

@@ -44,6 +44,8 @@ DEFRAGMENTED_BLOCKS = ("bench device workload trace state given_back least_mib v
 DEFRAGMENTED_STATE = ("bench device workload trace state live live_mib blocks left vma_left worst at last "
                       "worst_asked asked_at of_least worse missed missed_asked moves extra_mib "
                       "self_check").split()
+DEFRAGMENTED_ROOM = ("bench device workload live live_mib blocks request_mib hole_mib least_mib best_mib "
+                     "best_moves self_check").split()
 SHARING_CALLS = "bench device workload peer ns min wall_ns of_bare runs self_check".split()
 PROFILE = "simulated:amd-rx7900xtx-radv25.0"
 NO_VMA = "VulkanMemoryAllocator was not found"
@@ -288,8 +290,21 @@ class Defragmentation(Case):
         self.assertEqual([row["state"] for row in rows["state"]], self.states)
         self.assertEqual(rows["blocks"], [])
 
-    def test_trace_missing_exits_2(self):
+    def test_room_costs_what_lives_in_a_window(self):
+        done = bench("defragmentation", "--device", PROFILE, "--live", 500, "--block-size", "16MiB", "--room")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([row["request_mib"] for row in rows], [1, 4, 8])
+        for row in rows:
+            self.assertEqual(list(row), DEFRAGMENTED_ROOM)
+            self.assertEqual(row["live"], 500)
+            self.assertGreaterEqual(row["best_mib"], row["least_mib"])
+            self.assertEqual(row["hole_mib"] >= row["request_mib"], row["least_mib"] == 0, row)
+        self.assertLess(rows[1]["least_mib"], rows[2]["least_mib"])
+
+    def test_trace_missing_or_useless_exits_2(self):
         self.refused("no trace", "defragmentation")
+        self.refused("needs no trace", "defragmentation", "--room", game())
 
 
 class Plan(Case):
