@@ -1,34 +1,23 @@
 /*
- * The benchmark of defragmentation. Maar and VulkanMemoryAllocator replay the same trace until a
- * number of resources lives, free a part of them, and then give blocks back by moving what is left.
- * All blocks have one size. Nothing is copied. The benchmark compares the bytes that would have to
- * be copied for each number of blocks given back, and the blocks in the end.
+ * The benchmark of defragmentation. A trace is replayed until a number of resources lives, and a
+ * part of them is freed. From the same layout, Maar and each algorithm of VulkanMemoryAllocator
+ * then give blocks back by moving what is left. All blocks have one size. Nothing is copied. The
+ * benchmark compares the bytes that would have to be copied for each number of blocks given back,
+ * and the blocks in the end.
  */
 #include "bench/bench_common.h"
 #include "bench/bench_row.h"
-#include "bench/defragmentation_peer.h"
-#include "bench/trace_script.h"
+#include "bench/defragmentation_room.h"
+#include "bench/defragmentation_state.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { MOST_PEERS = 8 };
+enum { MOST_PEERS = 8, PASS_KINDS = 3 };
 
-/* Which resources a state frees. */
-enum freed {
-    FREED_RANDOM,  /* any, as at the end of a level that shares its memory with the next one */
-    FREED_OLDEST,  /* those that were made first, as in streaming */
-    FREED_CLUSTERS /* runs of neighbours in time, as requests that end together */
-};
+#define MIB(bytes) ((double)(bytes) / 1048576.0)
 
-struct state {
-    const char* name;
-    enum freed freed;
-    uint32_t percent; /* of the live resources that are freed */
-};
-
-static const struct state states[] = {
+static const struct defragmentation_state states[] = {
     {"half of a level", FREED_RANDOM, 50},
     {"most of a level", FREED_RANDOM, 80},
     {"oldest streamed out", FREED_OLDEST, 60},
@@ -41,6 +30,8 @@ struct defragmentation_bench {
     uint64_t block_size;
     uint64_t pass_bytes;
     uint32_t live;
+    bool shows_each;
+    bool makes_room;
     struct bench_device device;
     struct bench_table table;
 };
@@ -63,182 +54,311 @@ const struct defragmentation_peer* const defragmentation_peers[] = {
 const uint32_t defragmentation_peer_count =
     sizeof(defragmentation_peers) / sizeof(defragmentation_peers[0]);
 
-void defragmentation_note(struct defragmentation_curve* curve, struct defragmentation_point point)
-{
-    if (curve->count == curve->capacity) {
-        curve->capacity = curve->capacity != 0 ? 2 * curve->capacity : 64;
-        curve->points = realloc(curve->points, curve->capacity * sizeof(curve->points[0]));
-        if (curve->points == NULL) {
-            bench_die(BENCH_EXIT_FAILED, "out of memory");
-        }
-    }
-    curve->points[curve->count++] = point;
-}
-
-/* Whether a state frees a live resource. number: of the resource in the order of allocation. */
-static bool is_freed(const struct state* state, uint32_t number, uint32_t count, uint64_t* random)
-{
-    enum { CLUSTER = 32 };
-    switch (state->freed) {
-    case FREED_OLDEST:
-        return (uint64_t)number * 100 < (uint64_t)count * state->percent;
-    case FREED_CLUSTERS: {
-        uint64_t seed = BENCH_SEED + number / CLUSTER * 977;
-        (void)bench_random(&seed);
-        return bench_random(&seed) % 100 < state->percent;
-    }
-    default:
-        return bench_random(random) % 100 < state->percent;
-    }
-}
-
-/* Brings a peer's allocator into a state. Returns the live bytes. */
-static uint64_t enter_state(const struct defragmentation_bench* bench,
-                            const struct defragmentation_peer* peer, void* allocator,
-                            const struct support_trace* trace, const struct trace_script* script,
-                            const struct state* state, struct allocator_item* items)
-{
-    uint32_t* const order = bench_allocate(script->slot_count, sizeof(*order));
-    uint64_t* const sizes = bench_allocate(script->slot_count, sizeof(*sizes));
-    uint32_t made = 0;
-    for (size_t i = 0; i < script->steady; ++i) {
-        const struct trace_step* const step = &script->steps[i];
-        struct allocator_item* const item = &items[step->slot];
-        if (step->is_free) {
-            if (item->allocation.number != 0) {
-                peer->allocator->free(allocator, item);
-            }
-            *item = (struct allocator_item){0};
-            sizes[step->slot] = 0;
-            continue;
-        }
-        const struct support_trace_resource* const resource = &trace->resources[step->resource];
-        if (resource->size > bench->block_size) {
-            continue; /* it would have a block of its own */
-        }
-        if (!peer->allocate(allocator, resource->size, trace_alignment(resource), item)) {
-            bench_die(BENCH_EXIT_FAILED, "%s cannot allocate", peer->name);
-        }
-        sizes[step->slot] = resource->size;
-        order[step->slot] = made++;
-    }
-    uint32_t live = 0;
-    uint32_t* const slots = bench_allocate(script->slot_count, sizeof(*slots));
-    uint32_t* const by_age = bench_allocate(made, sizeof(*by_age));
-    for (uint32_t i = 0; i < script->slot_count; ++i) {
-        if (sizes[i] != 0) {
-            by_age[order[i]] = i + 1;
-        }
-    }
-    for (uint32_t i = 0; i < made; ++i) {
-        if (by_age[i] != 0) {
-            slots[live++] = by_age[i] - 1;
-        }
-    }
-    uint64_t random = BENCH_SEED;
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < live; ++i) {
-        if (is_freed(state, i, live, &random)) {
-            peer->allocator->free(allocator, &items[slots[i]]);
-            items[slots[i]] = (struct allocator_item){0};
-        } else {
-            bytes += sizes[slots[i]];
-        }
-    }
-    free(by_age);
-    free(slots);
-    free(sizes);
-    free(order);
-    return bytes;
-}
-
-/* One peer's result. */
-struct result {
-    struct defragmentation_curve curve;
-    uint64_t blocks_before;
-    uint64_t bytes_before;
-    uint64_t live_bytes;
+/* One trace in one state. */
+struct scene {
+    struct defragmentation_bench* bench;
+    const struct support_trace* trace;
+    const struct trace_script* script;
+    const struct defragmentation_state* state;
+    struct defragmentation_layout layout;
+    uint64_t* bounds;
 };
 
-/* Returns the bytes that a peer moves until so many blocks are given back, or UINT64_MAX if it does
- * not give back so many. */
-static uint64_t bytes_until(const struct defragmentation_curve* curve, uint32_t released)
+static const char* const pass_names[PASS_KINDS] = {"bytes", "one move", "no limit"};
+
+/* The limits of a kind of pass. */
+static struct defragmentation_limits limits_of(const struct defragmentation_bench* bench,
+                                               uint32_t kind)
 {
+    const struct defragmentation_limits all[PASS_KINDS] = {
+        {.pass_bytes = bench->pass_bytes},
+        {.pass_moves = 1},
+        {0},
+    };
+    return all[kind];
+}
+
+/* Where a peer begins. Maar rebuilds the layout; the others make it themselves. */
+static struct defragmentation_lives
+begin_state(const struct scene* scene, const struct defragmentation_peer* peer, void* allocator)
+{
+    if (peer == defragmentation_peers[0]) {
+        return defragmentation_rebuild(peer, allocator, &scene->layout);
+    }
+    return defragmentation_replay(peer, allocator, scene->layout.block_size, scene->trace,
+                                  scene->script, scene->state);
+}
+
+/* Ends the program if a run has done what is not possible. */
+static void check_run(const struct scene* scene, const struct defragmentation_peer* peer,
+                      const struct defragmentation_layout* left,
+                      const struct defragmentation_curve* curve)
+{
+    if (left->count != scene->layout.count ||
+        left->block_count + defragmentation_end(curve).released != scene->layout.block_count) {
+        bench_die(BENCH_EXIT_FAILED, "%s: %u of %u blocks left, but %u are said to be given back",
+                  peer->name, left->block_count, scene->layout.block_count,
+                  defragmentation_end(curve).released);
+    }
     for (uint32_t i = 0; i < curve->count; ++i) {
-        if (curve->points[i].released >= released) {
-            return curve->points[i].moved_bytes;
+        if (curve->points[i].moved_bytes < scene->bounds[curve->points[i].released]) {
+            bench_die(BENCH_EXIT_FAILED, "%s: %u blocks given back for too few bytes", peer->name,
+                      curve->points[i].released);
         }
     }
-    return UINT64_MAX;
 }
 
-/* Returns the largest ratio of the bytes that Maar moves to those that another peer moves, over all
- * numbers of blocks that both give back. */
-static double worst_ratio(const struct defragmentation_curve* maar,
-                          const struct defragmentation_curve* other)
-{
-    double worst = 0;
-    const uint32_t most = other->count != 0 ? other->points[other->count - 1].released : 0;
-    for (uint32_t i = 1; i <= most; ++i) {
-        const uint64_t own = bytes_until(maar, i);
-        const uint64_t theirs = bytes_until(other, i);
-        const double ratio = own == UINT64_MAX ? 0 : (double)own / (double)theirs;
-        worst = ratio > worst ? ratio : worst;
-    }
-    return worst;
-}
-
-static struct result run_peer(const struct defragmentation_bench* bench,
-                              const struct defragmentation_peer* peer,
-                              const struct support_trace* trace, const struct trace_script* script,
-                              const struct state* state)
+/* Runs a peer once, from the layout of the scene. */
+static struct defragmentation_curve run_peer(const struct scene* scene,
+                                             const struct defragmentation_peer* peer,
+                                             const struct defragmentation_limits* limits)
 {
     const struct allocator_options options = {.externally_synchronized = true};
+    const uint64_t block_size = scene->layout.block_size;
     struct allocator_tally tally = {0};
-    struct result result = {0};
-    struct allocator_item* const items = bench_allocate(script->slot_count, sizeof(*items));
-    void* const allocator = peer->allocator->create(&bench->device, &options, &tally);
-    peer->create_pool(allocator, bench->block_size);
-    result.live_bytes = enter_state(bench, peer, allocator, trace, script, state, items);
-    result.blocks_before = atomic_load(&tally.blocks);
-    result.bytes_before = atomic_load(&tally.bytes);
-    peer->run(allocator, &tally, bench->pass_bytes, &result.curve);
-    for (uint32_t i = 0; i < script->slot_count; ++i) {
-        if (items[i].allocation.number != 0) {
-            peer->allocator->free(allocator, &items[i]);
-        }
-    }
+    const struct defragmentation_heap heap = {.tally = &tally, .block_size = block_size};
+    struct defragmentation_curve curve = {0};
+    void* const allocator = peer->allocator->create(&scene->bench->device, &options, &tally);
+    peer->create_pool(allocator, block_size);
+    struct defragmentation_lives lives = begin_state(scene, peer, allocator);
+    struct defragmentation_layout layout =
+        defragmentation_read(peer, allocator, block_size, &lives);
+    defragmentation_compare(peer->name, &scene->layout, &layout);
+    defragmentation_layout_release(&layout);
+    peer->run(allocator, &heap, limits, &curve);
+    layout = defragmentation_read(peer, allocator, block_size, &lives);
+    check_run(scene, peer, &layout, &curve);
+    defragmentation_layout_release(&layout);
+    defragmentation_free_lives(peer, allocator, &lives);
     peer->destroy_pool(allocator);
     peer->allocator->destroy(allocator);
-    free(items);
-    return result;
+    return curve;
 }
 
-static void report(struct defragmentation_bench* bench, const char* trace,
-                   const struct state* state, const struct defragmentation_peer* peer,
-                   const struct result* result, const struct result* maar)
+/* Makes the layout of a scene. */
+static void make_layout(struct scene* scene)
 {
-    const struct defragmentation_point end = result->curve.count != 0
-                                                 ? result->curve.points[result->curve.count - 1]
-                                                 : (struct defragmentation_point){0};
+    const struct defragmentation_peer* const peer =
+        defragmentation_peers[defragmentation_peer_count - 1];
+    const struct allocator_options options = {.externally_synchronized = true};
+    const uint64_t block_size = scene->bench->block_size;
+    struct allocator_tally tally = {0};
+    void* const allocator = peer->allocator->create(&scene->bench->device, &options, &tally);
+    peer->create_pool(allocator, block_size);
+    struct defragmentation_lives lives = defragmentation_replay(
+        peer, allocator, block_size, scene->trace, scene->script, scene->state);
+    scene->layout = defragmentation_read(peer, allocator, block_size, &lives);
+    scene->bounds = defragmentation_bounds(&scene->layout);
+    defragmentation_free_lives(peer, allocator, &lives);
+    peer->destroy_pool(allocator);
+    peer->allocator->destroy(allocator);
+}
+
+static void begin_row(const struct scene* scene, const char* workload, struct bench_row* row)
+{
+    bench_row_begin(row, "defragmentation");
+    bench_row_text(row, ".device", scene->bench->device.properties.deviceName);
+    bench_row_text(row, ".workload", workload);
+    bench_row_name(row, "trace", scene->trace->name);
+    bench_row_name(row, "state", scene->state->name);
+}
+
+static void end_row(const struct scene* scene, struct bench_row* row)
+{
+    bench_row_text(row, ".self_check", "passed");
+    bench_row_end(row, &scene->bench->table);
+}
+
+/* Reports a whole run. */
+static void report_run(const struct scene* scene, const struct defragmentation_peer* peer,
+                       uint32_t kind, const struct defragmentation_curve* curve)
+{
+    const struct defragmentation_point end = defragmentation_end(curve);
     struct bench_row row;
-    bench_row_begin(&row, "defragmentation");
-    bench_row_text(&row, ".device", bench->device.properties.deviceName);
-    bench_row_name(&row, "trace", trace);
-    bench_row_name(&row, "state", state->name);
+    begin_row(scene, "run", &row);
     bench_row_name(&row, "peer", peer->name);
-    bench_row_number(&row, "live_mib", (double)result->live_bytes / 1048576.0, 1);
-    bench_row_count(&row, "blocks", result->blocks_before);
-    bench_row_number(&row, "held_mib", (double)result->bytes_before / 1048576.0, 1);
+    bench_row_text(&row, "pass", pass_names[kind]);
+    bench_row_count(&row, "live", scene->layout.count);
+    bench_row_count(&row, "blocks", scene->layout.block_count);
     bench_row_count(&row, "released", end.released);
-    bench_row_number(&row, "released_mib", (double)end.released_bytes / 1048576.0, 1);
+    bench_row_count(&row, "left", scene->layout.block_count - end.released);
     bench_row_count(&row, "moves", end.moves);
-    bench_row_number(&row, "moved_mib", (double)end.moved_bytes / 1048576.0, 1);
-    bench_row_count(&row, "left", result->blocks_before - end.released);
-    bench_row_number(&row, "maar_moves", worst_ratio(&maar->curve, &result->curve), 3);
-    bench_row_number(&row, "cpu_us", result->curve.cpu_ns / 1000.0, 0);
-    bench_row_number(&row, ".extra_mib", (double)result->curve.extra_bytes / 1048576.0, 1);
-    bench_row_end(&row, &bench->table);
+    bench_row_number(&row, "moved_mib", MIB(end.moved_bytes), 1);
+    bench_row_number(&row, "extra_mib", MIB(curve->extra_bytes), 1);
+    bench_row_number(&row, "reserved_mib", MIB(curve->reserved_bytes), 1);
+    bench_row_number(&row, "cpu_us", curve->cpu_ns / 1000.0, 0);
+    end_row(scene, &row);
+}
+
+/* The best of several curves, for a number of blocks. */
+struct best {
+    uint64_t bytes;
+    uint32_t at; /* which curve */
+};
+
+static struct best best_of(const struct defragmentation_curve* curves, uint32_t count,
+                           uint32_t released)
+{
+    struct best best = {.bytes = DEFRAGMENTATION_NEVER};
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint64_t bytes = defragmentation_bytes(&curves[i], released);
+        if (bytes < best.bytes) {
+            best = (struct best){.bytes = bytes, .at = i};
+        }
+    }
+    return best;
+}
+
+static uint32_t most_of(const struct defragmentation_curve* curves, uint32_t count)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t one = defragmentation_most(&curves[i]);
+        most = one > most ? one : most;
+    }
+    return most;
+}
+
+/* The comparison of a number of blocks given back. */
+struct comparison {
+    uint32_t released;
+    struct best vma;
+    uint64_t run_bytes;   /* Maar's run that gives back all that it can */
+    uint64_t asked_bytes; /* Maar's run that was asked for this number */
+};
+
+static double ratio_of(uint64_t bytes, uint64_t reference)
+{
+    if (bytes == DEFRAGMENTATION_NEVER || reference == DEFRAGMENTATION_NEVER) {
+        return NAN;
+    }
+    return bytes == reference ? 1 : (double)bytes / (double)reference;
+}
+
+static double mib_or_none(uint64_t bytes)
+{
+    return bytes == DEFRAGMENTATION_NEVER ? NAN : MIB(bytes);
+}
+
+static void report_blocks(const struct scene* scene, const struct comparison* one)
+{
+    const bool has_vma = one->vma.bytes != DEFRAGMENTATION_NEVER;
+    const uint32_t vma = 1 + one->vma.at / PASS_KINDS;
+    struct bench_row row;
+    begin_row(scene, "blocks", &row);
+    bench_row_count(&row, "given_back", one->released);
+    bench_row_number(&row, "least_mib", MIB(scene->bounds[one->released]), 2);
+    bench_row_name(&row, "vma", has_vma ? defragmentation_peers[vma]->name : "-");
+    bench_row_text(&row, "vma_pass", has_vma ? pass_names[one->vma.at % PASS_KINDS] : "-");
+    bench_row_number(&row, "vma_mib", mib_or_none(one->vma.bytes), 2);
+    bench_row_number(&row, "maar_mib", mib_or_none(one->run_bytes), 2);
+    bench_row_number(&row, "of_vma", ratio_of(one->run_bytes, one->vma.bytes), 4);
+    bench_row_number(&row, "asked_mib", mib_or_none(one->asked_bytes), 2);
+    bench_row_number(&row, "asked_of_vma", ratio_of(one->asked_bytes, one->vma.bytes), 4);
+    end_row(scene, &row);
+}
+
+/* The comparison over all numbers of blocks of a state. */
+struct summary {
+    uint32_t vma_most;
+    uint32_t missed;       /* numbers that VMA reaches and Maar's run does not */
+    uint32_t missed_asked; /* the same of Maar's runs that are asked for the number */
+    uint32_t worse;        /* numbers for which Maar, when asked, moves more */
+    double worst;          /* ratio of the run that gives back all */
+    uint32_t worst_at;
+    double last; /* its ratio for the largest number that both reach */
+    double worst_asked;
+    uint32_t worst_asked_at;
+    double worst_of_least; /* asked, of the fewest bytes that are possible */
+};
+
+static void note_comparison(const struct scene* scene, const struct comparison* one,
+                            struct summary* all)
+{
+    const double ratio = ratio_of(one->run_bytes, one->vma.bytes);
+    const double asked = ratio_of(one->asked_bytes, one->vma.bytes);
+    const double of_least = ratio_of(one->asked_bytes, scene->bounds[one->released]);
+    if (ratio > all->worst) {
+        all->worst = ratio;
+        all->worst_at = one->released;
+    }
+    all->last = isnan(ratio) ? all->last : ratio;
+    if (asked > all->worst_asked) {
+        all->worst_asked = asked;
+        all->worst_asked_at = one->released;
+    }
+    if (of_least > all->worst_of_least) {
+        all->worst_of_least = of_least;
+    }
+    all->worse += asked > 1;
+    all->missed += one->run_bytes == DEFRAGMENTATION_NEVER;
+    all->missed_asked += one->asked_bytes == DEFRAGMENTATION_NEVER;
+}
+
+static void report_state(const struct scene* scene, const struct defragmentation_curve* maar,
+                         const struct summary* all)
+{
+    const struct defragmentation_point end = defragmentation_end(maar);
+    const uint32_t blocks = scene->layout.block_count;
+    const bool has_vma = defragmentation_peer_count > 1;
+    struct bench_row row;
+    begin_row(scene, "state", &row);
+    bench_row_count(&row, "live", scene->layout.count);
+    bench_row_number(&row, "live_mib", MIB(scene->layout.live_bytes), 1);
+    bench_row_count(&row, "blocks", blocks);
+    bench_row_count(&row, "left", blocks - end.released);
+    bench_row_number(&row, "vma_left", has_vma ? (double)(blocks - all->vma_most) : NAN, 0);
+    bench_row_number(&row, "worst", has_vma ? all->worst : NAN, 4);
+    bench_row_count(&row, "at", all->worst_at);
+    bench_row_number(&row, "last", has_vma ? all->last : NAN, 4);
+    bench_row_number(&row, "worst_asked", has_vma ? all->worst_asked : NAN, 4);
+    bench_row_count(&row, "asked_at", all->worst_asked_at);
+    bench_row_number(&row, "of_least", all->worst_of_least, 4);
+    bench_row_count(&row, "worse", all->worse);
+    bench_row_count(&row, "missed", all->missed);
+    bench_row_count(&row, "missed_asked", all->missed_asked);
+    bench_row_count(&row, "moves", end.moves);
+    bench_row_number(&row, "extra_mib", MIB(maar->extra_bytes), 1);
+    end_row(scene, &row);
+}
+
+static void run_scene(struct scene* scene)
+{
+    struct defragmentation_curve curves[MOST_PEERS * PASS_KINDS];
+    const uint32_t vma_count = (defragmentation_peer_count - 1) * PASS_KINDS;
+    const struct defragmentation_curve* const vma = &curves[PASS_KINDS];
+    make_layout(scene);
+    for (uint32_t i = 0; i < defragmentation_peer_count * PASS_KINDS; ++i) {
+        const struct defragmentation_limits limits = limits_of(scene->bench, i % PASS_KINDS);
+        curves[i] = run_peer(scene, defragmentation_peers[i / PASS_KINDS], &limits);
+        if (scene->bench->shows_each || i % PASS_KINDS == 0) {
+            report_run(scene, defragmentation_peers[i / PASS_KINDS], i % PASS_KINDS, &curves[i]);
+        }
+    }
+    struct summary summary = {.vma_most = most_of(vma, vma_count)};
+    const uint32_t most =
+        vma_count != 0 ? summary.vma_most : defragmentation_end(&curves[0]).released;
+    for (uint32_t k = 1; k <= most; ++k) {
+        const struct defragmentation_limits asked = {.blocks = k};
+        struct defragmentation_curve curve = run_peer(scene, defragmentation_peers[0], &asked);
+        const struct comparison one = {
+            .released = k,
+            .vma = best_of(vma, vma_count, k),
+            .run_bytes = best_of(curves, PASS_KINDS, k).bytes,
+            .asked_bytes = defragmentation_bytes(&curve, k),
+        };
+        note_comparison(scene, &one, &summary);
+        if (scene->bench->shows_each) {
+            report_blocks(scene, &one);
+        }
+        defragmentation_release(&curve);
+    }
+    report_state(scene, &curves[0], &summary);
+    for (uint32_t i = 0; i < defragmentation_peer_count * PASS_KINDS; ++i) {
+        defragmentation_release(&curves[i]);
+    }
+    defragmentation_layout_release(&scene->layout);
+    free(scene->bounds);
 }
 
 static void run_trace(struct defragmentation_bench* bench, const char* path)
@@ -250,16 +370,14 @@ static void run_trace(struct defragmentation_bench* bench, const char* path)
         bench_die(BENCH_EXIT_USAGE, "%s", error.text);
     }
     trace_script_scale(&trace, bench->live, 1, &script);
+    if (script.copies <= 2) { /* one copy has as many live resources, and one follows it */
+        trace_script_release(&script);
+        trace_script_record(&trace, &script);
+    }
     for (size_t s = 0; s < sizeof(states) / sizeof(states[0]); ++s) {
-        struct result results[MOST_PEERS];
-        for (uint32_t i = 0; i < defragmentation_peer_count; ++i) {
-            results[i] = run_peer(bench, defragmentation_peers[i], &trace, &script, &states[s]);
-            report(bench, trace.name, &states[s], defragmentation_peers[i], &results[i],
-                   &results[0]);
-        }
-        for (uint32_t i = 0; i < defragmentation_peer_count; ++i) {
-            free(results[i].curve.points);
-        }
+        struct scene scene = {
+            .bench = bench, .trace = &trace, .script = &script, .state = &states[s]};
+        run_scene(&scene);
     }
     trace_script_release(&script);
     support_trace_release(&trace);
@@ -285,19 +403,34 @@ int main(int argc, char** argv)
          "most bytes of a pass; 16MiB by default"},
         {"--live", "N", BENCH_OPTION_COUNT, &bench.live,
          "resources that live before a part is freed; 4000 by default"},
+        {"--each", NULL, BENCH_OPTION_FLAG, &bench.shows_each,
+         "a row for each number of blocks and each kind of pass"},
+        {"--room", NULL, BENCH_OPTION_FLAG, &bench.makes_room,
+         "what must move to make room for one request, without a trace"},
     };
     const struct bench_command command = {
         .name = "bench_defragmentation",
         .summary = "Gives back blocks after a part of a trace's resources was freed.",
-        .operands = "TRACE...",
+        .operands = "[TRACE...]",
         .options = options,
         .option_count = sizeof(options) / sizeof(options[0]),
     };
     const int first = bench_parse_options(&command, argc, argv);
-    if (first == argc) {
-        bench_die(BENCH_EXIT_USAGE, "no trace");
+    if ((first == argc) != bench.makes_room) {
+        bench_die(BENCH_EXIT_USAGE, bench.makes_room ? "--room needs no trace" : "no trace");
     }
+    bench_note_peers();
     bench_device_open(&bench.device, bench.device_name, &bench.heaps);
+    if (bench.makes_room) {
+        const struct defragmentation_room room = {
+            .device = &bench.device,
+            .table = &bench.table,
+            .block_size = bench.block_size,
+            .pass_bytes = bench.pass_bytes,
+            .live = bench.live,
+        };
+        defragmentation_report_room(&room);
+    }
     for (int i = first; i < argc; ++i) {
         run_trace(&bench, argv[i]);
     }

@@ -1,27 +1,25 @@
 /*
  * The interface of the allocators in the benchmark of defragmentation. Each peer holds a state, a
- * list of live allocations, and empties its blocks in small passes. Nothing is copied: the
+ * list of live allocations in a pool, and empties its blocks in passes. Nothing is copied: the
  * benchmark counts what would have to be.
  */
 #ifndef MAAR_BENCH_DEFRAGMENTATION_PEER_H
 #define MAAR_BENCH_DEFRAGMENTATION_PEER_H
 
 #include "bench/allocator_peer.h"
+#include "bench/defragmentation_curve.h"
 
-/* What a run has done by the end of a pass. */
-struct defragmentation_point {
-    uint32_t released; /* blocks given back since the run began */
-    uint64_t released_bytes;
-    uint32_t moves;
-    uint64_t moved_bytes;
+/* Limits of a run, each 0 for none. */
+struct defragmentation_limits {
+    uint64_t pass_bytes; /* the most bytes of a pass */
+    uint32_t pass_moves; /* the most moves of a pass */
+    uint32_t blocks;     /* the most blocks to give back; peers that cannot be asked ignore it */
 };
 
-struct defragmentation_curve {
-    struct defragmentation_point* points; /* of the passes, in order */
-    uint32_t count;
-    uint32_t capacity;
-    double cpu_ns;        /* of the allocator's calls */
-    uint64_t extra_bytes; /* the most bytes of new ranges in a pass */
+/* What a run works on. */
+struct defragmentation_heap {
+    const struct allocator_tally* tally;
+    uint64_t block_size;
 };
 
 struct defragmentation_peer {
@@ -33,16 +31,13 @@ struct defragmentation_peer {
     void (*destroy_pool)(void* allocator);
     bool (*allocate)(void* allocator, VkDeviceSize size, VkDeviceSize alignment,
                      struct allocator_item* item);
-    /* Runs until nothing is left to move. pass_bytes: the most bytes of a pass. */
-    void (*run)(void* allocator, const struct allocator_tally* tally, uint64_t pass_bytes,
-                struct defragmentation_curve* curve);
+    /* Runs until nothing is left to move. */
+    void (*run)(void* allocator, const struct defragmentation_heap* heap,
+                const struct defragmentation_limits* limits, struct defragmentation_curve* curve);
 };
 
-/* The peers, of which the first one is Maar. */
+/* The peers, of which the first one is Maar. The last one makes the states. */
 extern const struct defragmentation_peer* const defragmentation_peers[];
 extern const uint32_t defragmentation_peer_count;
-
-/* Adds a point to a curve. */
-void defragmentation_note(struct defragmentation_curve* curve, struct defragmentation_point point);
 
 #endif

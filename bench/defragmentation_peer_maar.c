@@ -45,48 +45,65 @@ static bool allocate(void* allocator, VkDeviceSize size, VkDeviceSize alignment,
     return maarAllocateMemory(allocator, &request, &how, &item->allocation.maar) == VK_SUCCESS;
 }
 
-static void commit(MaarAllocator allocator, MaarMoveBatch batch,
-                   struct defragmentation_point* point)
+/* Returns the bytes of all new ranges that are taken and not used yet. */
+static uint64_t reserved_bytes(MaarAllocator allocator)
 {
-    uint32_t moved = 0;
-    bench_expect(maarCommitMoves(allocator, batch, 0, NULL, &moved), "maarCommitMoves");
-    point->moves += moved;
+    MaarStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
+    bench_expect(maarGetStatistics(allocator, pool, &statistics), "maarGetStatistics");
+    return statistics.pendingBytes;
 }
 
-static void run(void* handle, const struct allocator_tally* tally, uint64_t pass_bytes,
-                struct defragmentation_curve* curve)
+/* Commits a batch, and notes in the curve what was done until then. */
+static void commit(MaarAllocator allocator, MaarDefragmentation run, MaarMoveBatch batch,
+                   struct defragmentation_point* point, struct defragmentation_curve* curve)
+{
+    uint32_t moved = 0;
+    MaarDefragmentationInfo info = {.sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO};
+    bench_expect(maarGetDefragmentationInfo(allocator, run, &info), "maarGetDefragmentationInfo");
+    const uint64_t extra = info.batchedBytes - point->moved_bytes;
+    const uint64_t reserved = reserved_bytes(allocator);
+    curve->extra_bytes = extra > curve->extra_bytes ? extra : curve->extra_bytes;
+    curve->reserved_bytes = reserved > curve->reserved_bytes ? reserved : curve->reserved_bytes;
+    const double start = bench_thread_ns();
+    bench_expect(maarCommitMoves(allocator, batch, 0, NULL, &moved), "maarCommitMoves");
+    curve->cpu_ns += bench_thread_ns() - start;
+    point->moves += moved;
+    point->moved_bytes = info.batchedBytes;
+}
+
+static void run(void* handle, const struct defragmentation_heap* heap,
+                const struct defragmentation_limits* limits, struct defragmentation_curve* curve)
 {
     MaarAllocator const allocator = handle;
     const MaarDefragmentationBeginInfo begin = {
-        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO, .pool = pool};
-    const MaarDefragmentationStepInfo limits = {
-        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO, .maxBytes = pass_bytes};
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .pool = pool,
+        .maxBlockCount = limits->blocks,
+    };
+    const MaarDefragmentationStepInfo step = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO,
+        .maxBytes = limits->pass_bytes,
+        .maxMoves = limits->pass_moves,
+    };
     MaarDefragmentation run = VK_NULL_HANDLE;
-    const uint64_t blocks = atomic_load(&tally->blocks);
-    const uint64_t bytes = atomic_load(&tally->bytes);
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    const uint64_t blocks = atomic_load(&heap->tally->blocks);
     struct defragmentation_point point = {0};
     double start = bench_thread_ns();
     bench_expect(maarBeginDefragmentation(allocator, &begin, &run), "maarBeginDefragmentation");
     for (;;) {
-        MaarMoveBatch batch = VK_NULL_HANDLE;
-        MaarDefragmentationInfo info = {.sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO};
-        bench_expect(maarStepDefragmentation(allocator, run, &limits, &batch),
+        bench_expect(maarStepDefragmentation(allocator, run, &step, &batch),
                      "maarStepDefragmentation");
+        curve->cpu_ns += bench_thread_ns() - start;
         if (batch == VK_NULL_HANDLE) {
             break;
         }
-        bench_expect(maarGetDefragmentationInfo(allocator, run, &info),
-                     "maarGetDefragmentationInfo");
-        const uint64_t extra = info.batchedBytes - point.moved_bytes;
-        curve->extra_bytes = extra > curve->extra_bytes ? extra : curve->extra_bytes;
-        commit(allocator, batch, &point);
-        point.moved_bytes = info.batchedBytes;
-        point.released = (uint32_t)(blocks - atomic_load(&tally->blocks));
-        point.released_bytes = bytes - atomic_load(&tally->bytes);
-        curve->cpu_ns += bench_thread_ns() - start;
+        commit(allocator, run, batch, &point, curve);
+        point.released = (uint32_t)(blocks - atomic_load(&heap->tally->blocks));
         defragmentation_note(curve, point);
         start = bench_thread_ns();
     }
+    start = bench_thread_ns();
     maarEndDefragmentation(allocator, run);
     curve->cpu_ns += bench_thread_ns() - start;
 }

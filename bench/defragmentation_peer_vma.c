@@ -46,58 +46,98 @@ static uint64_t sum_bytes(VmaAllocator allocator, const VmaDefragmentationPassMo
     return sum;
 }
 
-static void run(VmaAllocator allocator, VmaDefragmentationFlags flags,
-                const struct allocator_tally* tally, uint64_t pass_bytes,
-                struct defragmentation_curve* curve)
+/* Returns how many blocks of the pool are not empty. The library keeps one that is. */
+static uint32_t count_used_blocks(VmaAllocator allocator, uint64_t block_size)
 {
-    const VmaDefragmentationInfo info = {
-        .flags = flags, .pool = pool, .maxBytesPerPass = pass_bytes};
-    VmaDefragmentationContext context = VK_NULL_HANDLE;
-    const uint64_t blocks = atomic_load(&tally->blocks);
-    const uint64_t bytes = atomic_load(&tally->bytes);
-    struct defragmentation_point point = {0};
-    double start = bench_thread_ns();
-    bench_expect(vmaBeginDefragmentation(allocator, &info, &context), "vmaBeginDefragmentation");
-    VkResult result = VK_INCOMPLETE;
-    while (result == VK_INCOMPLETE) {
-        VmaDefragmentationPassMoveInfo pass = {0};
-        result = vmaBeginDefragmentationPass(allocator, context, &pass);
-        if (result != VK_INCOMPLETE) {
-            break;
-        }
-        curve->cpu_ns += bench_thread_ns() - start;
-        const uint64_t moved = sum_bytes(allocator, &pass);
-        point.moves += pass.moveCount;
-        point.moved_bytes += moved;
-        curve->extra_bytes = moved > curve->extra_bytes ? moved : curve->extra_bytes;
-        start = bench_thread_ns();
-        result = vmaEndDefragmentationPass(allocator, context, &pass);
-        point.released = (uint32_t)(blocks - atomic_load(&tally->blocks));
-        point.released_bytes = bytes - atomic_load(&tally->bytes);
-        curve->cpu_ns += bench_thread_ns() - start;
-        defragmentation_note(curve, point);
-        start = bench_thread_ns();
-    }
-    vmaEndDefragmentation(allocator, context, NULL);
-    curve->cpu_ns += bench_thread_ns() - start;
+    VmaDetailedStatistics statistics;
+    vmaCalculatePoolStatistics(allocator, pool, &statistics);
+    return statistics.statistics.blockCount - (statistics.unusedRangeSizeMax == block_size);
 }
 
-static void run_fast(void* allocator, const struct allocator_tally* tally, uint64_t pass_bytes,
+/* What a run knows. */
+struct vma_run {
+    VmaAllocator allocator;
+    uint64_t block_size;
+    uint32_t used_blocks; /* at the begin */
+    struct defragmentation_point point;
+    struct defragmentation_curve* curve;
+};
+
+/* One pass. Returns whether there may be more. */
+static bool pass_once(struct vma_run* run, VmaDefragmentationContext context)
+{
+    VmaDefragmentationPassMoveInfo pass = {0};
+    double start = bench_thread_ns();
+    VkResult result = vmaBeginDefragmentationPass(run->allocator, context, &pass);
+    run->curve->cpu_ns += bench_thread_ns() - start;
+    if (result != VK_INCOMPLETE) {
+        return false;
+    }
+    const uint64_t moved = sum_bytes(run->allocator, &pass);
+    run->point.moves += pass.moveCount;
+    run->point.moved_bytes += moved;
+    run->curve->extra_bytes = moved > run->curve->extra_bytes ? moved : run->curve->extra_bytes;
+    run->curve->reserved_bytes = run->curve->extra_bytes;
+    start = bench_thread_ns();
+    result = vmaEndDefragmentationPass(run->allocator, context, &pass);
+    run->curve->cpu_ns += bench_thread_ns() - start;
+    const uint32_t used = count_used_blocks(run->allocator, run->block_size);
+    run->point.released = used < run->used_blocks ? run->used_blocks - used : 0;
+    defragmentation_note(run->curve, run->point);
+    return result == VK_INCOMPLETE;
+}
+
+/* A run of the library ends when it finds nothing to move, which may differ for the next run. So
+ * further runs follow as long as one of them has moved something. */
+static void run_often(VmaAllocator allocator, VmaDefragmentationFlags flags,
+                      const struct defragmentation_heap* heap,
+                      const struct defragmentation_limits* limits,
+                      struct defragmentation_curve* curve)
+{
+    enum { MOST_RUNS = 4 };
+    const VmaDefragmentationInfo info = {
+        .flags = flags,
+        .pool = pool,
+        .maxBytesPerPass = limits->pass_bytes,
+        .maxAllocationsPerPass = limits->pass_moves,
+    };
+    struct vma_run run = {
+        .allocator = allocator,
+        .block_size = heap->block_size,
+        .used_blocks = count_used_blocks(allocator, heap->block_size),
+        .curve = curve,
+    };
+    uint32_t moves = UINT32_MAX;
+    for (uint32_t i = 0; i < MOST_RUNS && moves != run.point.moves; ++i) {
+        VmaDefragmentationContext context = VK_NULL_HANDLE;
+        moves = run.point.moves;
+        bench_expect(vmaBeginDefragmentation(allocator, &info, &context),
+                     "vmaBeginDefragmentation");
+        while (pass_once(&run, context)) {
+        }
+        vmaEndDefragmentation(allocator, context, NULL);
+    }
+}
+
+static void run_fast(void* allocator, const struct defragmentation_heap* heap,
+                     const struct defragmentation_limits* limits,
                      struct defragmentation_curve* curve)
 {
-    run(allocator, VMA_DEFRAGMENTATION_FLAG_ALGORITHM_FAST_BIT, tally, pass_bytes, curve);
+    run_often(allocator, VMA_DEFRAGMENTATION_FLAG_ALGORITHM_FAST_BIT, heap, limits, curve);
 }
 
-static void run_balanced(void* allocator, const struct allocator_tally* tally, uint64_t pass_bytes,
+static void run_balanced(void* allocator, const struct defragmentation_heap* heap,
+                         const struct defragmentation_limits* limits,
                          struct defragmentation_curve* curve)
 {
-    run(allocator, VMA_DEFRAGMENTATION_FLAG_ALGORITHM_BALANCED_BIT, tally, pass_bytes, curve);
+    run_often(allocator, VMA_DEFRAGMENTATION_FLAG_ALGORITHM_BALANCED_BIT, heap, limits, curve);
 }
 
-static void run_full(void* allocator, const struct allocator_tally* tally, uint64_t pass_bytes,
+static void run_full(void* allocator, const struct defragmentation_heap* heap,
+                     const struct defragmentation_limits* limits,
                      struct defragmentation_curve* curve)
 {
-    run(allocator, VMA_DEFRAGMENTATION_FLAG_ALGORITHM_FULL_BIT, tally, pass_bytes, curve);
+    run_often(allocator, VMA_DEFRAGMENTATION_FLAG_ALGORITHM_FULL_BIT, heap, limits, curve);
 }
 
 const struct defragmentation_peer defragmentation_peer_vma_fast = {

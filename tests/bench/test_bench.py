@@ -37,6 +37,15 @@ TILES = ("bench device workload peer requests updates update_us levels_us binds_
 SHARING = ("bench device workload peer live shared create_us over_us destroy_us us min_us of_single "
            "memories exports imports fds live_mib reserved_mib of_live imported_mib runs "
            "self_check").split()
+DEFRAGMENTED_RUN = ("bench device workload trace state peer pass live blocks released left moves "
+                    "moved_mib extra_mib reserved_mib cpu_us self_check").split()
+DEFRAGMENTED_BLOCKS = ("bench device workload trace state given_back least_mib vma vma_pass vma_mib "
+                       "maar_mib of_vma asked_mib asked_of_vma self_check").split()
+DEFRAGMENTED_STATE = ("bench device workload trace state live live_mib blocks left vma_left worst at last "
+                      "worst_asked asked_at of_least worse missed missed_asked moves extra_mib "
+                      "self_check").split()
+DEFRAGMENTED_ROOM = ("bench device workload live live_mib blocks request_mib hole_mib least_mib best_mib "
+                     "best_moves self_check").split()
 SHARING_CALLS = "bench device workload peer ns min wall_ns of_bare runs self_check".split()
 PROFILE = "simulated:amd-rx7900xtx-radv25.0"
 NO_VMA = "VulkanMemoryAllocator was not found"
@@ -232,6 +241,70 @@ class Trace(Case):
         done = bench("trace", "--device", PROFILE, "--heap", "1=64MiB", "--heap", "0=64MiB", game())
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertRegex(done.stderr, "skipped: captured-supertuxkart: 0.1 GiB live")
+
+
+class Defragmentation(Case):
+    """The program itself compares the layouts in which the contestants begin, and what they leave."""
+
+    states = ["half of a level", "most of a level", "oldest streamed out", "requests ended"]
+
+    def run_game(self, *arguments):
+        done = bench("defragmentation", "--device", PROFILE, "--live", 400, "--block-size", "4MiB",
+                     "--pass", "4MiB", *arguments, game())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = {"run": [], "blocks": [], "state": []}
+        for line in done.stdout.splitlines():
+            row = json.loads(line)
+            self.assertEqual((row["bench"], row["self_check"]), ("defragmentation", "passed"))
+            rows[row["workload"]].append(row)
+        return rows, NO_VMA not in done.stderr
+
+    def test_states_report_every_number_of_blocks(self):
+        rows, vma = self.run_game("--each")
+        peers = ["maar"] + (["vma fast", "vma balanced", "vma full"] if vma else [])
+        passes = ["bytes", "one move", "no limit"]
+        self.assertEqual([(row["state"], row["peer"], row["pass"]) for row in rows["run"]],
+                         [(state, peer, name) for state in self.states for peer in peers
+                          for name in passes])
+        for row in rows["run"]:
+            self.assertEqual(list(row), DEFRAGMENTED_RUN)
+            self.assertEqual(row["left"], row["blocks"] - row["released"])
+            if row["pass"] == "bytes":
+                self.assertLessEqual(row["extra_mib"], 4)
+            if row["peer"] == "maar":
+                self.assertLessEqual(row["moves"], row["live"])
+        for row in rows["blocks"]:
+            self.assertEqual(list(row), DEFRAGMENTED_BLOCKS)
+            self.assertEqual(vma, row["vma_mib"] is not None)
+            for who in ("vma", "maar", "asked"):
+                self.assertGreaterEqual(row[f"{who}_mib"] or row["least_mib"], row["least_mib"])
+        for row in rows["state"]:
+            self.assertEqual(list(row), DEFRAGMENTED_STATE)
+            least = row["vma_left"] if vma else row["left"]
+            self.assertEqual([one["given_back"] for one in rows["blocks"]
+                              if one["state"] == row["state"]],
+                             list(range(1, row["blocks"] - int(least) + 1)))
+
+    def test_states_are_summed_up(self):
+        rows, _ = self.run_game()
+        self.assertEqual([row["state"] for row in rows["state"]], self.states)
+        self.assertEqual(rows["blocks"], [])
+
+    def test_room_costs_what_lives_in_a_window(self):
+        done = bench("defragmentation", "--device", PROFILE, "--live", 500, "--block-size", "16MiB", "--room")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([row["request_mib"] for row in rows], [1, 4, 8])
+        for row in rows:
+            self.assertEqual(list(row), DEFRAGMENTED_ROOM)
+            self.assertEqual(row["live"], 500)
+            self.assertGreaterEqual(row["best_mib"], row["least_mib"])
+            self.assertEqual(row["hole_mib"] >= row["request_mib"], row["least_mib"] == 0, row)
+        self.assertLess(rows[1]["least_mib"], rows[2]["least_mib"])
+
+    def test_trace_missing_or_useless_exits_2(self):
+        self.refused("no trace", "defragmentation")
+        self.refused("needs no trace", "defragmentation", "--room", game())
 
 
 class Plan(Case):
@@ -440,7 +513,7 @@ def main():
         print(f"skipped: {OPTIONS.missing}")
         return 77
     cases = [Allocator, Trace, Paging, Sharing] if OPTIONS.rig != "simulated" else \
-        [Placement, Allocator, Trace, Plan, Paging, Sharing, Arguments]
+        [Placement, Allocator, Trace, Defragmentation, Plan, Paging, Sharing, Arguments]
     suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(case)
                                for case in cases)
     return 0 if unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful() else 1

@@ -97,6 +97,8 @@ OTHERWISE = {
     ("samples/from_vma/README.md", "solids: "): labels_are_printed("samples/from_vma/*.c"),
     ("samples/shared_particles/README.md", "route "):
         labels_are_printed("samples/shared_particles/*.c"),
+    ("samples/defragment/README.md", "the heap "):
+        labels_are_printed("samples/defragment/*.c"),
     ("samples/virtual_texture/README.md", "texture "):
         labels_are_printed("samples/virtual_texture/*.c"),
 }

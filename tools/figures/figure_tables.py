@@ -140,6 +140,23 @@ def allocator_buffer(v):
          *(speedup(v, f"{key}.{p}") for p in peers + ("driver-bind",))]])
 
 
+@table("defragmentation")
+def defragmentation(v):
+    body = []
+    keys = [key.removesuffix(".vma_left") for key in v
+            if key.startswith("defragmentation.") and key.endswith(".vma_left")]
+    for key in keys:
+        trace, state = key.removeprefix("defragmentation.").rsplit(".", 1)
+        body.append((
+            trace, state.replace("_", " "), number(v[f"{key}.live"]), number(v[f"{key}.blocks"]),
+            number(v[f"{key}.left"]), number(v[f"{key}.vma_left"]), number(v[f"{key}.worst"], 3),
+            number(v[f"{key}.last"], 3), number(v[f"{key}.missed"]), number(v[f"{key}.moves"]),
+            number(v[f"{key}.extra_mib"], 1)))
+    return rows(("trace", "state", "live", "blocks", "left, Maar", "left, VMA",
+                 "bytes of VMA's, worst number", "bytes of VMA's, last number",
+                 "numbers that only VMA reaches", "moves", "extra, MiB"), body)
+
+
 @table("reserved")
 def reserved(v):
     return rows(("trace", "Maar", "VMA", "Maar of VMA"), [

@@ -217,6 +217,43 @@ def reserved(run):
         run.set(f"reserved.{policy}.of_vma_max", max(ratios))
 
 
+SMALL_BLOCKS = ("supertuxkart", "pbr-basic", "mpv-hq", "ggml-vulkan-softmax")
+LARGE_BLOCKS = ("synthetic-game-streaming", "synthetic-llm-serving-paged", "real-azure-conv-paged")
+
+
+@section("defragmentation", timed=False,
+         says="blocks given back and bytes moved for them, from equal layouts of seven traces of which a "
+              "part is freed, beside VMA's algorithms")
+def defragmentation(run):
+    run.machine.need_vma()
+    heaps = ("--heap", "0=1TiB", "--heap", "1=1TiB")
+    games = [trace for trace in captured(run)
+             if run.quick or name_of(trace).removeprefix("captured-") in SMALL_BLOCKS]
+    lines = run.bench("defragmentation", *heaps, *games)
+    try:
+        large = [trace for trace in all_traces(run) if name_of(trace) in LARGE_BLOCKS]
+    except Absent:
+        large = []
+        run.notes.append("only captured traces; MAAR_SHARED_DATA names the folder of the others")
+    if large:
+        lines += run.bench("defragmentation", *heaps, "--block-size", "256MiB", "--pass", "64MiB",
+                           *large)
+    states = [line for line in lines if line["workload"] == "state"]
+    for line in states:
+        key = f"defragmentation.{name_of(line['trace'])}.{line['state'].replace(' ', '_')}"
+        for what in ("live", "live_mib", "blocks", "left", "vma_left", "worst", "last",
+                     "worst_asked", "of_least", "missed", "missed_asked", "moves", "extra_mib"):
+            run.set(f"{key}.{what}", line[what])
+    run.set("defragmentation.states", len(states))
+    run.set("defragmentation.worst", max(line["worst"] for line in states))
+    run.set("defragmentation.worst_asked", max(line["worst_asked"] for line in states))
+    run.set("defragmentation.last_min", min(line["last"] for line in states))
+    run.set("defragmentation.with_more_left",
+            sum(1 for line in states if line["left"] > line["vma_left"]))
+    run.set("defragmentation.with_fewer_left",
+            sum(1 for line in states if line["left"] < line["vma_left"]))
+
+
 @section("game", timed=True, says="a game's traffic, 100,000 resources alive, beside VMA")
 def game(run):
     run.machine.need_vma()

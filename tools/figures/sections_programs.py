@@ -231,6 +231,24 @@ def growing_array(run):
     keep_picture(run, picture, picture.name)
 
 
+@section("defragment", timed=False,
+         says="frames that go on while the heap under them is defragmented, compared byte for byte")
+def defragment(run):
+    blocks, frame = run.scratch / "defragment.svg", run.scratch / "defragment.png"
+    small = ("--planets", "240", "--size", "320x180") if run.quick else ()
+    line = json.loads(run.sample("defragment", "--json", "--picture", blocks, "--out", frame, *small,
+                                 environment=run.machine.lavapipe()))
+    for what in ("planets", "objects", "blocks_before", "blocks_after", "forecast_blocks",
+                 "forecast_moves", "moves", "steps", "most_moves", "frames", "different"):
+        run.set(f"defragment.{what}", line[what])
+    for what in ("live", "forecast_bytes", "bytes", "most_bytes"):
+        run.set(f"defragment.{what}_mib", line[what] / MIB)
+    for when in ("before", "after"):
+        run.set(f"defragment.{when}_mib", line[f"blocks_{when}"] * line["block_size"] / MIB)
+    keep_picture(run, blocks, blocks.name)
+    keep_picture(run, frame, frame.name)
+
+
 @section("virtual-texture", timed="partly",
          says="a flight over a texture fifty times larger than its budget, validated")
 def virtual_texture(run):
