@@ -34,6 +34,10 @@ struct defragmentation_peer {
     /* Runs until nothing is left to move. */
     void (*run)(void* allocator, const struct defragmentation_heap* heap,
                 const struct defragmentation_limits* limits, struct defragmentation_curve* curve);
+    /* Makes room for a request, takes it, and frees it again. Returns false if it cannot. NULL: the
+     * peer does not do this. */
+    bool (*make_room)(void* allocator, uint64_t size, uint64_t alignment, uint64_t pass_bytes,
+                      struct defragmentation_point* point);
 };
 
 /* The peers, of which the first one is Maar. The last one makes the states. */

@@ -108,6 +108,38 @@ static void run(void* handle, const struct defragmentation_heap* heap,
     curve->cpu_ns += bench_thread_ns() - start;
 }
 
+static bool make_room(void* handle, uint64_t size, uint64_t alignment, uint64_t pass_bytes,
+                      struct defragmentation_point* point)
+{
+    MaarAllocator const allocator = handle;
+    const MaarDefragmentationBeginInfo begin = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .pool = pool,
+        .goal = MAAR_DEFRAGMENTATION_GOAL_ROOM,
+        .roomSize = size,
+        .roomAlignment = alignment,
+    };
+    const MaarDefragmentationStepInfo step = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO, .maxBytes = pass_bytes};
+    struct defragmentation_curve curve = {0};
+    MaarDefragmentation run = VK_NULL_HANDLE;
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    MaarAllocation taken = VK_NULL_HANDLE;
+    *point = (struct defragmentation_point){0};
+    bench_expect(maarBeginDefragmentation(allocator, &begin, &run), "maarBeginDefragmentation");
+    do {
+        bench_expect(maarStepDefragmentation(allocator, run, &step, &batch),
+                     "maarStepDefragmentation");
+        if (batch != VK_NULL_HANDLE) {
+            commit(allocator, run, batch, point, &curve);
+        }
+    } while (batch != VK_NULL_HANDLE);
+    const VkResult result = maarTakeDefragmentationRoom(allocator, run, NULL, &taken);
+    maarEndDefragmentation(allocator, run);
+    maarFreeMemory(allocator, taken);
+    return result == VK_SUCCESS;
+}
+
 const struct defragmentation_peer defragmentation_peer_maar = {
     .name = "maar",
     .allocator = &allocator_peer_maar,
@@ -115,4 +147,5 @@ const struct defragmentation_peer defragmentation_peer_maar = {
     .destroy_pool = destroy_pool,
     .allocate = allocate,
     .run = run,
+    .make_room = make_room,
 };

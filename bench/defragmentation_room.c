@@ -76,6 +76,26 @@ static void release_heap(struct holed_heap* heap)
     heap->peer->allocator->destroy(heap->allocator);
 }
 
+static double ratio_of(uint64_t bytes, uint64_t reference)
+{
+    return bytes == reference ? 1 : (double)bytes / (double)reference;
+}
+
+/* Ends the program if ranges overlap, or if too little has moved or too often. */
+static void check_room(const struct holed_heap* heap, uint64_t block_size,
+                       const struct defragmentation_windows* windows, bool has_room,
+                       const struct defragmentation_point* made)
+{
+    struct defragmentation_layout left =
+        defragmentation_read(heap->peer, heap->allocator, block_size, &heap->lives);
+    if (has_room && (!windows->is_possible || made->moved_bytes < windows->least.bytes ||
+                     made->moves > heap->layout.count)) {
+        bench_die(BENCH_EXIT_FAILED, "%s: room was made for too few bytes or by too many moves",
+                  heap->peer->name);
+    }
+    defragmentation_layout_release(&left);
+}
+
 static void report_request(const struct defragmentation_room* room, uint64_t size)
 {
     struct holed_heap heap;
@@ -94,6 +114,17 @@ static void report_request(const struct defragmentation_room* room, uint64_t siz
     bench_row_number(&row, "least_mib", windows.is_possible ? MIB(windows.least.bytes) : NAN, 3);
     bench_row_number(&row, "best_mib", windows.is_feasible ? MIB(windows.best.bytes) : NAN, 3);
     bench_row_count(&row, "best_moves", windows.best.moves);
+    struct defragmentation_point made = {0};
+    const bool has_room =
+        heap.peer->make_room(heap.allocator, size, BENCH_ALIGNMENT, room->pass_bytes, &made);
+    check_room(&heap, room->block_size, &windows, has_room, &made);
+    bench_row_number(&row, "maar_mib", has_room ? MIB(made.moved_bytes) : NAN, 3);
+    bench_row_count(&row, "maar_moves", made.moves);
+    bench_row_number(&row, "of_least",
+                     has_room ? ratio_of(made.moved_bytes, windows.least.bytes) : NAN, 3);
+    bench_row_number(
+        &row, "of_best",
+        has_room && windows.is_feasible ? ratio_of(made.moved_bytes, windows.best.bytes) : NAN, 3);
     bench_row_text(&row, ".self_check", "passed");
     bench_row_end(&row, room->table);
     release_heap(&heap);

@@ -45,7 +45,7 @@ DEFRAGMENTED_STATE = ("bench device workload trace state live live_mib blocks le
                       "worst_asked asked_at of_least worse missed missed_asked moves extra_mib "
                       "self_check").split()
 DEFRAGMENTED_ROOM = ("bench device workload live live_mib blocks request_mib hole_mib least_mib best_mib "
-                     "best_moves self_check").split()
+                     "best_moves maar_mib maar_moves of_least of_best self_check").split()
 SHARING_CALLS = "bench device workload peer ns min wall_ns of_bare runs self_check".split()
 PROFILE = "simulated:amd-rx7900xtx-radv25.0"
 NO_VMA = "VulkanMemoryAllocator was not found"
@@ -299,6 +299,8 @@ class Defragmentation(Case):
             self.assertEqual(list(row), DEFRAGMENTED_ROOM)
             self.assertEqual(row["live"], 500)
             self.assertGreaterEqual(row["best_mib"], row["least_mib"])
+            self.assertGreaterEqual(row["maar_mib"], row["least_mib"])
+            self.assertLessEqual(row["of_best"], 1.25, row)
             self.assertEqual(row["hole_mib"] >= row["request_mib"], row["least_mib"] == 0, row)
         self.assertLess(rows[1]["least_mib"], rows[2]["least_mib"])
 
