@@ -10,6 +10,7 @@
 #include "core/move/move_batch.h"
 #include "core/move/move_copy.h"
 #include "core/move/move_index.h"
+#include "core/move/moved_object.h"
 #include "core/objects/object.h"
 
 static VkResult enter_batch(MaarAllocator allocator, const char* call, MaarMoveBatch batch,
@@ -67,7 +68,8 @@ static void describe_move(MaarAllocator allocator, const struct maar_move* move,
     out->targetMemory = target->memory;
     out->targetOffset = maar_slot_span(allocator, twin).offset;
     out->targetMemoryTypeIndex = target->pool->type_index;
-    out->copiedByMaar = move->is_copyable ? VK_TRUE : VK_FALSE;
+    out->copiedByMaar =
+        move->is_copyable || maar_move_is_of_object(allocator, move) ? VK_TRUE : VK_FALSE;
     const struct maar_block* source = maar_slot_enter(allocator, slot);
     out->kind = (MaarResourceKind)maar_slot_kind(slot);
     out->pUserData = out->obstacle != MAAR_MOVE_OBSTACLE_FREED
@@ -151,6 +153,11 @@ static VkResult bind_moved(MaarAllocator allocator, const char* call, MaarMoveBa
     if (at == own->count) {
         return refuse_stranger(allocator, call, "allocation");
     }
+    if (maar_move_is_of_object(allocator, &own->moves[at])) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
+                           "allocation belongs to a movable object, whose new object "
+                           "maarCreateMovedObjects creates");
+    }
     const struct maar_slot* twin = maar_move_twin(allocator, &own->moves[at]);
     const struct maar_span span = maar_slot_span(allocator, twin);
     if (offset >= span.size) {
@@ -201,7 +208,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordMoves(MaarAllocator allocator, MaarMove
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
                            "commandBuffer is VK_NULL_HANDLE");
     }
-    result = maar_move_copies_create(own, __func__, &copies);
+    result = maar_moved_objects_check_copies(own, __func__, 0);
+    if (result == VK_SUCCESS) {
+        result = maar_move_copies_create(own, __func__, &copies);
+    }
     if (result == VK_SUCCESS && copies != NULL) {
         maar_move_copies_record(own, copies, commandBuffer);
         copies->next = own->copies;
@@ -225,6 +235,9 @@ static VkResult end_batch(MaarAllocator allocator, const char* call, MaarMoveBat
     VkResult result = enter_batch(allocator, call, batch, &own);
     if (result == VK_SUCCESS) {
         result = maar_retire_check_points(&allocator->retire, call, point_count, points);
+    }
+    if (result == VK_SUCCESS && commits) {
+        result = maar_moved_objects_require(own, call);
     }
     if (result == VK_SUCCESS) {
         result = maar_object_begin_claim(allocator, call, "batch", MAAR_TO_BITS(batch));
