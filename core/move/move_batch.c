@@ -106,6 +106,16 @@ struct maar_moves* maar_moves_open(MaarAllocator allocator)
 
 /* ---- batches ---- */
 
+VkResult maar_move_batch_enter(MaarAllocator allocator, const char* call, MaarMoveBatch batch,
+                               struct maar_move_batch** own)
+{
+    void* object = NULL;
+    const VkResult result = maar_object_enter(allocator, call, "batch", MAAR_OBJECT_MOVE_BATCH,
+                                              MAAR_TO_BITS(batch), &object);
+    *own = object;
+    return result;
+}
+
 VkResult maar_move_batch_open(struct maar_move_batch* batch)
 {
     MaarAllocator allocator = batch->allocator;

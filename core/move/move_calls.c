@@ -13,16 +13,6 @@
 #include "core/move/moved_object.h"
 #include "core/objects/object.h"
 
-static VkResult enter_batch(MaarAllocator allocator, const char* call, MaarMoveBatch batch,
-                            struct maar_move_batch** own)
-{
-    void* object = NULL;
-    const VkResult result = maar_object_enter(allocator, call, "batch", MAAR_OBJECT_MOVE_BATCH,
-                                              MAAR_TO_BITS(batch), &object);
-    *own = object;
-    return result;
-}
-
 /* Reports an allocation that is not in a batch. */
 static VkResult refuse_stranger(MaarAllocator allocator, const char* call, const char* argument)
 {
@@ -85,7 +75,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetMoves(MaarAllocator allocator, MaarMoveBat
                                             uint32_t* pCount, MaarMove* pMoves)
 {
     struct maar_move_batch* own = NULL;
-    VkResult result = enter_batch(allocator, __func__, batch, &own);
+    VkResult result = maar_move_batch_enter(allocator, __func__, batch, &own);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -116,7 +106,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDropMoves(MaarAllocator allocator, MaarMoveBa
                                              const MaarAllocation* pAllocations)
 {
     struct maar_move_batch* own = NULL;
-    const VkResult result = enter_batch(allocator, __func__, batch, &own);
+    const VkResult result = maar_move_batch_enter(allocator, __func__, batch, &own);
     if (result != VK_SUCCESS || allocationCount == 0) {
         return result;
     }
@@ -141,7 +131,7 @@ static VkResult bind_moved(MaarAllocator allocator, const char* call, MaarMoveBa
                            struct maar_object object, const void* next)
 {
     struct maar_move_batch* own = NULL;
-    const VkResult result = enter_batch(allocator, call, batch, &own);
+    const VkResult result = maar_move_batch_enter(allocator, call, batch, &own);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -200,7 +190,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordMoves(MaarAllocator allocator, MaarMove
 {
     struct maar_move_batch* own = NULL;
     struct maar_move_copies* copies = NULL;
-    VkResult result = enter_batch(allocator, __func__, batch, &own);
+    VkResult result = maar_move_batch_enter(allocator, __func__, batch, &own);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -232,7 +222,7 @@ static VkResult end_batch(MaarAllocator allocator, const char* call, MaarMoveBat
     if (batch == VK_NULL_HANDLE) {
         return maar_enter(allocator);
     }
-    VkResult result = enter_batch(allocator, call, batch, &own);
+    VkResult result = maar_move_batch_enter(allocator, call, batch, &own);
     if (result == VK_SUCCESS) {
         result = maar_retire_check_points(&allocator->retire, call, point_count, points);
     }

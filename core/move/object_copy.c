@@ -64,8 +64,8 @@ struct barrier_run {
     VkImageMemoryBarrier barriers[BARRIERS];
 };
 
-static void record_barriers(const struct maar_device* device, VkCommandBuffer commands,
-                            struct barrier_run* run)
+static void flush_barriers(const struct maar_device* device, VkCommandBuffer commands,
+                           struct barrier_run* run)
 {
     if (run->count > 0) {
         device->vkCmdPipelineBarrier(commands, run->before, run->after, 0, 0, NULL, 0, NULL,
@@ -83,7 +83,7 @@ static void add_transition(const struct maar_device* device, VkCommandBuffer com
         return;
     }
     if (run->count == BARRIERS) {
-        record_barriers(device, commands, run);
+        flush_barriers(device, commands, run);
     }
     run->barriers[run->count++] = (VkImageMemoryBarrier){
         .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
@@ -124,7 +124,7 @@ void maar_moved_objects_record_begin(const struct maar_move_batch* batch, VkComm
                            VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
         }
     }
-    record_barriers(device, commands, &run);
+    flush_barriers(device, commands, &run);
 }
 
 void maar_moved_objects_record_end(const struct maar_move_batch* batch, VkCommandBuffer commands)
@@ -144,7 +144,7 @@ void maar_moved_objects_record_end(const struct maar_move_batch* batch, VkComman
                            VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, object->layout);
         }
     }
-    record_barriers(device, commands, &run);
+    flush_barriers(device, commands, &run);
 }
 
 /* ---- copies ---- */

@@ -23,7 +23,7 @@ static VkResult refuse_object(MaarAllocator allocator, const char* call, const c
 }
 
 /* Returns the name of a structure that programs chain to create infos, or "a structure". */
-static const char* name_structure(VkStructureType type)
+static const char* name_link(VkStructureType type)
 {
     switch (type) {
     case VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO:
@@ -59,7 +59,7 @@ static VkResult check_chain(MaarAllocator allocator, const char* call, const cha
     return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_CANNOT_MOVE, call,
                      "%s cannot be movable: its chain has %s (sType %d), of which Maar keeps no "
                      "copy, so the object cannot be created anew",
-                     what, name_structure(link->sType), (int)link->sType);
+                     what, name_link(link->sType), (int)link->sType);
 }
 
 /* Checks how a movable object is allocated. */
@@ -85,8 +85,8 @@ static VkResult check_allocation(MaarAllocator allocator, const char* call,
 /* ---- creation ---- */
 
 /* Makes a record with room for numbers. */
-static VkResult make_record(MaarAllocator allocator, const MaarAllocationCreateInfo* info,
-                            size_t number_count, struct maar_movable** movable)
+static VkResult make_movable(MaarAllocator allocator, const MaarAllocationCreateInfo* info,
+                             size_t number_count, struct maar_movable** movable)
 {
     struct maar_movable* made = maar_host_calloc(
         allocator->callbacks, 1, sizeof *made + number_count * sizeof made->numbers[0]);
@@ -138,7 +138,7 @@ VkResult maar_movable_prepare_buffer(MaarAllocator allocator, const char* call,
     if ((flags & VK_BUFFER_CREATE_DEVICE_ADDRESS_CAPTURE_REPLAY_BIT) != 0) {
         return refuse_object(allocator, call, what, "its address is captured for replay");
     }
-    result = make_record(allocator, info, buffer_info->queueFamilyIndexCount, movable);
+    result = make_movable(allocator, info, buffer_info->queueFamilyIndexCount, movable);
     if (result == VK_SUCCESS) {
         VkBufferCreateInfo* kept = &(*movable)->buffer;
         *kept = *buffer_info;
@@ -191,11 +191,12 @@ static VkResult ask_for_transfers(MaarAllocator allocator, const char* call,
     maar_lock_rank_expect_none();
     const VkResult result =
         device->vkGetPhysicalDeviceImageFormatProperties2(device->physical, &question, &answer);
-    return result != VK_ERROR_FORMAT_NOT_SUPPORTED
-               ? result
-               : refuse_object(allocator, call, "pImageInfo",
-                               "the device does not support it with the usages TRANSFER_SRC and "
-                               "TRANSFER_DST");
+    if (result == VK_ERROR_FORMAT_NOT_SUPPORTED) {
+        (void)refuse_object(allocator, call, "pImageInfo",
+                            "the device does not support it with the usages TRANSFER_SRC and "
+                            "TRANSFER_DST");
+    }
+    return result;
 }
 
 /* Copies the create info of an image, with its chain, into a record. */
@@ -255,7 +256,7 @@ VkResult maar_movable_prepare_image(MaarAllocator allocator, const char* call,
         maar_chain_find(image_info->pNext, VK_STRUCTURE_TYPE_IMAGE_FORMAT_LIST_CREATE_INFO);
     const size_t number_count = (size_t)image_info->queueFamilyIndexCount +
                                 (formats != NULL ? formats->viewFormatCount : 0u);
-    result = make_record(allocator, info, number_count, movable);
+    result = make_movable(allocator, info, number_count, movable);
     if (result == VK_SUCCESS) {
         keep_image(*movable, image_info);
     }

@@ -36,7 +36,7 @@ static inline const MaarMovableInfo* maar_find_movable(const MaarAllocationCreat
 /* ---- creation ---- */
 
 /* Make a record of a create info, with the usages that copies need. Report an object that cannot be
- * created anew or copied, and return VK_ERROR_FEATURE_NOT_PRESENT or
+ * created anew or copied, and return VK_ERROR_FEATURE_NOT_PRESENT, VK_ERROR_FORMAT_NOT_SUPPORTED or
  * VK_ERROR_VALIDATION_FAILED_EXT. Free the record with maar_host_free until it is published. */
 VkResult maar_movable_prepare_buffer(MaarAllocator allocator, const char* call,
                                      const VkBufferCreateInfo* buffer_info,

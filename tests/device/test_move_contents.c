@@ -267,21 +267,9 @@ static void step(void)
     }
 }
 
-/* Whether the test runs without a driver. */
-static bool is_without_driver(void)
-{
-    return rig_name()[0] == '\0' || rig_is("none");
-}
-
 static int open_rig(void** state)
 {
-    const struct rig_setup setup = {.paging = true};
-    *state = NULL;
-    if (!is_without_driver() && rig_open_vulkan(&rig, &setup, rig_is("lavapipe"))) {
-        rig_make_allocator(&rig);
-        *state = &rig;
-    }
-    return 0;
+    return rig_setup_driver(&rig, state);
 }
 
 /* Plays a random program. The rig is open. */
@@ -339,7 +327,7 @@ static void play(void)
 
 static void bytes_survive_random_moves(void** state)
 {
-    rig_need(state, !is_without_driver(), "drivers have entries of their own");
+    rig_need(state, !rig_is_without_driver(), "drivers have entries of their own");
     rig_need(state, rig_executes(), "commands do not execute on this driver");
     play();
 }
@@ -351,7 +339,7 @@ static void bytes_survive_on_simulated_devices(void** state)
                                         "intel-arc-a770m-anv25.0", "qualcomm-adreno740-turnip26.2",
                                         "amd-steamdeck-vangogh-radv25.0"};
     (void)state;
-    if (!is_without_driver()) {
+    if (!rig_is_without_driver()) {
         print_message("skipped: simulated devices have an entry of their own\n");
         skip();
     }

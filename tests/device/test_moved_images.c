@@ -483,25 +483,14 @@ static void move_images(uint32_t at_a_time)
     assert_true(total >= 40);
 }
 
-static bool is_without_driver(void)
-{
-    return rig_name()[0] == '\0' || rig_is("none");
-}
-
 static int open_rig(void** state)
 {
-    const struct rig_setup setup = {.paging = true};
-    *state = NULL;
-    if (!is_without_driver() && rig_open_vulkan(&rig, &setup, rig_is("lavapipe"))) {
-        rig_make_allocator(&rig);
-        *state = &rig;
-    }
-    return 0;
+    return rig_setup_driver(&rig, state);
 }
 
 static void images_keep_their_contents(void** state)
 {
-    rig_need(state, !is_without_driver(), "drivers have entries of their own");
+    rig_need(state, !rig_is_without_driver(), "drivers have entries of their own");
     rig_need(state, rig_executes(), "commands do not execute on this driver");
     move_images(MOST_IMAGES);
 }
@@ -588,7 +577,7 @@ static void images_keep_their_contents_on_simulated_devices(void** state)
                                         "intel-arc-a770m-anv25.0", "qualcomm-adreno740-turnip26.2",
                                         "amd-steamdeck-vangogh-radv25.0"};
     (void)state;
-    if (!is_without_driver()) {
+    if (!rig_is_without_driver()) {
         print_message("skipped: simulated devices have an entry of their own\n");
         skip();
     }
