@@ -2,6 +2,9 @@
  * What cannot be movable, what a batch with movable objects needs, and what is bound to their
  * memory.
  */
+#include "core/host_memory.h"
+#include "core/memory/allocator_state.h"
+#include "core/objects/movable.h"
 #include "tests/rig/rig.h"
 
 enum { BYTES = 5000 };
@@ -564,6 +567,39 @@ static void create_info_is_copied(void** state)
     end_image(batch);
 }
 
+/* What a record contains is what the driver gets. */
+static void record_has_families_and_formats(void** state)
+{
+    const uint32_t families[] = {0, 1};
+    const VkFormat views[] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB};
+    const VkImageFormatListCreateInfo list = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_FORMAT_LIST_CREATE_INFO,
+        .viewFormatCount = 2,
+        .pViewFormats = views,
+    };
+    struct maar_movable* record = NULL;
+    (void)state;
+    rig = rig_begin(NULL);
+    const MaarAllocationCreateInfo how = movable_how();
+    VkImageCreateInfo info = rig_image_info(64, 64);
+    info.pNext = &list;
+    info.usage = VK_IMAGE_USAGE_SAMPLED_BIT;
+    info.sharingMode = VK_SHARING_MODE_CONCURRENT;
+    info.queueFamilyIndexCount = 2;
+    info.pQueueFamilyIndices = families;
+    assert_int_equal(maar_movable_prepare_image(rig->allocator, __func__, &info, &how, &record),
+                     VK_SUCCESS);
+    assert_true(record->image.pQueueFamilyIndices != families);
+    assert_memory_equal(record->image.pQueueFamilyIndices, families, sizeof families);
+    assert_ptr_equal(record->image.pNext, &record->formats);
+    assert_true(record->formats.pViewFormats != views);
+    assert_memory_equal(record->formats.pViewFormats, views, sizeof views);
+    assert_int_equal(record->image.usage, VK_IMAGE_USAGE_SAMPLED_BIT |
+                                              VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
+                                              VK_IMAGE_USAGE_TRANSFER_DST_BIT);
+    maar_host_free(rig->allocator->callbacks, record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -584,6 +620,7 @@ int main(void)
         rig_unit_test(nothing_else_is_bound_to_its_memory),
         rig_unit_test(objects_that_do_not_fit_are_refused_anew),
         rig_unit_test(create_info_is_copied),
+        rig_unit_test(record_has_families_and_formats),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
