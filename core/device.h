@@ -46,6 +46,7 @@
     X(vkEndCommandBuffer)                                                                          \
     X(vkCmdCopyBuffer)                                                                             \
     X(vkCmdCopyBufferToImage)                                                                      \
+    X(vkCmdCopyImage)                                                                              \
     X(vkCmdPipelineBarrier)
 
 /* Functions of capabilities. An entry is NULL without its capability. */

@@ -16,6 +16,8 @@ struct moves {
     MaarMove* moves;
     VkBuffer* buffers; /* growth->count of them, not bound */
     VkImage* images;
+    MaarObjectSwap* swaps; /* n, of movable images */
+    MaarMovedImageLayout* layouts;
     VkCommandPool command_pool;
     VkCommandBuffer commands;
     uint64_t value;
@@ -258,6 +260,95 @@ static void destroy_images(struct growth* growth)
     commit_n(growth);
 }
 
+/* ---- movable objects ---- */
+
+static const MaarMovableInfo movable = {.sType = MAAR_STRUCTURE_TYPE_MOVABLE_INFO};
+
+/* n movable images, and the lists that the steps need. */
+static void open_movable(struct growth* growth)
+{
+    struct moves* moves = growth_create_state(growth, 1, sizeof *moves);
+    VkImageCreateInfo info = growth_image(4, 1, 1);
+    info.usage = VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+    const MaarAllocationCreateInfo how = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .pNext = &movable,
+        .dedicated = MAAR_DEDICATED_NEVER,
+    };
+    moves->requests = bench_allocate(growth->n, sizeof *moves->requests);
+    moves->images = bench_allocate(growth->n, sizeof *moves->images);
+    moves->swaps = bench_allocate(growth->n, sizeof *moves->swaps);
+    moves->layouts = bench_allocate(growth->n, sizeof *moves->layouts);
+    for (uint32_t i = 0; i < growth->n; ++i) {
+        MaarAllocation* memory = &moves->requests[i].allocation;
+        GROWTH_EXPECT(maarCreateImage(growth->allocator, &info, &how, &moves->images[i], memory));
+        moves->swaps[i].sType = MAAR_STRUCTURE_TYPE_OBJECT_SWAP;
+        moves->layouts[i] = (MaarMovedImageLayout){*memory, VK_IMAGE_LAYOUT_UNDEFINED};
+    }
+}
+
+static void close_movable(struct growth* growth)
+{
+    struct moves* moves = moves_of(growth);
+    for (uint32_t i = 0; i < growth->n; ++i) {
+        maarDestroyImage(growth->allocator, VK_NULL_HANDLE, moves->requests[i].allocation);
+    }
+    free(moves->requests);
+    free(moves->images);
+    free(moves->swaps);
+    free(moves->layouts);
+}
+
+static void do_create_moved(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    GROWTH_EXPECT(maarCreateMovedObjects(growth->allocator, moves_of(growth)->batch));
+}
+
+static void begin_moved(struct growth* growth)
+{
+    begin_n(growth);
+    do_create_moved(growth, 0);
+}
+
+static void cancel_n(struct growth* growth)
+{
+    struct moves* moves = moves_of(growth);
+    GROWTH_EXPECT(maarCancelMoves(growth->allocator, moves->batch, 0, NULL));
+    moves->batch = VK_NULL_HANDLE;
+}
+
+static void do_list_swaps(struct growth* growth, uint32_t index)
+{
+    struct moves* moves = moves_of(growth);
+    uint32_t count = growth->n;
+    (void)index;
+    GROWTH_EXPECT(maarGetObjectSwaps(growth->allocator, moves->batch, &count, moves->swaps));
+}
+
+static void do_set_layouts(struct growth* growth, uint32_t index)
+{
+    const struct moves* moves = moves_of(growth);
+    (void)index;
+    GROWTH_EXPECT(
+        maarSetMovedImageLayouts(growth->allocator, moves->batch, growth->n, moves->layouts));
+}
+
+static void do_commit_moved(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    commit_n(growth);
+}
+
+static void do_read_object(struct growth* growth, uint32_t index)
+{
+    VkImage image = VK_NULL_HANDLE;
+    (void)index;
+    GROWTH_EXPECT(maarGetMovableObject(growth->allocator,
+                                       moves_of(growth)->requests[growth_pick(growth)].allocation,
+                                       NULL, &image));
+}
+
 /* ---- copies ---- */
 
 static void begin_recording(struct growth* growth)
@@ -457,6 +548,62 @@ const struct growth_case growth_move_cases[] = {
         .operation = do_submit,
         .tidy = finish_submission,
         .close = close_moves,
+    },
+    {
+        .name = "create-moved-objects",
+        .functions = "maarCreateMovedObjects",
+        .dimension = "moves of the batch",
+        .kind = GROWTH_OVER,
+        .n = 10000,
+        .open = open_movable,
+        .prepare = begin_n,
+        .operation = do_create_moved,
+        .tidy = cancel_n,
+        .close = close_movable,
+    },
+    {
+        .name = "list-object-swaps",
+        .functions = "maarGetObjectSwaps",
+        .dimension = "moves of the batch",
+        .kind = GROWTH_OVER,
+        .n = 10000,
+        .open = open_movable,
+        .prepare = begin_moved,
+        .operation = do_list_swaps,
+        .tidy = cancel_n,
+        .close = close_movable,
+    },
+    {
+        .name = "set-moved-layouts",
+        .functions = "maarSetMovedImageLayouts",
+        .dimension = "moves of the batch",
+        .kind = GROWTH_OVER,
+        .n = 10000,
+        .open = open_movable,
+        .prepare = begin_moved,
+        .operation = do_set_layouts,
+        .tidy = cancel_n,
+        .close = close_movable,
+    },
+    {
+        .name = "commit-moved-objects",
+        .functions = "maarCommitMoves",
+        .dimension = "moves of the batch",
+        .kind = GROWTH_OVER,
+        .n = 10000,
+        .open = open_movable,
+        .prepare = begin_moved,
+        .operation = do_commit_moved,
+        .close = close_movable,
+    },
+    {
+        .name = "movable-object",
+        .functions = "maarGetMovableObject",
+        .dimension = "movable objects",
+        .n = 10000,
+        .open = open_movable,
+        .operation = do_read_object,
+        .close = close_movable,
     },
     {.name = NULL},
 };

@@ -142,8 +142,8 @@ MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAll
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (!own && slot->owned) {
-        return maar_refuse_owned(allocator, call);
+    if (!own && (slot->owned || slot->movable)) {
+        return maar_refuse_owned(allocator, call, slot);
     }
     if (!maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
         return free_contended(allocator, call, allocation, slot, index);
@@ -203,8 +203,8 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
         if (slot == NULL) {
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
-        if (slot->owned) {
-            return maar_refuse_owned(allocator, call);
+        if (slot->owned || slot->movable) {
+            return maar_refuse_owned(allocator, call, slot);
         }
     }
     const bool stitched = slot != NULL && slot->stitched;

@@ -23,8 +23,13 @@ VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call)
                        "another thread freed the allocation during this call");
 }
 
-VkResult maar_refuse_owned(MaarAllocator allocator, const char* call)
+VkResult maar_refuse_owned(MaarAllocator allocator, const char* call, const struct maar_slot* slot)
 {
+    if (slot->movable) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_ALLOCATION_IS_OWNED, call,
+                           "allocation belongs to a movable object; destroy both with "
+                           "maarDestroyBuffer, maarDestroyImage or the calls after points");
+    }
     return maar_misuse(allocator, MAAR_MESSAGE_ID_ALLOCATION_IS_OWNED, call,
                        "allocation belongs to an object of Maar's, such as a buffer of slices or a "
                        "transient heap, and ends with it");

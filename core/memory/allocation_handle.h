@@ -57,8 +57,8 @@ static inline void maar_allocation_own(MaarAllocator allocator, MaarAllocation a
     maar_slot_of_own(allocator, allocation)->owned = true;
 }
 
-/* Reports that the program frees memory of an object of Maar's. Returns the error for the caller.
- */
-VkResult maar_refuse_owned(MaarAllocator allocator, const char* call);
+/* Reports that the program frees memory of an object of Maar's or of a movable object. Returns the
+ * error for the caller. */
+VkResult maar_refuse_owned(MaarAllocator allocator, const char* call, const struct maar_slot* slot);
 
 #endif

@@ -368,6 +368,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     maar_slots_destroy(&allocator->object_slots);
     maar_slots_destroy(&allocator->slots);
     maar_epochs_destroy(&allocator->epochs, allocator->callbacks);
+    maar_slot_records_destroy(&allocator->movables, allocator->callbacks);
     maar_mutex_destroy(&allocator->share_lock);
     maar_mutex_destroy(&allocator->list_lock);
     maar_host_free(allocator->callbacks, allocator->queues);

@@ -24,6 +24,7 @@
 #include "core/memory/leaving.h"
 #include "core/memory/location_epoch.h"
 #include "core/memory/object_count.h"
+#include "core/memory/slot_record.h"
 #include "core/memory/slot_table.h"
 #include "core/memory/type_choice.h"
 #include "core/report.h"
@@ -95,7 +96,8 @@ struct MaarAllocator_T {
     maar_atomic64 next_block_id;
 
     struct maar_slot_table slots;
-    struct maar_epochs epochs; /* of the allocations that have moved */
+    struct maar_epochs epochs;         /* of the allocations that have moved */
+    struct maar_slot_records movables; /* struct maar_movable; the list lock guards them */
     struct maar_retire retire;
     struct maar_block_ids block_ids;
     struct maar_block_numbers block_numbers;

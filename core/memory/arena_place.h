@@ -147,6 +147,7 @@ MAAR_INLINE struct maar_slot* maar_arena_take_slot(struct maar_arena* arena, Maa
     slot->exceeded = false;
     slot->stitched = false;
     slot->owned = false;
+    slot->movable = false;
     if (user_data != NULL) {
         maar_slot_set_user_data(slot, index, user_data);
     }

@@ -47,6 +47,9 @@ static void release_leak(struct maar_arena* arena, uint32_t index)
     }
     (void)maar_slot_set_name(slot, index, NULL);
     maar_host_free(allocator->callbacks, name);
+    if (slot->movable) {
+        maar_host_free(allocator->callbacks, maar_slot_record_take(&allocator->movables, index));
+    }
     maar_atomic32_store_release(&slot->key, maar_atomic32_load(&slot->key) + 1u);
     maar_slots_push(&arena->slots, slot, index);
 }

@@ -49,6 +49,7 @@ struct maar_slot {
             uint8_t exceeded : 1;   /* the allocation exceeded a budget */
             uint8_t stitched : 1;   /* the allocation is made of pages */
             uint8_t owned : 1;      /* an object of Maar owns the allocation, and frees it */
+            uint8_t movable : 1;    /* it has a record of its object: see slot_record.h */
         };
         maar_atomic_pointer object; /* see object_handle.h */
         void* home;                 /* of slices: their buffer */

@@ -74,7 +74,8 @@ static bool list_allocation(struct maar_drain_run* run, const struct maar_placem
     if ((key & 1u) == 0) {
         return true; /* it was freed, and leaves by itself */
     }
-    if ((key & MAAR_SLOT_MOVING) != 0 || maar_slot_has(slot, MAAR_SLOT_INTERNAL) || slot->owned) {
+    if ((key & MAAR_SLOT_MOVING) != 0 || maar_slot_has(slot, MAAR_SLOT_INTERNAL) || slot->owned ||
+        (slot->movable && maar_slot_record_obstacle(&run->allocator->movables, index) != 0)) {
         return false;
     }
     maar_drain_add_entry(run, range, tag, maar_handle_make(index, key));

@@ -10,6 +10,7 @@
 #include "core/move/drain_run.h"
 #include "core/move/move_copy.h"
 #include "core/move/move_index.h"
+#include "core/move/moved_object.h"
 
 /* ---- the state of the room ---- */
 
@@ -105,6 +106,16 @@ struct maar_moves* maar_moves_open(MaarAllocator allocator)
 
 /* ---- batches ---- */
 
+VkResult maar_move_batch_enter(MaarAllocator allocator, const char* call, MaarMoveBatch batch,
+                               struct maar_move_batch** own)
+{
+    void* object = NULL;
+    const VkResult result = maar_object_enter(allocator, call, "batch", MAAR_OBJECT_MOVE_BATCH,
+                                              MAAR_TO_BITS(batch), &object);
+    *own = object;
+    return result;
+}
+
 VkResult maar_move_batch_open(struct maar_move_batch* batch)
 {
     MaarAllocator allocator = batch->allocator;
@@ -171,6 +182,9 @@ MaarMoveObstacle maar_slot_obstacle(MaarAllocator allocator, const struct maar_s
         obstacle = MAAR_MOVE_OBSTACLE_OWNED;
     } else if (block->shared_types != 0 || block->imported) {
         obstacle = MAAR_MOVE_OBSTACLE_SHARED;
+    } else if (slot->movable) {
+        obstacle = (MaarMoveObstacle)maar_slot_record_obstacle(
+            &allocator->movables, maar_slots_index_of(&allocator->slots, slot));
     }
     maar_mutex_unlock(&maar_block_arena(block)->lock);
     return obstacle;
@@ -240,12 +254,21 @@ static void queue_item(MaarAllocator allocator, struct maar_retire_item** item)
     *item = NULL;
 }
 
-/* Ends a twin, now or after the points of its item. */
-static void end_twin(MaarAllocator allocator, uint32_t twin, struct maar_retire_item** item)
+/* Ends the twin of a move and the object that is bound to it, now or after the points of its item.
+ */
+static void end_twin(MaarAllocator allocator, const struct maar_move* move,
+                     struct maar_retire_item** item)
 {
+    const uint32_t twin = move->twin;
     if (item == NULL) {
+        if (move->object != NULL) {
+            maar_moved_object_destroy(allocator, move->object);
+        }
         maar_twin_end(allocator, twin);
         return;
+    }
+    if (move->object != NULL) {
+        maar_moved_object_retire(move->object, *item);
     }
     (*item)->pool =
         &maar_slot_block(allocator, maar_slot_at(&allocator->slots, twin))->pool->pending;
@@ -267,6 +290,20 @@ static void settle_freed(MaarAllocator allocator, uint32_t index, struct maar_re
     queue_item(allocator, item);
 }
 
+/* Ends the move of an allocation. Returns MAAR_MOVE_MAPPED for one that stays for any reason. */
+static enum maar_move_end end_move(MaarAllocator allocator, const struct maar_move* move,
+                                   bool commits)
+{
+    if (move->object != NULL) {
+        return maar_moved_object_end_move(allocator, move, commits);
+    }
+    if (commits && !move->is_dropped) {
+        return maar_slot_end_move(allocator, move->handle, move->twin);
+    }
+    return maar_slot_abandon_move(maar_move_slot(allocator, move), move->handle) ? MAAR_MOVE_MAPPED
+                                                                                 : MAAR_MOVE_FREED;
+}
+
 /* Ends all moves. items: NULL if there are no points. Returns how many allocations have changed
  * homes. */
 static uint32_t end_moves(struct maar_move_batch* batch, bool commits, struct batch_items* items)
@@ -276,18 +313,12 @@ static uint32_t end_moves(struct maar_move_batch* batch, bool commits, struct ba
     for (uint32_t i = 0; i < batch->count; ++i) {
         const struct maar_move* move = &batch->moves[i];
         struct maar_retire_item** own = items != NULL ? &items->items[2 * i] : NULL;
-        bool is_freed = false;
-        if (commits && !move->is_dropped) {
-            const enum maar_move_end end = maar_slot_end_move(allocator, move->handle, move->twin);
-            moved += end == MAAR_MOVE_DONE ? 1u : 0u;
-            is_freed = end == MAAR_MOVE_FREED;
-        } else {
-            is_freed = !maar_slot_abandon_move(maar_move_slot(allocator, move), move->handle);
-        }
-        if (is_freed) {
+        const enum maar_move_end end = end_move(allocator, move, commits);
+        moved += end == MAAR_MOVE_DONE ? 1u : 0u;
+        if (end == MAAR_MOVE_FREED) {
             settle_freed(allocator, (uint32_t)move->handle - 1u, own != NULL ? own + 1 : NULL);
         }
-        end_twin(allocator, move->twin, own);
+        end_twin(allocator, move, own);
     }
     return moved;
 }

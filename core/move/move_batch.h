@@ -15,6 +15,9 @@ struct maar_moves* maar_moves_open(MaarAllocator allocator);
 struct maar_move_batch* maar_move_batch_make(MaarAllocator allocator, uint32_t count);
 /* Gives a batch, whose moves are filled in, its handle, and adds it to the list. */
 VkResult maar_move_batch_open(struct maar_move_batch* batch);
+/* Enters a call that uses a batch, and finds the batch: see maar_object_enter. */
+VkResult maar_move_batch_enter(MaarAllocator allocator, const char* call, MaarMoveBatch batch,
+                               struct maar_move_batch** own);
 /* Returns what keeps a slot from moving, apart from a move that is under way. */
 MaarMoveObstacle maar_slot_obstacle(MaarAllocator allocator, const struct maar_slot* slot);
 /* Returns why a move of a batch would not change its allocation's home. */

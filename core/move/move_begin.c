@@ -12,6 +12,7 @@
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
 #include "core/move/move_batch.h"
+#include "core/objects/movable.h"
 
 /* The alignment of the new range, bytes, where neither the program nor the block knows one. It is
  * the largest that drivers ask for buffers and images in practice: that of sparse pages and of
@@ -29,6 +30,11 @@ static const char* describe_obstacle(MaarMoveObstacle obstacle)
         return "another API or process may use its block";
     case MAAR_MOVE_OBSTACLE_PAGES:
         return "it is made of pages";
+    case MAAR_MOVE_OBSTACLE_ADDRESS:
+        return "it belongs to a buffer with a device address, created without "
+               "MAAR_MOVABLE_ADDRESS_MAY_CHANGE_BIT";
+    case MAAR_MOVE_OBSTACLE_DEDICATED:
+        return "the driver requires that its memory is dedicated to its object";
     default:
         return "an object of Maar owns it";
     }
@@ -135,6 +141,13 @@ static VkResult take_twin(MaarAllocator allocator, const char* call, const MaarM
         old.how.pName = NULL;
         old.request.requirements.memoryTypeBits =
             old.how.memoryTypeBits != 0 ? old.how.memoryTypeBits : UINT32_MAX;
+    }
+    VkMemoryRequirements needs;
+    if (slot->movable && maar_movable_needs(allocator, move->handle, &needs)) {
+        old.request.requirements.size = needs.size;
+        old.request.requirements.alignment =
+            alignment > needs.alignment ? alignment : needs.alignment;
+        old.request.requirements.memoryTypeBits &= needs.memoryTypeBits;
     }
     const VkResult result =
         maar_allocate_own(allocator, call, &old.request, &old.how, patience, &twin);

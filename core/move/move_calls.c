@@ -10,17 +10,8 @@
 #include "core/move/move_batch.h"
 #include "core/move/move_copy.h"
 #include "core/move/move_index.h"
+#include "core/move/moved_object.h"
 #include "core/objects/object.h"
-
-static VkResult enter_batch(MaarAllocator allocator, const char* call, MaarMoveBatch batch,
-                            struct maar_move_batch** own)
-{
-    void* object = NULL;
-    const VkResult result = maar_object_enter(allocator, call, "batch", MAAR_OBJECT_MOVE_BATCH,
-                                              MAAR_TO_BITS(batch), &object);
-    *own = object;
-    return result;
-}
 
 /* Reports an allocation that is not in a batch. */
 static VkResult refuse_stranger(MaarAllocator allocator, const char* call, const char* argument)
@@ -67,7 +58,8 @@ static void describe_move(MaarAllocator allocator, const struct maar_move* move,
     out->targetMemory = target->memory;
     out->targetOffset = maar_slot_span(allocator, twin).offset;
     out->targetMemoryTypeIndex = target->pool->type_index;
-    out->copiedByMaar = move->is_copyable ? VK_TRUE : VK_FALSE;
+    out->copiedByMaar =
+        move->is_copyable || maar_move_is_of_object(allocator, move) ? VK_TRUE : VK_FALSE;
     const struct maar_block* source = maar_slot_enter(allocator, slot);
     out->kind = (MaarResourceKind)maar_slot_kind(slot);
     out->pUserData = out->obstacle != MAAR_MOVE_OBSTACLE_FREED
@@ -83,7 +75,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetMoves(MaarAllocator allocator, MaarMoveBat
                                             uint32_t* pCount, MaarMove* pMoves)
 {
     struct maar_move_batch* own = NULL;
-    VkResult result = enter_batch(allocator, __func__, batch, &own);
+    VkResult result = maar_move_batch_enter(allocator, __func__, batch, &own);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -114,7 +106,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDropMoves(MaarAllocator allocator, MaarMoveBa
                                              const MaarAllocation* pAllocations)
 {
     struct maar_move_batch* own = NULL;
-    const VkResult result = enter_batch(allocator, __func__, batch, &own);
+    const VkResult result = maar_move_batch_enter(allocator, __func__, batch, &own);
     if (result != VK_SUCCESS || allocationCount == 0) {
         return result;
     }
@@ -139,7 +131,7 @@ static VkResult bind_moved(MaarAllocator allocator, const char* call, MaarMoveBa
                            struct maar_object object, const void* next)
 {
     struct maar_move_batch* own = NULL;
-    const VkResult result = enter_batch(allocator, call, batch, &own);
+    const VkResult result = maar_move_batch_enter(allocator, call, batch, &own);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -150,6 +142,11 @@ static VkResult bind_moved(MaarAllocator allocator, const char* call, MaarMoveBa
     const uint32_t at = maar_move_index_find(own, allocation);
     if (at == own->count) {
         return refuse_stranger(allocator, call, "allocation");
+    }
+    if (maar_move_is_of_object(allocator, &own->moves[at])) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
+                           "allocation belongs to a movable object, whose new object "
+                           "maarCreateMovedObjects creates");
     }
     const struct maar_slot* twin = maar_move_twin(allocator, &own->moves[at]);
     const struct maar_span span = maar_slot_span(allocator, twin);
@@ -193,7 +190,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordMoves(MaarAllocator allocator, MaarMove
 {
     struct maar_move_batch* own = NULL;
     struct maar_move_copies* copies = NULL;
-    VkResult result = enter_batch(allocator, __func__, batch, &own);
+    VkResult result = maar_move_batch_enter(allocator, __func__, batch, &own);
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -201,7 +198,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordMoves(MaarAllocator allocator, MaarMove
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
                            "commandBuffer is VK_NULL_HANDLE");
     }
-    result = maar_move_copies_create(own, __func__, &copies);
+    result = maar_moved_objects_check_copies(own, __func__, 0);
+    if (result == VK_SUCCESS) {
+        result = maar_move_copies_create(own, __func__, &copies);
+    }
     if (result == VK_SUCCESS && copies != NULL) {
         maar_move_copies_record(own, copies, commandBuffer);
         copies->next = own->copies;
@@ -222,9 +222,12 @@ static VkResult end_batch(MaarAllocator allocator, const char* call, MaarMoveBat
     if (batch == VK_NULL_HANDLE) {
         return maar_enter(allocator);
     }
-    VkResult result = enter_batch(allocator, call, batch, &own);
+    VkResult result = maar_move_batch_enter(allocator, call, batch, &own);
     if (result == VK_SUCCESS) {
         result = maar_retire_check_points(&allocator->retire, call, point_count, points);
+    }
+    if (result == VK_SUCCESS && commits) {
+        result = maar_moved_objects_require(own, call);
     }
     if (result == VK_SUCCESS) {
         result = maar_object_begin_claim(allocator, call, "batch", MAAR_TO_BITS(batch));

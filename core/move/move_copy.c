@@ -9,15 +9,16 @@
 #include "core/memory/pool.h"
 #include "core/memory/slot_home.h"
 #include "core/memory_order.h"
+#include "core/move/moved_object.h"
 
 /* The number of regions of one copy command. */
 enum { REGION_BATCH = 32 };
 
-/* Whether Maar copies the bytes of a move. A buffer over a block that is used up by a dropped move
- * would be of no use. */
+/* Whether Maar copies the bytes of a move from block to block. A buffer over a block that is used
+ * up by a dropped move would be of no use. */
 static bool is_copied(MaarAllocator allocator, const struct maar_move* move)
 {
-    return move->is_copyable && !move->is_dropped &&
+    return move->is_copyable && !move->is_dropped && !maar_move_is_of_object(allocator, move) &&
            maar_key_read(&maar_move_slot(allocator, move)->key) == move->handle >> 32;
 }
 
@@ -92,6 +93,16 @@ static VkResult make_view(MaarAllocator allocator, const char* call, struct maar
     return device->vkBindBufferMemory2(device->handle, 1, &bind);
 }
 
+/* Whether a batch copies the contents of objects. */
+static bool has_objects(const struct maar_move_batch* batch)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < batch->count && !has; ++i) {
+        has = maar_moved_object_is_copied(&batch->moves[i]);
+    }
+    return has;
+}
+
 VkResult maar_move_copies_create(const struct maar_move_batch* batch, const char* call,
                                  struct maar_move_copies** copies)
 {
@@ -108,7 +119,7 @@ VkResult maar_move_copies_create(const struct maar_move_batch* batch, const char
     for (uint32_t i = 0; i < made->count && result == VK_SUCCESS; ++i) {
         result = make_view(allocator, call, &made->views[i]);
     }
-    if (result != VK_SUCCESS || made->count == 0) {
+    if (result != VK_SUCCESS || (made->count == 0 && !has_objects(batch))) {
         maar_move_copies_destroy(allocator, made);
         return result;
     }
@@ -149,6 +160,7 @@ void maar_move_copies_record(const struct maar_move_batch* batch,
     struct region_run run = {.count = 0};
     maar_order_commands(device, commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                         VK_PIPELINE_STAGE_TRANSFER_BIT);
+    maar_moved_objects_record_begin(batch, commands);
     for (uint32_t i = 0; i < batch->count; ++i) {
         const struct maar_slot* slot = maar_move_slot(allocator, &batch->moves[i]);
         const struct maar_slot* twin = maar_move_twin(allocator, &batch->moves[i]);
@@ -170,6 +182,8 @@ void maar_move_copies_record(const struct maar_move_batch* batch,
         };
     }
     record_run(device, commands, &run);
+    maar_moved_objects_record_copies(batch, commands);
+    maar_moved_objects_record_end(batch, commands);
     maar_order_commands(device, commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
                         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
 }

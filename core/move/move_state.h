@@ -15,13 +15,15 @@
 
 struct maar_drain_run;
 struct maar_move_copies;
+struct maar_moved_object;
 
 /* A move of one allocation. */
 struct maar_move {
     uint64_t handle; /* of the allocation; it is in the slot of this handle */
     uint32_t twin;   /* the slot of its twin */
     bool is_dropped;
-    bool is_copyable; /* by Maar: see MaarMove::copiedByMaar */
+    bool is_copyable;                 /* by Maar, from block to block: see MaarMove::copiedByMaar */
+    struct maar_moved_object* object; /* the new object of a movable object, or NULL */
 };
 
 struct maar_move_batch {

@@ -5,6 +5,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/object_handle.h"
 #include "core/move/move_copy.h"
+#include "core/move/moved_object.h"
 #include "core/queue_lock.h"
 #include "core/time/timeline.h"
 
@@ -178,6 +179,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSubmitMoves(MaarAllocator allocator, MaarMove
     struct maar_move_batch* own = object;
     if (result == VK_SUCCESS) {
         result = check_submit_info(allocator, __func__, own, pSubmitInfo);
+    }
+    if (result == VK_SUCCESS) {
+        const uint32_t family = allocator->queues[pSubmitInfo->queueIndex].familyIndex;
+        result = maar_moved_objects_check_copies(
+            own, __func__,
+            family < MAAR_MAX_QUEUE_FAMILIES ? allocator->device.facts.queue_flags[family] : 0);
     }
     struct maar_move_timeline* timeline = NULL;
     struct maar_move_copies* copies = NULL;

@@ -9,6 +9,7 @@
 #include "core/memory/allocation_free.h"
 #include "core/memory/export_types.h"
 #include "core/objects/captured_object.h"
+#include "core/objects/movable.h"
 #include "core/objects/shared_object.h"
 #include "core/objects/stitched.h"
 
@@ -39,7 +40,46 @@ MAAR_INLINE VkResult make_buffer(MaarAllocator allocator, const char* call,
     return result;
 }
 
-/* Creates a buffer that may be made of pages, or whose memory may be exported. */
+/* Creates a buffer whose memory may be exported. */
+static VkResult create_shared_buffer(MaarAllocator allocator, const char* call,
+                                     const VkBufferCreateInfo* buffer_info,
+                                     const MaarAllocationCreateInfo* info, VkBuffer* buffer,
+                                     MaarAllocation* allocation)
+{
+    struct maar_shared_buffer shared;
+    const VkResult result = maar_share_buffer(
+        allocator, call, buffer_info, maar_export_types(allocator, info),
+        (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
+    return result != VK_SUCCESS ? result
+                                : make_buffer(allocator, call, shared.use, shared.dedicated, info,
+                                              NULL, buffer, allocation);
+}
+
+/* Creates a buffer that Maar can create anew. */
+static VkResult create_movable_buffer(MaarAllocator allocator, const char* call,
+                                      const VkBufferCreateInfo* buffer_info,
+                                      const MaarAllocationCreateInfo* info, VkBuffer* buffer,
+                                      MaarAllocation* allocation)
+{
+    struct maar_movable* movable = NULL;
+    struct maar_object object = {0};
+    VkResult result = maar_movable_prepare_buffer(allocator, call, buffer_info, info, &movable);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = make_buffer(allocator, call, &movable->buffer, false, info, NULL, &object.buffer,
+                         allocation);
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, movable);
+        return result;
+    }
+    result = maar_movable_publish(allocator, movable, object, allocation);
+    *buffer = result == VK_SUCCESS ? object.buffer : VK_NULL_HANDLE;
+    return result;
+}
+
+/* Creates a buffer that may be made of pages, or whose memory may be exported, or that is movable.
+ */
 MAAR_NOINLINE VkResult create_special_buffer(MaarAllocator allocator, const char* call,
                                              const VkBufferCreateInfo* buffer_info,
                                              const MaarAllocationCreateInfo* info, VkBuffer* buffer,
@@ -54,15 +94,11 @@ MAAR_NOINLINE VkResult create_special_buffer(MaarAllocator allocator, const char
             return result;
         }
     }
-    struct maar_shared_buffer shared;
-    result = maar_share_buffer(
-        allocator, call, buffer_info, maar_export_types(allocator, info),
-        (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
-    if (result != VK_SUCCESS) {
-        return result;
+    if (maar_find_movable(info) != NULL) {
+        result = create_movable_buffer(allocator, call, buffer_info, info, buffer, allocation);
+    } else {
+        result = create_shared_buffer(allocator, call, buffer_info, info, buffer, allocation);
     }
-    result =
-        make_buffer(allocator, call, shared.use, shared.dedicated, info, NULL, buffer, allocation);
     if (result == VK_SUCCESS && stitched == MAAR_STITCH_NO_SPACE) {
         maar_note_fallback(allocator, *allocation);
     }
@@ -78,7 +114,8 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    /* Only a pool or a chained structure makes memory of pages, or memory for export. */
+    /* Only a pool or a chained structure makes memory of pages or for export, or a movable buffer.
+     */
     if (own == NULL && info != NULL && (info->pool != VK_NULL_HANDLE || info->pNext != NULL)) {
         return create_special_buffer(allocator, call, buffer_info, info, buffer, allocation);
     }

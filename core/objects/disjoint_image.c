@@ -8,6 +8,7 @@
 #include "core/memory/export_types.h"
 #include "core/memory/slot_home.h"
 #include "core/objects/captured_object.h"
+#include "core/objects/movable.h"
 #include "core/objects/object.h"
 
 static const VkImageAspectFlagBits plane_aspects[MAAR_MAX_PLANES] = {
@@ -156,6 +157,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateDisjointImage(MaarAllocator allocator,
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_EXPORTABLE, __func__,
                            "pCreateInfo asks for memory that can be exported; the planes of a "
                            "disjoint image are never exported");
+    }
+    if (maar_find_movable(pCreateInfo) != NULL) {
+        return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_CANNOT_MOVE,
+                         __func__,
+                         "pImageInfo cannot be movable: the planes of a disjoint image are "
+                         "allocations of their own");
     }
     return create_planes(allocator, __func__, pImageInfo, pCreateInfo, planeCount, pImage,
                          pAllocations);

@@ -7,16 +7,80 @@
 #include "core/memory/allocation_free.h"
 #include "core/memory/export_types.h"
 #include "core/objects/captured_object.h"
+#include "core/objects/movable.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
 #include "core/objects/stitched.h"
+
+/* Creates an image whose create info is checked, and places it. dedicated: it requires dedicated
+ * memory, whatever the driver says. */
+static VkResult make_image(MaarAllocator allocator, const char* call,
+                           const VkImageCreateInfo* image_info, bool dedicated,
+                           const MaarAllocationCreateInfo* info, VkImage* image,
+                           MaarAllocation* allocation)
+{
+    const struct maar_device* device = &allocator->device;
+    struct maar_object object = {0};
+    maar_lock_rank_expect_none();
+    VkResult result =
+        device->vkCreateImage(device->handle, image_info, device->callbacks, &object.image);
+    if (result != VK_SUCCESS) {
+        maar_report_no_object(allocator, call, "image", result);
+        return result;
+    }
+    MaarMemoryRequest request;
+    maar_image_request(allocator, object.image, maar_tiling_kind(image_info->tiling), 0, &request);
+    maar_capture_image(allocator, object.image, image_info, &request);
+    request.requiresDedicated |= dedicated ? VK_TRUE : VK_FALSE;
+    result = maar_place_object(allocator, call, object, &request, info, NULL, allocation);
+    if (result == VK_SUCCESS) {
+        *image = object.image;
+    }
+    return result;
+}
+
+/* Creates an image whose memory may be exported. */
+static VkResult create_shared_image(MaarAllocator allocator, const char* call,
+                                    const VkImageCreateInfo* image_info,
+                                    const MaarAllocationCreateInfo* info, VkImage* image,
+                                    MaarAllocation* allocation)
+{
+    struct maar_shared_image shared;
+    const VkResult result = maar_share_image(
+        allocator, call, image_info, maar_export_types(allocator, info),
+        (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
+    return result != VK_SUCCESS
+               ? result
+               : make_image(allocator, call, shared.use, shared.dedicated, info, image, allocation);
+}
+
+/* Creates an image that Maar can create anew. */
+static VkResult create_movable_image(MaarAllocator allocator, const char* call,
+                                     const VkImageCreateInfo* image_info,
+                                     const MaarAllocationCreateInfo* info, VkImage* image,
+                                     MaarAllocation* allocation)
+{
+    struct maar_movable* movable = NULL;
+    struct maar_object object = {0};
+    VkResult result = maar_movable_prepare_image(allocator, call, image_info, info, &movable);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = make_image(allocator, call, &movable->image, false, info, &object.image, allocation);
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, movable);
+        return result;
+    }
+    result = maar_movable_publish(allocator, movable, object, allocation);
+    *image = result == VK_SUCCESS ? object.image : VK_NULL_HANDLE;
+    return result;
+}
 
 static VkResult create_image(MaarAllocator allocator, const char* call,
                              const VkImageCreateInfo* image_info,
                              const MaarAllocationCreateInfo* info, VkImage* image,
                              MaarAllocation* allocation)
 {
-    const struct maar_device* device = &allocator->device;
     enum maar_stitch_end stitched = MAAR_STITCH_OTHERWISE;
     VkResult result = VK_SUCCESS;
     if (maar_may_stitch(allocator, info)) {
@@ -26,33 +90,15 @@ static VkResult create_image(MaarAllocator allocator, const char* call,
             return result;
         }
     }
-    struct maar_shared_image shared;
-    result = maar_share_image(
-        allocator, call, image_info, maar_export_types(allocator, info),
-        (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &shared);
-    if (result != VK_SUCCESS) {
-        return result;
+    if (maar_find_movable(info) != NULL) {
+        result = create_movable_image(allocator, call, image_info, info, image, allocation);
+    } else {
+        result = create_shared_image(allocator, call, image_info, info, image, allocation);
     }
-    struct maar_object object = {0};
-    maar_lock_rank_expect_none();
-    result = device->vkCreateImage(device->handle, shared.use, device->callbacks, &object.image);
-    if (result != VK_SUCCESS) {
-        maar_report_no_object(allocator, call, "image", result);
-        return result;
-    }
-    MaarMemoryRequest request;
-    maar_image_request(allocator, object.image, maar_tiling_kind(image_info->tiling), 0, &request);
-    maar_capture_image(allocator, object.image, shared.use, &request);
-    request.requiresDedicated |= shared.dedicated ? VK_TRUE : VK_FALSE;
-    result = maar_place_object(allocator, call, object, &request, info, NULL, allocation);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    if (stitched == MAAR_STITCH_NO_SPACE) {
+    if (result == VK_SUCCESS && stitched == MAAR_STITCH_NO_SPACE) {
         maar_note_fallback(allocator, *allocation);
     }
-    *image = object.image;
-    return VK_SUCCESS;
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,

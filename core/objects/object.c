@@ -10,6 +10,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/stitched_block.h"
 #include "core/objects/captured_object.h"
+#include "core/objects/movable.h"
 
 /* ---- create infos ---- */
 
@@ -248,6 +249,12 @@ struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
             "allocation is made of pages for one object; no other object can be bound to it");
         return NULL;
     }
+    if (slot != NULL && slot->movable) {
+        (void)maar_misuse(
+            allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
+            "allocation belongs to a movable object; no other object can be bound to it");
+        return NULL;
+    }
     if (slot != NULL) {
         *span = maar_slot_find_span(allocator, slot);
     }
@@ -401,7 +408,10 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct m
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
         if (!own && slot->owned) {
-            return maar_refuse_owned(allocator, call);
+            return maar_refuse_owned(allocator, call, slot);
+        }
+        if (slot->movable) {
+            return maar_movable_destroy(allocator, call, slot, object, allocation, 0, NULL);
         }
         if (!maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
             claim = maar_slot_claim_moving(slot, MAAR_TO_BITS(allocation));
@@ -431,7 +441,17 @@ VkResult maar_destroy_object_after(MaarAllocator allocator, const char* call,
     if (bits_of(object) == 0 && allocation == VK_NULL_HANDLE) {
         return VK_SUCCESS;
     }
-    return point_count == 0 ? maar_destroy_object(allocator, call, object, allocation, false)
-                            : maar_free_after(allocator, call, bits_of(object), allocation,
-                                              point_count, points, action_of(object));
+    if (point_count == 0) {
+        return maar_destroy_object(allocator, call, object, allocation, false);
+    }
+    uint32_t index = 0;
+    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(allocation), &index);
+    if (slot == NULL || !slot->movable) {
+        return maar_free_after(allocator, call, bits_of(object), allocation, point_count, points,
+                               action_of(object));
+    }
+    const VkResult result = maar_retire_check_points(&allocator->retire, call, point_count, points);
+    return result != VK_SUCCESS ? result
+                                : maar_movable_destroy(allocator, call, slot, object, allocation,
+                                                       point_count, points);
 }

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "core/objects/image_planes.h"
+
 /* Accesses that only read. Every unknown bit counts as a write. */
 #define READING_ACCESS                                                                             \
     ((VkAccessFlags2)(VK_ACCESS_2_INDIRECT_COMMAND_READ_BIT | VK_ACCESS_2_INDEX_READ_BIT |         \
@@ -33,25 +35,6 @@ VkAccessFlags2 maar_transient_writes(VkAccessFlags2 access)
     return access & ~READING_ACCESS;
 }
 
-static VkImageAspectFlags aspects_of(VkFormat format)
-{
-    switch (format) {
-    case VK_FORMAT_D16_UNORM:
-    case VK_FORMAT_X8_D24_UNORM_PACK32:
-    case VK_FORMAT_D32_SFLOAT:
-        return VK_IMAGE_ASPECT_DEPTH_BIT;
-    case VK_FORMAT_S8_UINT:
-        return VK_IMAGE_ASPECT_STENCIL_BIT;
-    case VK_FORMAT_D16_UNORM_S8_UINT:
-    case VK_FORMAT_D24_UNORM_S8_UINT:
-    case VK_FORMAT_D32_SFLOAT_S8_UINT:
-        return (VkImageAspectFlags)VK_IMAGE_ASPECT_DEPTH_BIT |
-               (VkImageAspectFlags)VK_IMAGE_ASPECT_STENCIL_BIT;
-    default:
-        return VK_IMAGE_ASPECT_COLOR_BIT;
-    }
-}
-
 static void copy_resource(struct maar_host_stack* stack, const MaarTransientResource* info,
                           struct maar_transient_resource* resource)
 {
@@ -65,7 +48,7 @@ static void copy_resource(struct maar_host_stack* stack, const MaarTransientReso
         .no_aliasing = (info->flags & MAAR_TRANSIENT_RESOURCE_NO_ALIASING_BIT) != 0,
         .transient_attachment =
             image != NULL && (image->usage & VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT) != 0,
-        .aspects = image != NULL ? aspects_of(image->format) : 0,
+        .aspects = image != NULL ? maar_image_aspects(image->format) : 0,
         .view_count = info->viewCount,
         .use_count = info->useCount,
         .uses = maar_stack_take(stack, info->useCount, sizeof *resource->uses),

@@ -98,6 +98,10 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO = 0x4D41002C,
     /** MaarDefragmentationInfo */
     MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO = 0x4D41002D,
+    /** MaarMovableInfo */
+    MAAR_STRUCTURE_TYPE_MOVABLE_INFO = 0x4D41002E,
+    /** MaarObjectSwap */
+    MAAR_STRUCTURE_TYPE_OBJECT_SWAP = 0x4D41002F,
     /** MaarPlanCreateInfo */
     MAAR_STRUCTURE_TYPE_PLAN_CREATE_INFO = 0x4D410030,
     /** MaarPlanInfo */

@@ -63,7 +63,7 @@ typedef enum MaarMessageId {
     /** The call needs a feature or an extension that the device does not have, or that
      * MaarAllocatorCreateInfo does not list. */
     MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED = 113,
-    /** The program frees memory that an object of Maar's owns. */
+    /** The program frees memory that an object of Maar's, or a movable object, owns. */
     MAAR_MESSAGE_ID_ALLOCATION_IS_OWNED = 114,
     /** An object was never freed or destroyed when its owner was. */
     MAAR_MESSAGE_ID_LEAK = 200,

@@ -20,7 +20,9 @@
  * commit. MaarAllocationInfo::locationEpoch counts the moves of an allocation.
  *
  * Device addresses, mapped pointers and descriptors of the old objects are not those of the new
- * ones. Moving an allocation does not move the objects that are bound to it.
+ * ones. Moving an allocation does not move the objects that are bound to it, except for objects
+ * that were created movable (MaarMovableInfo): Maar creates these anew, copies their contents and
+ * destroys the old ones. See maarCreateMovedObjects.
  *
  * The general rules of maar/allocator.h hold here too.
  */
@@ -54,6 +56,11 @@ typedef enum MaarMoveObstacle {
     MAAR_MOVE_OBSTACLE_FREED = 6,
     /** The program dropped its move. */
     MAAR_MOVE_OBSTACLE_DROPPED = 7,
+    /** It belongs to a movable buffer whose device address must not change. */
+    MAAR_MOVE_OBSTACLE_ADDRESS = 8,
+    /** It belongs to a movable object, and the driver requires that its memory is dedicated to the
+     * object. */
+    MAAR_MOVE_OBSTACLE_DEDICATED = 9,
     /** Reserves the enumeration's size. */
     MAAR_MOVE_OBSTACLE_MAX_ENUM = 0x7FFFFFFF
 } MaarMoveObstacle;
@@ -113,8 +120,8 @@ typedef struct MaarMove {
     /** Memory type of the new range. */
     uint32_t targetMemoryTypeIndex;
     /** VK_TRUE: maarRecordMoves and maarSubmitMoves copy the bytes. VK_FALSE: only the program can
-     * copy them, since the resource is an image of optimal tiling, or of a kind that Maar does not
-     * know. */
+     * copy them, since the resource is an image of optimal tiling that was not created movable, or
+     * of a kind that Maar does not know. */
     VkBool32 copiedByMaar;
 } MaarMove;
 
@@ -239,8 +246,9 @@ MAAR_API VkResult VKAPI_CALL maarBindMovedImage(MaarAllocator allocator, MaarMov
  * Records the copies of a batch into a command buffer of the program: a memory barrier that waits
  * for all earlier commands, copies between buffers that Maar makes on the blocks, and a memory
  * barrier for which all later commands wait. Records only moves with MaarMove::copiedByMaar that
- * are not dropped. The program submits the command buffer, and names to maarCommitMoves or
- * maarCancelMoves a point after which it is executed.
+ * are not dropped. Movable objects are copied from object to object: see maarCreateMovedObjects.
+ * The program submits the command buffer, and names to maarCommitMoves or maarCancelMoves a point
+ * after which it is executed.
  *
  * @param allocator      not null
  * @param batch          not null
@@ -309,6 +317,156 @@ MAAR_API VkResult VKAPI_CALL maarCommitMoves(MaarAllocator allocator, MaarMoveBa
  */
 MAAR_API VkResult VKAPI_CALL maarCancelMoves(MaarAllocator allocator, MaarMoveBatch batch,
                                              uint32_t pointCount, const MaarPoint* pPoints);
+
+/* ---------------------------------------------------------------------------------------------- */
+/* Movable objects */
+/* ---------------------------------------------------------------------------------------------- */
+
+/** Bits of MaarMovableInfo::flags. */
+typedef enum MaarMovableFlagBits {
+    /** The device address of the buffer may change: the program reads it anew after each move.
+     * Without this bit a buffer with the usage SHADER_DEVICE_ADDRESS does not move. */
+    MAAR_MOVABLE_ADDRESS_MAY_CHANGE_BIT = 0x1,
+    /** Reserves the enumeration's size. */
+    MAAR_MOVABLE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
+} MaarMovableFlagBits;
+/** Any of MaarMovableFlagBits. */
+typedef VkFlags MaarMovableFlags;
+
+/**
+ * Chained to MaarAllocationCreateInfo, makes maarCreateBuffer or maarCreateImage create a movable
+ * object: Maar keeps a copy of the create info, and can create the object anew elsewhere.
+ *
+ * Maar adds the usages TRANSFER_SRC and TRANSFER_DST to the object. Of structures chained to the
+ * Vulkan create info, Maar knows VkImageFormatListCreateInfo and
+ * VkImageStencilUsageCreateInfo; a create info with another one is refused, and so is an object
+ * whose contents Vulkan cannot copy: one that is protected, external, subsampled, a transient
+ * attachment, of a tiling by DRM format modifier, or created for capture and replay of its address.
+ * MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT is not allowed, and nothing else can be bound to the
+ * allocation.
+ *
+ * The object is destroyed by maarDestroyBuffer, maarDestroyImage or the calls that do so after
+ * points, and not by maarFreeMemory. They destroy the object that the allocation has at that time.
+ * The handle that they are given may be that object, the one that it had before its last move, or
+ * VK_NULL_HANDLE.
+ *
+ * In a pool that makes objects of pages, an object that is made of pages keeps its handle, and this
+ * structure has no effect on it.
+ */
+typedef struct MaarMovableInfo {
+    /** MAAR_STRUCTURE_TYPE_MOVABLE_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** See MaarMovableFlagBits. */
+    MaarMovableFlags flags;
+} MaarMovableInfo;
+
+/** A movable object that a batch replaces by a new one. Either the buffers or the images are
+ * VK_NULL_HANDLE. */
+typedef struct MaarObjectSwap {
+    /** MAAR_STRUCTURE_TYPE_OBJECT_SWAP */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** The allocation. The handle is stale if it was freed. */
+    MaarAllocation allocation;
+    /** MAAR_MOVE_OBSTACLE_NONE, or why the commit will keep the old object and destroy the new one.
+     */
+    MaarMoveObstacle obstacle;
+    /** As given when it was allocated; NULL if it was freed. */
+    void* pUserData;
+    /** The buffer now. */
+    VkBuffer oldBuffer;
+    /** The buffer after the commit. */
+    VkBuffer newBuffer;
+    /** The image now. */
+    VkImage oldImage;
+    /** The image after the commit. */
+    VkImage newImage;
+} MaarObjectSwap;
+
+/** The layout of a movable image. */
+typedef struct MaarMovedImageLayout {
+    /** An allocation of the batch, of a movable image. */
+    MaarAllocation allocation;
+    /** The layout of the whole image when the copies begin. The new image is in this layout after
+     * the copies, and so is the old one. VK_IMAGE_LAYOUT_UNDEFINED: the image has no contents, and
+     * nothing is copied. Not VK_IMAGE_LAYOUT_PREINITIALIZED. */
+    VkImageLayout layout;
+} MaarMovedImageLayout;
+
+/**
+ * Creates the new objects of all movable objects of a batch, and binds them to the new ranges. It
+ * skips moves that were dropped, and objects that have new ones already. A batch that moves movable
+ * objects cannot be copied or committed without their new objects.
+ *
+ * maarRecordMoves and maarSubmitMoves then copy the contents between the objects. An object that is
+ * not shared between queue families must be owned by the family of the queue that copies, and the
+ * new one is owned by it afterwards. Images with a depth or stencil aspect need a queue that does
+ * graphics. While the copies are executed, the old images must not be used, since they change their
+ * layouts; old buffers may be read. The commit destroys the old objects when its points, and the
+ * copies of maarSubmitMoves, have passed.
+ *
+ * @param allocator  not null
+ * @param batch      not null
+ * @return VK_SUCCESS; what vkCreateBuffer, vkCreateImage, vkBindBufferMemory2 and
+ *         vkBindImageMemory2 return; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT,
+ *         also if an object does not fit into its new range. On failure no new object was created.
+ * @threadsafety internally synchronized; `batch` externally
+ * @lifetime the commit destroys the old objects, and the new ones of moves that it leaves out. A
+ *           cancel destroys the new ones.
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarCreateMovedObjects(MaarAllocator allocator, MaarMoveBatch batch);
+
+/**
+ * Lists the movable objects of a batch that have new objects, in the order of the moves. The
+ * program makes views and descriptors of the new objects from it, and drops by maarDropMoves what
+ * shall stay.
+ *
+ * @param allocator  not null
+ * @param batch      not null
+ * @param pCount     in: room in pSwaps; out: swaps written, or their number if pSwaps is NULL
+ * @param pSwaps     an array whose elements have sType and pNext set; or NULL
+ * @return VK_SUCCESS; VK_INCOMPLETE; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetObjectSwaps(MaarAllocator allocator, MaarMoveBatch batch,
+                                                uint32_t* pCount, MaarObjectSwap* pSwaps);
+
+/**
+ * Says in which layouts movable images of a batch are. Each image that maarRecordMoves or
+ * maarSubmitMoves copies needs one.
+ *
+ * @param allocator    not null
+ * @param batch        not null
+ * @param layoutCount  how many
+ * @param pLayouts     the layouts
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT, also for an allocation that is not that of a
+ *         movable image with a new image in the batch; then no layout was set
+ * @threadsafety internally synchronized; `batch` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarSetMovedImageLayouts(MaarAllocator allocator, MaarMoveBatch batch,
+                                                      uint32_t layoutCount,
+                                                      const MaarMovedImageLayout* pLayouts);
+
+/**
+ * Reads which object a movable allocation has now.
+ *
+ * @param allocator   not null
+ * @param allocation  of a movable object
+ * @param pBuffer     receives the buffer, or VK_NULL_HANDLE for an image; may be NULL
+ * @param pImage      receives the image, or VK_NULL_HANDLE for a buffer; may be NULL
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT, also for an allocation that is not movable
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetMovableObject(MaarAllocator allocator,
+                                                  MaarAllocation allocation, VkBuffer* pBuffer,
+                                                  VkImage* pImage);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Defragmentation */

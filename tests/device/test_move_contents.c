@@ -19,7 +19,8 @@ struct entry {
     VkDeviceSize size;
     uint32_t word;    /* the buffer contains word, word + 1, ... */
     uint32_t batch;   /* the batch that moves it, or BATCHES */
-    VkBuffer moved;   /* the new buffer of a move */
+    VkBuffer moved;   /* the new buffer of a move, if the program creates it */
+    bool is_movable;  /* Maar creates the new buffer of a move */
     MaarPoint usable; /* the point after which its bytes are there */
 };
 
@@ -100,15 +101,26 @@ static void read_entry(const struct entry* entry)
 
 static void create_entry(struct entry* entry)
 {
-    *entry = (struct entry){.size = UNIT * (1 + below(MOST_UNITS)), .batch = BATCHES};
-    entry->buffer = make_buffer(entry->size);
+    static const MaarMovableInfo movable = {.sType = MAAR_STRUCTURE_TYPE_MOVABLE_INFO};
+    *entry = (struct entry){
+        .size = UNIT * (1 + below(MOST_UNITS)), .batch = BATCHES, .is_movable = below(2) == 0};
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
     how.pool = pools[below(2)];
-    assert_int_equal(
-        maarAllocateMemoryForBuffer(rig.allocator, entry->buffer, &how, &entry->memory),
-        VK_SUCCESS);
-    assert_int_equal(maarBindBuffer(rig.allocator, entry->memory, 0, entry->buffer, NULL),
-                     VK_SUCCESS);
+    if (entry->is_movable) {
+        VkBufferCreateInfo info = rig_buffer_info(entry->size);
+        info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+        how.pNext = &movable;
+        assert_int_equal(
+            maarCreateBuffer(rig.allocator, &info, &how, &entry->buffer, &entry->memory),
+            VK_SUCCESS);
+    } else {
+        entry->buffer = make_buffer(entry->size);
+        assert_int_equal(
+            maarAllocateMemoryForBuffer(rig.allocator, entry->buffer, &how, &entry->memory),
+            VK_SUCCESS);
+        assert_int_equal(maarBindBuffer(rig.allocator, entry->memory, 0, entry->buffer, NULL),
+                         VK_SUCCESS);
+    }
     write_entry(entry);
 }
 
@@ -123,7 +135,7 @@ static void destroy_entry(struct entry* entry)
             maarDestroyBufferAfter(rig.allocator, entry->buffer, entry->memory, 1, &entry->usable),
             VK_SUCCESS);
     }
-    if (entry->batch != BATCHES) {
+    if (entry->batch != BATCHES && !entry->is_movable) {
         /* The new buffer of its move goes with the batch. */
         wait_for(batches[entry->batch].copied);
         vkDestroyBuffer(rig.device, entry->moved, NULL);
@@ -161,14 +173,17 @@ static void begin_batch(uint32_t number)
     MaarPoint waits[BATCH_MOVES + 1];
     uint32_t wait_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        chosen[i]->moved = make_buffer(chosen[i]->size);
-        assert_int_equal(maarBindMovedBuffer(rig.allocator, batch->handle, chosen[i]->memory, 0,
-                                             chosen[i]->moved, NULL),
-                         VK_SUCCESS);
+        if (!chosen[i]->is_movable) {
+            chosen[i]->moved = make_buffer(chosen[i]->size);
+            assert_int_equal(maarBindMovedBuffer(rig.allocator, batch->handle, chosen[i]->memory, 0,
+                                                 chosen[i]->moved, NULL),
+                             VK_SUCCESS);
+        }
         if (chosen[i]->usable.semaphore != VK_NULL_HANDLE) {
             waits[wait_count++] = chosen[i]->usable;
         }
     }
+    assert_int_equal(maarCreateMovedObjects(rig.allocator, batch->handle), VK_SUCCESS);
     if (below(2) == 0) {
         waits[wait_count++] = (MaarPoint){hold, hold_value + 1};
     }
@@ -224,6 +239,15 @@ static void end_batch(uint32_t number)
             continue;
         }
         const bool moves = commits && entry->memory != dropped;
+        if (entry->is_movable) {
+            const VkBuffer old = entry->buffer;
+            assert_int_equal(
+                maarGetMovableObject(rig.allocator, entry->memory, &entry->buffer, NULL),
+                VK_SUCCESS);
+            assert_true((entry->buffer != old) == moves);
+            entry->usable = batch->copied;
+            continue;
+        }
         wait_for(batch->copied); /* before either buffer is destroyed */
         vkDestroyBuffer(rig.device, moves ? entry->buffer : entry->moved, NULL);
         entry->buffer = moves ? entry->moved : entry->buffer;
@@ -352,21 +376,9 @@ static void step(void)
     }
 }
 
-/* Whether the test runs without a driver. */
-static bool is_without_driver(void)
-{
-    return rig_name()[0] == '\0' || rig_is("none");
-}
-
 static int open_rig(void** state)
 {
-    const struct rig_setup setup = {.paging = true};
-    *state = NULL;
-    if (!is_without_driver() && rig_open_vulkan(&rig, &setup, rig_is("lavapipe"))) {
-        rig_make_allocator(&rig);
-        *state = &rig;
-    }
-    return 0;
+    return rig_setup_driver(&rig, state);
 }
 
 /* Plays a random program. The rig is open. */
@@ -426,7 +438,7 @@ static void play(void)
 
 static void bytes_survive_random_moves(void** state)
 {
-    rig_need(state, !is_without_driver(), "drivers have entries of their own");
+    rig_need(state, !rig_is_without_driver(), "drivers have entries of their own");
     rig_need(state, rig_executes(), "commands do not execute on this driver");
     play();
 }
@@ -438,7 +450,7 @@ static void bytes_survive_on_simulated_devices(void** state)
                                         "intel-arc-a770m-anv25.0", "qualcomm-adreno740-turnip26.2",
                                         "amd-steamdeck-vangogh-radv25.0"};
     (void)state;
-    if (!is_without_driver()) {
+    if (!rig_is_without_driver()) {
         print_message("skipped: simulated devices have an entry of their own\n");
         skip();
     }

@@ -401,6 +401,38 @@ static void docs_buffers_move(void** state)
     rig_expect_silence(rig);
 }
 
+static void docs_movable_images_are_swapped(void** state)
+{
+    (void)state;
+    enum { COUNT = 4 };
+    const struct rig_setup setup = {.paging = true, .flags = MAAR_SIMULATED_EXECUTE_BIT};
+    struct rig* const rig = rig_begin(&setup);
+    const VkSemaphore timeline = rig_create_timeline(rig, 1);
+    const MaarPoint last_use = {timeline, 1};
+    const VkImageCreateInfo info = rig_image_info(64, 64);
+    struct texture textures[COUNT];
+    struct moving_buffer moving[COUNT]; /* begin_moves reads the memory alone */
+    VkImage old[COUNT];
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        textures[i].layout = VK_IMAGE_LAYOUT_UNDEFINED;
+        assert_int_equal(create_movable_image(rig->allocator, &info, &textures[i],
+                                              &textures[i].image, &moving[i].memory),
+                         VK_SUCCESS);
+        old[i] = textures[i].image;
+    }
+    assert_int_equal(begin_moves(rig->allocator, COUNT, moving, &batch), VK_SUCCESS);
+    assert_int_equal(move_textures(rig->allocator, batch, &last_use), VK_SUCCESS);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        assert_true(textures[i].image != old[i]);
+        maarDestroyImage(rig->allocator, textures[i].image, moving[i].memory);
+    }
+    assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_IMAGE], 0);
+    vkDestroySemaphore(rig->device, timeline, NULL);
+    rig_expect_silence(rig);
+}
+
 static VkResult commit_at_once(MaarAllocator allocator, MaarMoveBatch batch)
 {
     return maarCommitMoves(allocator, batch, 0, NULL, NULL);
@@ -488,6 +520,7 @@ int main(void)
         rig_unit_test(docs_timelines_end_after_their_threads),
         rig_unit_test(docs_dump_is_written),
         rig_unit_test(docs_buffers_move),
+        rig_unit_test(docs_movable_images_are_swapped),
         rig_unit_test(docs_blocks_are_emptied),
         rig_unit_test(docs_room_is_made),
         cmocka_unit_test(docs_ranges_are_placed),

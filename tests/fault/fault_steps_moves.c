@@ -241,6 +241,135 @@ static void finish_submission(struct fault_context* c)
     free_many(c);
 }
 
+/* ---- movable objects ---- */
+
+/* A movable buffer and a movable image. */
+static VkResult create_movable(struct fault_context* c)
+{
+    const MaarMovableInfo movable = {.sType = MAAR_STRUCTURE_TYPE_MOVABLE_INFO};
+    const VkBufferCreateInfo info = rig_buffer_info(SIZE);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pNext = &movable;
+    const VkResult result =
+        maarCreateBuffer(c->rig.allocator, &info, &how, &c->buffer, &c->many[0]);
+    assert_true((result == VK_SUCCESS) == (c->many[0] != VK_NULL_HANDLE));
+    return result;
+}
+
+static VkResult create_movable_image(struct fault_context* c)
+{
+    const MaarMovableInfo movable = {.sType = MAAR_STRUCTURE_TYPE_MOVABLE_INFO};
+    const VkImageCreateInfo info = rig_image_info(8, 8);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pNext = &movable;
+    const VkResult result = maarCreateImage(c->rig.allocator, &info, &how, &c->image, &c->many[1]);
+    assert_true((result == VK_SUCCESS) == (c->many[1] != VK_NULL_HANDLE));
+    return result;
+}
+
+static void destroy_movable(struct fault_context* c)
+{
+    maarDestroyBuffer(c->rig.allocator, c->buffer, c->many[0]);
+    maarDestroyImage(c->rig.allocator, c->image, c->many[1]);
+    c->many[0] = VK_NULL_HANDLE;
+    c->many[1] = VK_NULL_HANDLE;
+    fault_pass_point(c);
+}
+
+static void prepare_movable(struct fault_context* c)
+{
+    assert_int_equal(create_movable(c), VK_SUCCESS);
+    assert_int_equal(create_movable_image(c), VK_SUCCESS);
+}
+
+static void prepare_movable_batch(struct fault_context* c)
+{
+    prepare_movable(c);
+    assert_int_equal(begin(c, 2, c->many, NULL), VK_SUCCESS);
+}
+
+static VkResult run_create_moved(struct fault_context* c)
+{
+    uint32_t count = 7;
+    const VkResult result = maarCreateMovedObjects(c->rig.allocator, c->batch);
+    assert_int_equal(maarGetObjectSwaps(c->rig.allocator, c->batch, &count, NULL), VK_SUCCESS);
+    assert_int_equal(count, result == VK_SUCCESS ? 2 : 0);
+    return result;
+}
+
+static VkResult run_set_layouts(struct fault_context* c)
+{
+    const MaarMovedImageLayout layout = {c->many[1], VK_IMAGE_LAYOUT_GENERAL};
+    return maarSetMovedImageLayouts(c->rig.allocator, c->batch, 1, &layout);
+}
+
+static void prepare_moved(struct fault_context* c)
+{
+    prepare_movable_batch(c);
+    assert_int_equal(run_create_moved(c), VK_SUCCESS);
+    assert_int_equal(run_set_layouts(c), VK_SUCCESS);
+}
+
+static VkResult run_list_swaps(struct fault_context* c)
+{
+    MaarObjectSwap swaps[2] = {{.sType = MAAR_STRUCTURE_TYPE_OBJECT_SWAP},
+                               {.sType = MAAR_STRUCTURE_TYPE_OBJECT_SWAP}};
+    uint32_t count = 2;
+    return maarGetObjectSwaps(c->rig.allocator, c->batch, &count, swaps);
+}
+
+static VkResult run_read_object(struct fault_context* c)
+{
+    VkBuffer buffer = VK_NULL_HANDLE;
+    return maarGetMovableObject(c->rig.allocator, c->many[0], &buffer, NULL);
+}
+
+static VkResult run_commit_moved(struct fault_context* c)
+{
+    const VkBuffer old = c->buffer;
+    const VkResult result = maarCommitMoves(c->rig.allocator, c->batch, 1, &fault_host_point, NULL);
+    assert_int_equal(maarGetMovableObject(c->rig.allocator, c->many[0], &c->buffer, NULL),
+                     VK_SUCCESS);
+    assert_int_equal(maarGetMovableObject(c->rig.allocator, c->many[1], NULL, &c->image),
+                     VK_SUCCESS);
+    assert_true((c->buffer != old) == (result == VK_SUCCESS));
+    return result;
+}
+
+/* The batch ends when the call fails, since a lost device never submits anything. */
+static VkResult run_submit_moved(struct fault_context* c)
+{
+    const MaarMoveSubmitInfo info = {.sType = MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO};
+    VkResult result = begin(c, 2, c->many, NULL);
+    if (result == VK_SUCCESS) {
+        result = run_create_moved(c);
+        if (result == VK_SUCCESS) {
+            assert_int_equal(run_set_layouts(c), VK_SUCCESS);
+            result = maarSubmitMoves(c->rig.allocator, c->batch, &info, NULL);
+        }
+        if (result != VK_SUCCESS) {
+            cancel(c);
+        }
+    }
+    return result;
+}
+
+static void finish_moved(struct fault_context* c)
+{
+    cancel(c);
+    (void)maarWaitPending(c->rig.allocator, UINT64_MAX);
+    destroy_movable(c);
+}
+
+static VkResult run_destroy_moving(struct fault_context* c)
+{
+    const VkResult result =
+        maarDestroyBufferAfter(c->rig.allocator, c->buffer, c->many[0], 1, &fault_host_point);
+    c->many[0] = result == VK_SUCCESS ? VK_NULL_HANDLE : c->many[0];
+    c->buffer = result == VK_SUCCESS ? VK_NULL_HANDLE : c->buffer;
+    return result;
+}
+
 /* ---- the end ---- */
 
 static VkResult run_commit(struct fault_context* c)
@@ -504,6 +633,52 @@ static const struct fault_step steps[] = {
      .prepare = prepare_stepped,
      .run = run_end_run,
      .finish = finish_cheese},
+    {.function = "maarCreateBuffer",
+     .variant = "movable",
+     .run = create_movable,
+     .finish = destroy_movable},
+    {.function = "maarCreateImage",
+     .variant = "movable",
+     .run = create_movable_image,
+     .finish = destroy_movable},
+    {.function = "maarCreateMovedObjects",
+     .prepare = prepare_movable_batch,
+     .run = run_create_moved,
+     .finish = finish_moved},
+    {.function = "maarGetObjectSwaps",
+     .never = only_reads,
+     .prepare = prepare_moved,
+     .run = run_list_swaps,
+     .finish = finish_moved},
+    {.function = "maarSetMovedImageLayouts",
+     .never = "sets marks",
+     .prepare = prepare_moved,
+     .run = run_set_layouts,
+     .finish = finish_moved},
+    {.function = "maarGetMovableObject",
+     .never = only_reads,
+     .prepare = prepare_movable,
+     .run = run_read_object,
+     .finish = destroy_movable},
+    {.function = "maarSubmitMoves",
+     .variant = "objects",
+     .prepare = prepare_movable,
+     .run = run_submit_moved,
+     .finish = finish_moved,
+     .keeps_warm = true,
+     .session = true,
+     .lost_is_done = true,
+     FAULT_PAGED},
+    {.function = "maarCommitMoves",
+     .variant = "objects",
+     .prepare = prepare_moved,
+     .run = run_commit_moved,
+     .finish = destroy_movable},
+    {.function = "maarDestroyBufferAfter",
+     .variant = "of what moves",
+     .prepare = prepare_moved,
+     .run = run_destroy_moving,
+     .finish = finish_moved},
     {.function = "maarFreeMemoryAfter",
      .variant = "of what moves",
      .prepare = prepare_batch,

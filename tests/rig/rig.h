@@ -157,6 +157,11 @@ const char* rig_name(void);
 bool rig_is(const char* family);
 /* Whether commands execute: not on a driver over a kernel interface that does nothing. */
 bool rig_executes(void);
+/* Whether the test runs on simulated devices alone. */
+bool rig_is_without_driver(void);
+/* Opens the driver of MAAR_RIG with paging, if there is one, and sets *state to the rig or to NULL:
+ * what the setup of a case does. On lavapipe the validation layer is needed. */
+int rig_setup_driver(struct rig* rig, void** state);
 /* rig_open_vulkan and rig_make_allocator, with paging. */
 bool rig_start_paging(struct rig* rig);
 /* The teardown of a case whose setup put an open rig into *state, or NULL. */

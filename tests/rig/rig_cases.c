@@ -26,6 +26,22 @@ bool rig_executes(void)
     return true;
 }
 
+bool rig_is_without_driver(void)
+{
+    return rig_name()[0] == '\0' || rig_is("none");
+}
+
+int rig_setup_driver(struct rig* rig, void** state)
+{
+    const struct rig_setup setup = {.paging = true};
+    *state = NULL;
+    if (!rig_is_without_driver() && rig_open_vulkan(rig, &setup, rig_is("lavapipe"))) {
+        rig_make_allocator(rig);
+        *state = rig;
+    }
+    return 0;
+}
+
 bool rig_start_paging(struct rig* rig)
 {
     const struct rig_setup setup = {.paging = true};

@@ -1,6 +1,7 @@
 /*
  * Two threads that meet at the same allocations: one frees them while the other one commits their
- * moves. Whoever comes first, each byte is free once in the end, and the heavy check agrees.
+ * moves. Whoever comes first, each byte is free once in the end, each object is destroyed once, and
+ * the heavy check agrees.
  */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
@@ -18,6 +19,8 @@ enum { MEETINGS = 4000, MOVES = 8, MOST_DELAY = 10000, PATIENCE = 1 << 18, SECON
 struct meeting {
     MaarAllocator allocator;
     MaarAllocation memories[MOVES];
+    VkBuffer buffers[MOVES]; /* if movable buffers are destroyed; the free knows no later ones */
+    bool has_buffers;
     struct rig_random random;
     _Atomic uint32_t begun; /* rounds */
     _Atomic uint32_t met;
@@ -57,23 +60,44 @@ static void* free_them(void* argument)
         atomic_store(&meeting->met, round);
         tarry(meeting);
         for (uint32_t i = 0; i < MOVES; ++i) {
-            maarFreeMemory(meeting->allocator, meeting->memories[i]);
+            if (meeting->has_buffers) {
+                maarDestroyBuffer(meeting->allocator, meeting->buffers[i], meeting->memories[i]);
+            } else {
+                maarFreeMemory(meeting->allocator, meeting->memories[i]);
+            }
         }
         atomic_store(&meeting->ended, round);
     }
     return NULL;
 }
 
+/* Makes what moves: memory, or a movable buffer. */
+static MaarAllocation make_mover(struct meeting* meeting, struct rig* rig, MaarPool pool,
+                                 uint32_t at)
+{
+    static const MaarMovableInfo movable = {.sType = MAAR_STRUCTURE_TYPE_MOVABLE_INFO};
+    const VkDeviceSize size = 64 * (1 + (VkDeviceSize)at);
+    const VkBufferCreateInfo info = rig_buffer_info(size);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    MaarAllocation memory = VK_NULL_HANDLE;
+    how.pool = pool;
+    if (!meeting->has_buffers) {
+        return rig_allocate(rig, size, &how);
+    }
+    how.pNext = &movable;
+    assert_int_equal(maarCreateBuffer(rig->allocator, &info, &how, &meeting->buffers[at], &memory),
+                     VK_SUCCESS);
+    return memory;
+}
+
 /* Returns how many moves came before the frees. */
 static uint32_t meet(struct meeting* meeting, struct rig* rig, MaarPool pool, uint32_t round)
 {
-    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
     MaarMoveRequest requests[MOVES];
     MaarMoveBatch batch = VK_NULL_HANDLE;
     uint32_t moved = 0;
-    how.pool = pool;
     for (uint32_t i = 0; i < MOVES; ++i) {
-        meeting->memories[i] = rig_allocate(rig, 64 * (1 + (VkDeviceSize)i), &how);
+        meeting->memories[i] = make_mover(meeting, rig, pool, i);
         requests[i] = (MaarMoveRequest){.allocation = meeting->memories[i]};
     }
     const MaarMoveBeginInfo info = {
@@ -82,6 +106,7 @@ static uint32_t meet(struct meeting* meeting, struct rig* rig, MaarPool pool, ui
         .pRequests = requests,
     };
     assert_int_equal(maarBeginMoves(rig->allocator, &info, &batch), VK_SUCCESS);
+    assert_int_equal(maarCreateMovedObjects(rig->allocator, batch), VK_SUCCESS);
     atomic_store(&meeting->begun, round);
     wait_until(&meeting->met, round);
     assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, &moved), VK_SUCCESS);
@@ -89,13 +114,13 @@ static uint32_t meet(struct meeting* meeting, struct rig* rig, MaarPool pool, ui
     const MaarStatistics left = rig_statistics(rig, pool);
     assert_int_equal(left.allocationCount + left.pendingCount, 0);
     assert_true(left.freeBytes == left.blockBytes);
+    assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 0);
     rig_check(rig);
     return moved;
 }
 
-static void frees_and_commits_meet(void** state)
+static void play(bool has_buffers)
 {
-    (void)state;
     static struct meeting meeting;
     const MaarPoolCreateInfo info = {.memoryTypeIndex = 1, .blockSize = 16 * KIB};
     pthread_t thread;
@@ -103,7 +128,8 @@ static void frees_and_commits_meet(void** state)
     const time_t end = time(NULL) + SECONDS;
     struct rig* const rig = rig_begin(NULL);
     const MaarPool pool = rig_create_pool(rig, &info);
-    meeting = (struct meeting){.allocator = rig->allocator, .random = {rig_seed(9)}};
+    meeting = (struct meeting){
+        .allocator = rig->allocator, .has_buffers = has_buffers, .random = {rig_seed(9)}};
     assert_int_equal(pthread_create(&thread, NULL, free_them, &meeting), 0);
     for (uint32_t round = 1; round <= MEETINGS && time(NULL) < end; ++round) {
         const uint32_t now = meet(&meeting, rig, pool, round);
@@ -123,10 +149,23 @@ static void frees_and_commits_meet(void** state)
     rig_expect_silence(rig);
 }
 
+static void frees_and_commits_meet(void** state)
+{
+    (void)state;
+    play(false);
+}
+
+static void destructions_and_commits_meet(void** state)
+{
+    (void)state;
+    play(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(frees_and_commits_meet),
+        rig_unit_test(destructions_and_commits_meet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

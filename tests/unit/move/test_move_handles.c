@@ -44,11 +44,18 @@ USE_BATCH(bind_buffer, maarBindMovedBuffer(allocator, handle, moving, 0, loose_b
 USE_BATCH(bind_image, maarBindMovedImage(allocator, handle, moving, 0, loose_image, NULL))
 USE_BATCH(record_moves, maarRecordMoves(allocator, handle, commands))
 USE_BATCH(submit_moves, maarSubmitMoves(allocator, handle, &submit_info, NULL))
+USE_BATCH(create_objects, maarCreateMovedObjects(allocator, handle))
+USE_BATCH(list_swaps, maarGetObjectSwaps(allocator, handle, &(uint32_t){0}, NULL))
+USE_BATCH(set_layouts, maarSetMovedImageLayouts(allocator, handle, 1,
+                                                &(MaarMovedImageLayout){.allocation = moving}))
 
 static const struct handle_use batch_uses[] = {
-    {"batch", end_by_commit, true}, {"batch", end_by_cancel, true}, {"batch", list_moves, false},
-    {"batch", drop_moves, false},   {"batch", bind_buffer, false},  {"batch", bind_image, false},
-    {"batch", record_moves, false}, {"batch", submit_moves, false}, {.call = NULL},
+    {"batch", end_by_commit, true},   {"batch", end_by_cancel, true},
+    {"batch", list_moves, false},     {"batch", drop_moves, false},
+    {"batch", bind_buffer, false},    {"batch", bind_image, false},
+    {"batch", record_moves, false},   {"batch", submit_moves, false},
+    {"batch", create_objects, false}, {"batch", list_swaps, false},
+    {"batch", set_layouts, false},    {.call = NULL},
 };
 
 /* ---- calls that take an allocation ---- */
@@ -78,7 +85,18 @@ static VkResult ask(MaarAllocator allocator, uint64_t handle)
     return maarGetMoveObstacle(allocator, MAAR_FROM_BITS(MaarAllocation, handle), &obstacle);
 }
 
+static VkResult read_object(MaarAllocator allocator, uint64_t handle)
+{
+    VkBuffer buffer = (VkBuffer)(uintptr_t)1;
+    VkImage image = (VkImage)(uintptr_t)1;
+    const VkResult result =
+        maarGetMovableObject(allocator, MAAR_FROM_BITS(MaarAllocation, handle), &buffer, &image);
+    assert_true(buffer == VK_NULL_HANDLE && image == VK_NULL_HANDLE);
+    return result;
+}
+
 static const struct handle_use allocation_uses[] = {
+    {"allocation", read_object, false},
     {"allocation", begin_moves, false},
     {"allocation", ask, false},
     {.call = NULL},
@@ -103,7 +121,15 @@ static VkResult bind_image_of(MaarAllocator allocator, uint64_t handle)
                               loose_image, NULL);
 }
 
+static VkResult set_layout_of(MaarAllocator allocator, uint64_t handle)
+{
+    const MaarMovedImageLayout layout = {MAAR_FROM_BITS(MaarAllocation, handle),
+                                         VK_IMAGE_LAYOUT_GENERAL};
+    return maarSetMovedImageLayouts(allocator, live, 1, &layout);
+}
+
 static const struct handle_use member_uses[] = {
+    {"pLayouts", set_layout_of, false},
     {"pAllocations", drop, false},
     {"allocation", bind_buffer_of, false},
     {"allocation", bind_image_of, false},

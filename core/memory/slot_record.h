@@ -1,0 +1,35 @@
+/*
+ * Records that another room keeps for single allocations: what it knows of a movable object. They
+ * are kept beside the handle table, in host memory that exists only where allocations have records.
+ * A slot with a record is marked (maar_slot::movable).
+ *
+ * The room that owns a record says which lock guards it. Segments are added without a lock.
+ */
+#ifndef MAAR_CORE_MEMORY_SLOT_RECORD_H
+#define MAAR_CORE_MEMORY_SLOT_RECORD_H
+
+#include "core/memory/slot_table.h"
+
+/* The records of an allocator, in the segments of the handle table. */
+struct maar_slot_records {
+    maar_atomic_pointer segments[MAAR_SLOT_SEGMENTS]; /* NULL: no allocation there has one */
+};
+
+/* Ensures that a slot can have a record. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
+VkResult maar_slot_record_reserve(struct maar_slot_records* records,
+                                  const VkAllocationCallbacks* callbacks, uint32_t index);
+/* Gives a slot a record, which is host memory of its own, and says what keeps the allocation from
+ * moving (a MaarMoveObstacle). The slot is reserved. */
+void maar_slot_record_put(struct maar_slot_records* records, uint32_t index, void* record,
+                          uint32_t obstacle);
+/* Returns the record of a slot, or NULL. */
+void* maar_slot_record_of(const struct maar_slot_records* records, uint32_t index);
+/* Takes the record of a slot away, and returns it. */
+void* maar_slot_record_take(struct maar_slot_records* records, uint32_t index);
+/* Returns what keeps the allocation of a slot with a record from moving. Needs no lock. */
+uint32_t maar_slot_record_obstacle(const struct maar_slot_records* records, uint32_t index);
+/* Frees the segments. The records are freed by their owners. */
+void maar_slot_records_destroy(struct maar_slot_records* records,
+                               const VkAllocationCallbacks* callbacks);
+
+#endif
