@@ -3,17 +3,16 @@
  * table, in host memory that exists only where allocations have moved. An epoch belongs to one use
  * of its slot, by the key.
  *
- * An epoch is raised and read under the lock of its allocation's arena. Segments are added without
- * a lock.
+ * An epoch is raised and read under the lock of its allocation's arena.
  */
 #ifndef MAAR_CORE_MEMORY_LOCATION_EPOCH_H
 #define MAAR_CORE_MEMORY_LOCATION_EPOCH_H
 
-#include "core/memory/slot_table.h"
+#include "core/memory/slot_side.h"
 
-/* The epochs of an allocator, in the segments of the handle table. */
+/* The epochs of an allocator. */
 struct maar_epochs {
-    maar_atomic_pointer segments[MAAR_SLOT_SEGMENTS]; /* NULL: no allocation there has moved */
+    struct maar_slot_side side;
 };
 
 /* Ensures that the epoch of an allocation can be raised. Returns VK_ERROR_OUT_OF_HOST_MEMORY or

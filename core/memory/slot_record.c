@@ -3,8 +3,6 @@
  */
 #include "core/memory/slot_record.h"
 
-#include "core/host_memory.h"
-
 struct slot_record {
     maar_atomic_pointer record; /* NULL: none */
     maar_atomic32 obstacle;
@@ -13,31 +11,13 @@ struct slot_record {
 /* Returns the record of a slot, or NULL if its segment has none. */
 static struct slot_record* record_at(const struct maar_slot_records* records, uint32_t index)
 {
-    const uint32_t segment = maar_slot_segment(index);
-    struct slot_record* first = maar_atomic_pointer_load(&records->segments[segment]);
-    return first != NULL ? &first[maar_slot_place(index, segment)] : NULL;
+    return maar_slot_side_at(&records->side, index, sizeof(struct slot_record));
 }
 
 VkResult maar_slot_record_reserve(struct maar_slot_records* records,
                                   const VkAllocationCallbacks* callbacks, uint32_t index)
 {
-    if (record_at(records, index) != NULL) {
-        return VK_SUCCESS;
-    }
-    const uint32_t segment = maar_slot_segment(index);
-    void* made =
-        maar_host_calloc(callbacks, maar_slot_segment_size(segment), sizeof(struct slot_record));
-    void* none = NULL;
-    if (made == NULL) {
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    while (!maar_atomic_pointer_replace(&records->segments[segment], &none, made)) {
-        if (none != NULL) {
-            maar_host_free(callbacks, made);
-            break;
-        }
-    }
-    return VK_SUCCESS;
+    return maar_slot_side_reserve(&records->side, callbacks, index, sizeof(struct slot_record));
 }
 
 void maar_slot_record_put(struct maar_slot_records* records, uint32_t index, void* record,
@@ -73,7 +53,5 @@ uint32_t maar_slot_record_obstacle(const struct maar_slot_records* records, uint
 void maar_slot_records_destroy(struct maar_slot_records* records,
                                const VkAllocationCallbacks* callbacks)
 {
-    for (uint32_t i = 0; i < MAAR_SLOT_SEGMENTS; ++i) {
-        maar_host_free(callbacks, maar_atomic_pointer_load(&records->segments[i]));
-    }
+    maar_slot_side_destroy(&records->side, callbacks);
 }

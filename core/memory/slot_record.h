@@ -3,16 +3,16 @@
  * are kept beside the handle table, in host memory that exists only where allocations have records.
  * A slot with a record is marked (maar_slot::movable).
  *
- * The room that owns a record says which lock guards it. Segments are added without a lock.
+ * The room that owns a record says which lock guards it.
  */
 #ifndef MAAR_CORE_MEMORY_SLOT_RECORD_H
 #define MAAR_CORE_MEMORY_SLOT_RECORD_H
 
-#include "core/memory/slot_table.h"
+#include "core/memory/slot_side.h"
 
-/* The records of an allocator, in the segments of the handle table. */
+/* The records of an allocator. */
 struct maar_slot_records {
-    maar_atomic_pointer segments[MAAR_SLOT_SEGMENTS]; /* NULL: no allocation there has one */
+    struct maar_slot_side side;
 };
 
 /* Ensures that a slot can have a record. Returns VK_ERROR_OUT_OF_HOST_MEMORY or VK_SUCCESS. */
@@ -28,7 +28,7 @@ void* maar_slot_record_of(const struct maar_slot_records* records, uint32_t inde
 void* maar_slot_record_take(struct maar_slot_records* records, uint32_t index);
 /* Returns what keeps the allocation of a slot with a record from moving. Needs no lock. */
 uint32_t maar_slot_record_obstacle(const struct maar_slot_records* records, uint32_t index);
-/* Frees the segments. The records are freed by their owners. */
+/* Frees the table. The records are freed by their owners. */
 void maar_slot_records_destroy(struct maar_slot_records* records,
                                const VkAllocationCallbacks* callbacks);
 

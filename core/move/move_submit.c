@@ -6,7 +6,7 @@
 #include "core/memory/object_handle.h"
 #include "core/move/move_copy.h"
 #include "core/move/moved_object.h"
-#include "core/queue_lock.h"
+#include "core/queue_submit.h"
 #include "core/time/timeline.h"
 
 /* Returns the timeline of a queue, which is made when it is first needed. */
@@ -90,37 +90,23 @@ static VkResult submit(MaarAllocator allocator, const MaarMoveSubmitInfo* info,
     const MaarQueue* queue = &allocator->queues[info->queueIndex];
     VkSemaphore waits[MAAR_MAX_POINTS];
     uint64_t values[MAAR_MAX_POINTS];
-    VkPipelineStageFlags stages[MAAR_MAX_POINTS];
     for (uint32_t i = 0; i < info->waitCount; ++i) {
         waits[i] = info->pWaits[i].semaphore;
         values[i] = info->pWaits[i].value;
-        stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     }
-    uint64_t value = 0;
-    const VkTimelineSemaphoreSubmitInfo timelines = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = info->waitCount,
-        .pWaitSemaphoreValues = values,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &value,
-    };
-    const VkSubmitInfo submission = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = &timelines,
-        .waitSemaphoreCount = info->waitCount,
-        .pWaitSemaphores = waits,
-        .pWaitDstStageMask = stages,
-        .commandBufferCount = commands != VK_NULL_HANDLE ? 1 : 0,
-        .pCommandBuffers = &commands,
-        .signalSemaphoreCount = 1,
-        .pSignalSemaphores = &timeline->semaphore,
+    struct maar_submission submission = {
+        .queue = queue,
+        .wait_count = info->waitCount,
+        .waits = waits,
+        .wait_values = values,
+        .signal = timeline->semaphore,
     };
     maar_queue_lock(queue);
-    value = timeline->value + 1;
-    const VkResult result = device->vkQueueSubmit(queue->queue, 1, &submission, VK_NULL_HANDLE);
+    submission.signal_value = timeline->value + 1;
+    const VkResult result = maar_submit(device, &submission, commands);
     if (result == VK_SUCCESS) {
-        timeline->value = value;
-        *point = (MaarPoint){timeline->semaphore, value};
+        timeline->value = submission.signal_value;
+        *point = (MaarPoint){timeline->semaphore, timeline->value};
     }
     maar_queue_unlock(queue);
     maar_note_loss(allocator, result);

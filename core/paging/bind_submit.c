@@ -11,7 +11,7 @@
 #include "core/paging/paging_open.h"
 #include "core/paging/paging_state.h"
 #include "core/paging/paging_timeline.h"
-#include "core/queue_lock.h"
+#include "core/queue_submit.h"
 #include "maar/paging.h"
 
 #include <string.h>

@@ -8,7 +8,6 @@
 #include "core/memory_order.h"
 #include "core/paging/paging_state.h"
 #include "core/paging/paging_timeline.h"
-#include "core/queue_lock.h"
 
 /* A command buffer with the value of the submission that last used it. */
 struct maar_copy_commands {
@@ -304,32 +303,9 @@ static VkResult record_commands(const struct maar_device* device, VkCommandBuffe
 static VkResult submit_commands(const struct maar_device* device, VkCommandBuffer buffer,
                                 const struct maar_submission* submission)
 {
-    VkPipelineStageFlags stages[MAAR_MOST_SUBMISSION_WAITS];
-    for (uint32_t i = 0; i < submission->wait_count; ++i) {
-        stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-    }
-    const VkTimelineSemaphoreSubmitInfo values = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = submission->wait_count,
-        .pWaitSemaphoreValues = submission->wait_values,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &submission->signal_value,
-    };
-    const VkSubmitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = &values,
-        .waitSemaphoreCount = submission->wait_count,
-        .pWaitSemaphores = submission->waits,
-        .pWaitDstStageMask = stages,
-        .commandBufferCount = 1,
-        .pCommandBuffers = &buffer,
-        .signalSemaphoreCount = 1,
-        .pSignalSemaphores = &submission->signal,
-    };
-    const MaarQueue* queue = submission->queue;
-    maar_queue_lock(queue);
-    VkResult result = device->vkQueueSubmit(queue->queue, 1, &info, VK_NULL_HANDLE);
-    maar_queue_unlock(queue);
+    maar_queue_lock(submission->queue);
+    const VkResult result = maar_submit(device, submission, buffer);
+    maar_queue_unlock(submission->queue);
     return result;
 }
 
@@ -339,7 +315,6 @@ VkResult maar_copy_queue_submit(struct maar_copy_queue* queue, MaarAllocator all
     const struct maar_device* device = &allocator->device;
     struct maar_copy_commands* commands = NULL;
     MAAR_DEBUG_ASSERT(maar_paging_of(allocator)->submitting);
-    MAAR_DEBUG_ASSERT(submission->wait_count <= MAAR_MOST_SUBMISSION_WAITS);
     maar_lock_rank_expect_none();
     VkResult result = open_commands(queue, allocator, submission, &commands);
     if (result != VK_SUCCESS) {

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "core/queue_submit.h"
 #include "maar/allocator.h"
 
 struct maar_page_copy;
@@ -54,20 +55,6 @@ struct maar_copy_queue {
     VkCommandPool pool;    /* belongs, with the members below, to the thread that submits */
     struct maar_copy_commands* oldest;
     struct maar_copy_commands* latest;
-};
-
-/* The largest number of semaphores that a submission waits for: the submission before it, the
- * delays, and the points of its caller. */
-enum { MAAR_MOST_SUBMISSION_WAITS = 2 * MAAR_MAX_POINTS + 1 };
-
-/* One submission to the paging queue. */
-struct maar_submission {
-    const MaarQueue* queue;
-    uint32_t wait_count; /* at most MAAR_MOST_SUBMISSION_WAITS */
-    const VkSemaphore* waits;
-    const uint64_t* wait_values;
-    VkSemaphore signal;
-    uint64_t signal_value;
 };
 
 /* Initializes a queue without copies. */

@@ -11,7 +11,7 @@
 #include "core/paging/paging_info.h"
 #include "core/paging/paging_timeline.h"
 #include "core/port_time.h"
-#include "core/queue_lock.h"
+#include "core/queue_submit.h"
 #include "core/time/retire_collect.h"
 #include "core/time/timeline.h"
 
@@ -43,19 +43,13 @@ static VkResult pass_through(MaarAllocator allocator, uint32_t index, VkSemaphor
     const struct maar_device* device = &allocator->device;
     const MaarQueue* queue = &allocator->queues[index];
     const uint64_t value = 1;
-    const VkTimelineSemaphoreSubmitInfo values = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &value,
-    };
-    const VkSubmitInfo submit = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = &values,
-        .signalSemaphoreCount = 1,
-        .pSignalSemaphores = &signal,
+    const struct maar_submission submission = {
+        .queue = queue,
+        .signal = signal,
+        .signal_value = value,
     };
     maar_queue_lock(queue);
-    const VkResult result = device->vkQueueSubmit(queue->queue, 1, &submit, VK_NULL_HANDLE);
+    const VkResult result = maar_submit(device, &submission, VK_NULL_HANDLE);
     maar_queue_unlock(queue);
     return result == VK_SUCCESS
                ? maar_timeline_wait(device, signal, value, maar_time_left_ns(deadline_ns))

@@ -17,6 +17,40 @@
 #define NUMBERED "vulkan:"
 #define IDENTIFIED "uuid:"
 
+const char* sample_require_timelines(const struct sample_device* device)
+{
+    if (device->properties.apiVersion < SAMPLE_API_VERSION) {
+        return "Vulkan 1.3";
+    }
+    if (device->advice->synchronization2.synchronization2 == VK_FALSE) {
+        return "synchronization2";
+    }
+    return device->advice->timelineSemaphore.timelineSemaphore == VK_FALSE ? "timelineSemaphore"
+                                                                           : NULL;
+}
+
+const char* sample_require_rendering(struct sample_device* device,
+                                     VkPhysicalDeviceDynamicRenderingFeatures* rendering,
+                                     VkPhysicalDeviceFeatures* found)
+{
+    const char* const missing = sample_require_timelines(device);
+    if (missing != NULL) {
+        return missing;
+    }
+    *rendering = (VkPhysicalDeviceDynamicRenderingFeatures){
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = rendering};
+    vkGetPhysicalDeviceFeatures2(device->physical, &features);
+    *found = features.features;
+    if (rendering->dynamicRendering == VK_FALSE) {
+        return "dynamicRendering";
+    }
+    rendering->pNext = device->features;
+    device->features = rendering;
+    return NULL;
+}
+
 bool sample_succeeded(VkResult result, const char* what)
 {
     if (result != VK_SUCCESS) {

@@ -75,6 +75,15 @@ void sample_device_divert(struct sample_device* device, char* text, size_t size)
 VkSharingMode sample_device_sharing(const struct sample_device* device, uint32_t* family_count,
                                     const uint32_t** families);
 
+/* What sample_device_options::require may return for a program that needs Vulkan 1.3 with timelines
+ * and synchronization2. */
+const char* sample_require_timelines(const struct sample_device* device);
+/* The same for a program that renders without render passes, too. `rendering` lives until the
+ * device is open; `found` receives the features of the device. */
+const char* sample_require_rendering(struct sample_device* device,
+                                     VkPhysicalDeviceDynamicRenderingFeatures* rendering,
+                                     VkPhysicalDeviceFeatures* found);
+
 /* Prints an error and returns false unless `result` is VK_SUCCESS. */
 bool sample_succeeded(VkResult result, const char* what);
 

@@ -105,19 +105,32 @@ static bool create_staging(const struct cheese_heap* heap, struct staging* stagi
     return true;
 }
 
-static void pass_image(VkCommandBuffer commands, VkImage image, bool filled)
+const struct cheese_side cheese_fresh = {VK_PIPELINE_STAGE_2_NONE, VK_ACCESS_2_NONE,
+                                         VK_IMAGE_LAYOUT_UNDEFINED};
+const struct cheese_side cheese_sampled = {VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
+                                           VK_ACCESS_2_SHADER_SAMPLED_READ_BIT,
+                                           VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+const struct cheese_side cheese_copied_from = {VK_PIPELINE_STAGE_2_COPY_BIT,
+                                               VK_ACCESS_2_TRANSFER_READ_BIT,
+                                               VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
+const struct cheese_side cheese_copied_to = {VK_PIPELINE_STAGE_2_COPY_BIT,
+                                             VK_ACCESS_2_TRANSFER_WRITE_BIT,
+                                             VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL};
+const struct cheese_side cheese_cleared = {VK_PIPELINE_STAGE_2_CLEAR_BIT,
+                                           VK_ACCESS_2_TRANSFER_WRITE_BIT,
+                                           VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL};
+
+void cheese_pass(VkCommandBuffer commands, VkImage image, struct cheese_side before,
+                 struct cheese_side after)
 {
     const VkImageMemoryBarrier2 barrier = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
-        .srcStageMask = filled ? VK_PIPELINE_STAGE_2_COPY_BIT : VK_PIPELINE_STAGE_2_NONE,
-        .srcAccessMask = filled ? VK_ACCESS_2_TRANSFER_WRITE_BIT : VK_ACCESS_2_NONE,
-        .dstStageMask =
-            filled ? VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT : VK_PIPELINE_STAGE_2_COPY_BIT,
-        .dstAccessMask =
-            filled ? VK_ACCESS_2_SHADER_SAMPLED_READ_BIT : VK_ACCESS_2_TRANSFER_WRITE_BIT,
-        .oldLayout = filled ? VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL : VK_IMAGE_LAYOUT_UNDEFINED,
-        .newLayout = filled ? VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL
-                            : VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+        .srcStageMask = before.stages,
+        .srcAccessMask = before.access,
+        .dstStageMask = after.stages,
+        .dstAccessMask = after.access,
+        .oldLayout = before.layout,
+        .newLayout = after.layout,
         .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
         .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
         .image = image,
@@ -135,7 +148,7 @@ static VkDeviceSize record_fill(const struct cheese_planet* planet, const struct
 {
     const struct cheese_objects* const objects = &planet->objects;
     cheese_look_texels(planet->number, planet->size, staging->bytes + offset);
-    pass_image(commands, objects->image, false);
+    cheese_pass(commands, objects->image, cheese_fresh, cheese_copied_to);
     for (uint32_t level = 0; level < planet->image_info.mipLevels; ++level) {
         const uint32_t size = planet->size >> level;
         const VkBufferImageCopy region = {
@@ -146,7 +159,7 @@ static VkDeviceSize record_fill(const struct cheese_planet* planet, const struct
                                VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &region);
         offset += (VkDeviceSize)4 * size * size;
     }
-    pass_image(commands, objects->image, true);
+    cheese_pass(commands, objects->image, cheese_copied_to, cheese_sampled);
     cheese_look_heights(planet->number, planet->grid, (float*)(void*)(staging->bytes + offset));
     const VkBufferCopy region = {offset, 0, planet->buffer_info.size};
     vkCmdCopyBuffer(commands, staging->buffer, objects->buffer, 1, &region);

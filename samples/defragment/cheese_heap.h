@@ -19,6 +19,20 @@ struct cheese_heap {
     uint32_t kept;  /* those that remain */
 };
 
+/* One side of a barrier. */
+struct cheese_side {
+    VkPipelineStageFlags2 stages;
+    VkAccessFlags2 access;
+    VkImageLayout layout;
+};
+
+extern const struct cheese_side cheese_fresh, cheese_sampled, cheese_copied_from, cheese_copied_to,
+    cheese_cleared;
+
+/* Records a barrier for an image of a planet. */
+void cheese_pass(VkCommandBuffer commands, VkImage image, struct cheese_side before,
+                 struct cheese_side after);
+
 /* Creates so many planets, destroys two thirds, and fills the images and buffers of the others.
  * Prints an error and returns false on failure. The caller destroys the heap in every case. */
 bool cheese_heap_create(struct cheese_heap* heap, const struct sample_device* device,

@@ -84,45 +84,6 @@ static bool create_anew(struct cheese_moves* moves, const MaarMove* move)
 
 /* ---- 3. the copies ---- */
 
-/* One side of a barrier. */
-struct side {
-    VkPipelineStageFlags2 stages;
-    VkAccessFlags2 access;
-    VkImageLayout layout;
-};
-
-static const struct side fresh = {VK_PIPELINE_STAGE_2_NONE, VK_ACCESS_2_NONE,
-                                  VK_IMAGE_LAYOUT_UNDEFINED};
-static const struct side sampled = {VK_PIPELINE_STAGE_2_FRAGMENT_SHADER_BIT,
-                                    VK_ACCESS_2_SHADER_SAMPLED_READ_BIT,
-                                    VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
-static const struct side copied_from = {VK_PIPELINE_STAGE_2_COPY_BIT, VK_ACCESS_2_TRANSFER_READ_BIT,
-                                        VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL};
-static const struct side copied_to = {VK_PIPELINE_STAGE_2_COPY_BIT, VK_ACCESS_2_TRANSFER_WRITE_BIT,
-                                      VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL};
-static const struct side cleared = {VK_PIPELINE_STAGE_2_CLEAR_BIT, VK_ACCESS_2_TRANSFER_WRITE_BIT,
-                                    VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL};
-
-static void pass(VkCommandBuffer commands, VkImage image, struct side before, struct side after)
-{
-    const VkImageMemoryBarrier2 barrier = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2,
-        .srcStageMask = before.stages,
-        .srcAccessMask = before.access,
-        .dstStageMask = after.stages,
-        .dstAccessMask = after.access,
-        .oldLayout = before.layout,
-        .newLayout = after.layout,
-        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .image = image,
-        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, VK_REMAINING_MIP_LEVELS, 0, 1}};
-    const VkDependencyInfo dependency = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
-                                         .imageMemoryBarrierCount = 1,
-                                         .pImageMemoryBarriers = &barrier};
-    vkCmdPipelineBarrier2(commands, &dependency);
-}
-
 /* Returns whether the mistake is to be made now, for the first and only time. */
 static bool is_mistaken(struct cheese_moves* moves, enum cheese_mistake mistake)
 {
@@ -137,9 +98,9 @@ static void copy_image(struct cheese_moves* moves, const struct cheese_planet* p
 {
     const VkImage from = planet->objects.image;
     const VkImage to = planet->moved.image;
-    struct side next = sampled;
-    pass(commands, from, sampled, copied_from);
-    pass(commands, to, fresh, copied_to);
+    struct cheese_side next = cheese_sampled;
+    cheese_pass(commands, from, cheese_sampled, cheese_copied_from);
+    cheese_pass(commands, to, cheese_fresh, cheese_copied_to);
     for (uint32_t level = 0; level < planet->image_info.mipLevels; ++level) {
         const uint32_t size = planet->size >> level;
         const VkImageCopy region = {.srcSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, level, 0, 1},
@@ -148,13 +109,14 @@ static void copy_image(struct cheese_moves* moves, const struct cheese_planet* p
         if (level == 0 && is_mistaken(moves, CHEESE_MISTAKE_COPY)) {
             break;
         }
-        vkCmdCopyImage(commands, from, copied_from.layout, to, copied_to.layout, 1, &region);
+        vkCmdCopyImage(commands, from, cheese_copied_from.layout, to, cheese_copied_to.layout, 1,
+                       &region);
     }
     if (is_mistaken(moves, CHEESE_MISTAKE_BARRIER)) {
         next.stages = VK_PIPELINE_STAGE_2_NONE;
         next.access = VK_ACCESS_2_NONE;
     }
-    pass(commands, to, copied_to, next);
+    cheese_pass(commands, to, cheese_copied_to, next);
 }
 
 /* Overwrites what was copied. A frame that still reads the old objects looks wrong then. */
@@ -164,9 +126,10 @@ static void poison(const struct cheese_planet* planet, VkCommandBuffer commands)
     const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, VK_REMAINING_MIP_LEVELS, 0,
                                          1};
     if (planet->moved.image != VK_NULL_HANDLE) {
-        pass(commands, planet->objects.image, copied_from, cleared);
-        vkCmdClearColorImage(commands, planet->objects.image, cleared.layout, &pink, 1, &all);
-        pass(commands, planet->objects.image, cleared, sampled);
+        cheese_pass(commands, planet->objects.image, cheese_copied_from, cheese_cleared);
+        vkCmdClearColorImage(commands, planet->objects.image, cheese_cleared.layout, &pink, 1,
+                             &all);
+        cheese_pass(commands, planet->objects.image, cheese_cleared, cheese_sampled);
     }
     if (planet->moved.buffer != VK_NULL_HANDLE) {
         vkCmdFillBuffer(commands, planet->objects.buffer, 0, VK_WHOLE_SIZE, 0x42424242u);

@@ -43,30 +43,15 @@ struct program {
 static const char* require_rendering(struct sample_device* device, void* user_data)
 {
     struct program* const program = user_data;
-    VkPhysicalDeviceDynamicRenderingFeatures* const rendering = &program->rendering;
-    if (device->properties.apiVersion < SAMPLE_API_VERSION) {
-        return "Vulkan 1.3";
+    VkPhysicalDeviceFeatures found;
+    const char* const missing = sample_require_rendering(device, &program->rendering, &found);
+    if (missing != NULL) {
+        return missing;
     }
-    if (device->advice->synchronization2.synchronization2 == VK_FALSE) {
-        return "synchronization2";
-    }
-    if (device->advice->timelineSemaphore.timelineSemaphore == VK_FALSE) {
-        return "timelineSemaphore";
-    }
-    *rendering = (VkPhysicalDeviceDynamicRenderingFeatures){
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = rendering};
-    vkGetPhysicalDeviceFeatures2(device->physical, &features);
-    if (rendering->dynamicRendering == VK_FALSE) {
-        return "dynamicRendering";
-    }
-    if (features.features.largePoints == VK_FALSE) {
+    if (found.largePoints == VK_FALSE) {
         return "largePoints";
     }
     device->advice->features.features.largePoints = VK_TRUE;
-    rendering->pNext = device->features;
-    device->features = rendering;
     return NULL;
 }
 

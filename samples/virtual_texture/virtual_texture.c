@@ -18,14 +18,9 @@ struct program {
 static const char* require_features(struct sample_device* device, void* user_data)
 {
     (void)user_data;
-    if (device->properties.apiVersion < SAMPLE_API_VERSION) {
-        return "Vulkan 1.3";
-    }
-    if (device->advice->synchronization2.synchronization2 == VK_FALSE) {
-        return "synchronization2";
-    }
-    if (device->advice->timelineSemaphore.timelineSemaphore == VK_FALSE) {
-        return "timelineSemaphore";
+    const char* const missing = sample_require_timelines(device);
+    if (missing != NULL) {
+        return missing;
     }
     if (device->advice->features.features.sparseResidencyImage2D == VK_FALSE) {
         return "sparseResidencyImage2D";
