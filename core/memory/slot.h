@@ -49,6 +49,9 @@ struct maar_slot {
             uint8_t exceeded : 1;   /* the allocation exceeded a budget */
             uint8_t stitched : 1;   /* the allocation is made of pages */
             uint8_t owned : 1;      /* an object of Maar owns the allocation, and frees it */
+            /* the slot may have a range of ordered reuse; set under the arena's lock while the slot
+             * is pending */
+            uint8_t ordered : 1;
         };
         maar_atomic_pointer object; /* see object_handle.h */
         void* home;                 /* of slices: their buffer */

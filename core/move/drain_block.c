@@ -10,6 +10,7 @@
 #include "core/memory/arena_place.h"
 #include "core/memory/mapping.h"
 #include "core/memory/moving_slot.h"
+#include "core/memory/ordered_reuse.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/slot_home.h"
 #include "core/move/drain_work.h"
@@ -169,7 +170,7 @@ static enum entry_outcome begin_entry(struct maar_drain_run* run,
                       entry->user_data) == VK_FALSE) {
         return ENTRY_STAYS;
     }
-    if (maar_slot_address(allocator, slot) != NULL) {
+    if (maar_slot_address(allocator, slot) != NULL || maar_ordered_holds(allocator, slot)) {
         return ENTRY_STAYS;
     }
     if (maar_epoch_reserve(&allocator->epochs, allocator->callbacks, entry->handle) != VK_SUCCESS) {

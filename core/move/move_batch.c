@@ -6,6 +6,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/mapping.h"
 #include "core/memory/object_handle.h"
+#include "core/memory/ordered_reuse.h"
 #include "core/memory/pool.h"
 #include "core/move/drain_run.h"
 #include "core/move/move_copy.h"
@@ -173,6 +174,9 @@ MaarMoveObstacle maar_slot_obstacle(MaarAllocator allocator, const struct maar_s
         obstacle = MAAR_MOVE_OBSTACLE_SHARED;
     }
     maar_mutex_unlock(&maar_block_arena(block)->lock);
+    if (obstacle == MAAR_MOVE_OBSTACLE_NONE && maar_ordered_holds(allocator, slot)) {
+        obstacle = MAAR_MOVE_OBSTACLE_PENDING;
+    }
     return obstacle;
 }
 

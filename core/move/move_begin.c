@@ -29,6 +29,8 @@ static const char* describe_obstacle(MaarMoveObstacle obstacle)
         return "another API or process may use its block";
     case MAAR_MOVE_OBSTACLE_PAGES:
         return "it is made of pages";
+    case MAAR_MOVE_OBSTACLE_PENDING:
+        return "its memory still waits for the points of its former owner";
     default:
         return "an object of Maar owns it";
     }

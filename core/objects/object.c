@@ -8,6 +8,7 @@
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
+#include "core/memory/ordered_use.h"
 #include "core/memory/stitched_block.h"
 #include "core/objects/captured_object.h"
 
@@ -311,6 +312,7 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
                            const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                            struct maar_patience* own, MaarAllocation* allocation)
 {
+    const uint32_t wait_count = maar_ordered_count_waits(info);
     VkResult result = own != NULL
                           ? maar_allocate_own(allocator, call, request, info, own, allocation)
                           : maar_allocate_for_object(allocator, call, request, info, allocation);
@@ -323,6 +325,7 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
         /* The object is destroyed first, since a failed bind may have left it bound. */
         maar_discard_object(allocator, object);
         maar_undo_allocation(allocator, *allocation);
+        maar_ordered_restore_waits(info, wait_count);
         *allocation = VK_NULL_HANDLE;
         return result;
     }

@@ -54,6 +54,8 @@ typedef enum MaarMoveObstacle {
     MAAR_MOVE_OBSTACLE_FREED = 6,
     /** The program dropped its move. */
     MAAR_MOVE_OBSTACLE_DROPPED = 7,
+    /** It was allocated in pending memory (maar/ordered.h), whose points have not passed. */
+    MAAR_MOVE_OBSTACLE_PENDING = 8,
     /** Reserves the enumeration's size. */
     MAAR_MOVE_OBSTACLE_MAX_ENUM = 0x7FFFFFFF
 } MaarMoveObstacle;
