@@ -139,7 +139,7 @@ typedef struct MaarOrderedStatistics {
 } MaarOrderedStatistics;
 
 /**
- * Returns what ordered reuse has done, in O(1). All zero before its first use.
+ * Returns what ordered reuse has done. All zero before its first use.
  *
  * @param allocator    not null
  * @param pStatistics  receives the numbers

@@ -297,6 +297,24 @@ static void smallest_range_that_fits_is_taken(void** state)
     end_scene(&s, 10);
 }
 
+static void covered_range_is_found_behind_many_others(void** state)
+{
+    (void)state;
+    struct scene s = begin_scene();
+    MaarAllocation all[40];
+    for (uint32_t i = 0; i < 40; ++i) {
+        all[i] = rig_allocate(s.rig, SIZE + 256 * i, NULL);
+    }
+    const VkDeviceSize place = place_of(s.rig, all[39]);
+    for (uint32_t i = 0; i < 40; ++i) {
+        free_after(s.rig, all[i], s.one, i < 39 ? 9 : 5);
+    }
+    const MaarAllocation b = allocate_after_one(s.rig, SIZE, s.one, 5);
+    assert_int_equal(place_of(s.rig, b), place);
+    maarFreeMemory(s.rig->allocator, b);
+    end_scene(&s, 9);
+}
+
 static void declared_submissions_cover_what_they_wait_for(void** state)
 {
     (void)state;
@@ -364,6 +382,9 @@ static void waits_are_added_for_declared_points_alone(void** state)
     const MaarPoint points[2] = {{s.one, 5}, {s.two, 2}};
     assert_int_equal(maarFreeMemoryAfter(s.rig->allocator, b, 2, points), VK_SUCCESS);
     MaarAllocation c = VK_NULL_HANDLE;
+    declare(s.rig, VK_NULL_HANDLE, 0, s.one, 4);
+    declare(s.rig, VK_NULL_HANDLE, 0, s.two, 1);
+    assert_int_equal(rig_try(s.rig, SIZE, &ordered.how, &c), VK_ERROR_OUT_OF_POOL_MEMORY);
     declare(s.rig, VK_NULL_HANDLE, 0, s.one, 6);
     assert_int_equal(rig_try(s.rig, SIZE, &ordered.how, &c), VK_ERROR_OUT_OF_POOL_MEMORY);
     rig_forget_messages(s.rig);
@@ -425,8 +446,8 @@ static void failing_call_gives_its_bytes_back_as_they_were(void** state)
     (void)state;
     struct scene s = begin_scene();
     const VkBufferCreateInfo buffer_info = rig_buffer_info(SIZE);
-    const MaarPoint point = {s.one, 5};
     for (uint32_t larger = 0; larger < 2; ++larger) {
+        const MaarPoint point = {s.one, 5};
         const MaarAllocation a = rig_allocate(s.rig, SIZE << larger, NULL);
         const VkDeviceSize place = place_of(s.rig, a);
         free_after(s.rig, a, s.one, 5);
@@ -609,6 +630,7 @@ int main(void)
         rig_unit_test(range_with_many_points_needs_all),
         rig_unit_test(larger_range_is_divided),
         rig_unit_test(smallest_range_that_fits_is_taken),
+        rig_unit_test(covered_range_is_found_behind_many_others),
         rig_unit_test(declared_submissions_cover_what_they_wait_for),
         rig_unit_test(forgotten_timeline_covers_nothing),
         rig_unit_test(waits_are_added_for_declared_points_alone),
