@@ -16,13 +16,14 @@ enum maar_lock_rank {
     MAAR_LOCK_ARENA = 4,     /* blocks, placements and slots of one arena */
     MAAR_LOCK_SLOTS = 5,     /* free runs of the handle table */
     MAAR_LOCK_BLOCK_IDS = 6, /* which block has which id */
-    MAAR_LOCK_RETIRE = 7,    /* the queue of pending frees */
-    MAAR_LOCK_PLANS = 8,     /* the plans of a cache */
-    MAAR_LOCK_PAGING = 9,    /* page pools, page tables and recorded binds */
-    MAAR_LOCK_LEAVING = 10,  /* memory on its way to the driver */
-    MAAR_LOCK_SHARE = 11,    /* attachments of blocks, and lists of interop */
-    MAAR_LOCK_MAP = 12,      /* a block's mapping; may be held across vkMapMemory */
-    MAAR_LOCK_CAPTURE = 13   /* which chunks of a capture are mapped */
+    MAAR_LOCK_ORDERED = 7,   /* the ranges and the clock of ordered reuse */
+    MAAR_LOCK_RETIRE = 8,    /* the queue of pending frees */
+    MAAR_LOCK_PLANS = 9,     /* the plans of a cache */
+    MAAR_LOCK_PAGING = 10,   /* page pools, page tables and recorded binds */
+    MAAR_LOCK_LEAVING = 11,  /* memory on its way to the driver */
+    MAAR_LOCK_SHARE = 12,    /* attachments of blocks, and lists of interop */
+    MAAR_LOCK_MAP = 13,      /* a block's mapping; may be held across vkMapMemory */
+    MAAR_LOCK_CAPTURE = 14   /* which chunks of a capture are mapped */
 };
 
 #if defined(MAAR_HEAVY_CHECKS)

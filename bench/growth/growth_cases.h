@@ -18,6 +18,7 @@ extern const struct growth_case growth_hip_cases[];
 extern const struct growth_case growth_memory_cases[];
 extern const struct growth_case growth_move_cases[];
 extern const struct growth_case growth_object_cases[];
+extern const struct growth_case growth_ordered_cases[];
 extern const struct growth_case growth_page_cases[];
 extern const struct growth_case growth_pending_cases[];
 extern const struct growth_case growth_plan_cases[];

@@ -16,6 +16,7 @@
 #include "core/memory/captured_slot.h"
 #include "core/memory/default_pool.h"
 #include "core/memory/mapping.h"
+#include "core/memory/ordered_use.h"
 #include "core/memory/slot_home.h"
 
 /* Whether a pool can place a request unchanged, because shape_for_pool (allocate_slow.c) would
@@ -112,6 +113,7 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
         general.name = maar_copy_string(allocator->callbacks, info->pName);
         result = general.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    const uint32_t wait_count = maar_ordered_count_waits(info);
     if (result == VK_SUCCESS) {
         result = maar_allocate_slowly(allocator, call, request, info, &general,
                                       internal ? own : &patience, &made, &deviation);
@@ -123,6 +125,7 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
         result = map_for_life(allocator, &made);
     }
     if (result != VK_SUCCESS) {
+        maar_ordered_restore_waits(info, wait_count);
         (void)maar_atomic64_add(&allocator->failures, maar_counts_failure(info) ? 1 : 0);
         return result;
     }

@@ -17,6 +17,8 @@
 #include "core/memory/draining.h"
 #include "core/memory/export_types.h"
 #include "core/memory/object_handle.h"
+#include "core/memory/ordered_place.h"
+#include "core/memory/ordered_use.h"
 #include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/range_free.h"
@@ -37,6 +39,7 @@ struct job {
     VkExternalMemoryHandleTypeFlags export_types; /* 0 if the caller gave a pool */
     struct maar_budget_use budgets;
     struct maar_type_choice choice;
+    const MaarOrderedUseInfo* use; /* of an ordered request; else NULL */
     struct maar_patience* patience;
     VkDeviceSize block_size; /* of the smallest VkDeviceMemory of the first type that would serve */
     bool others_grow;        /* an attempt ended because of blocks that other threads were making */
@@ -117,6 +120,14 @@ static VkResult wait_for_others(struct job* job, struct maar_pool* pool, VkResul
     }
 }
 
+/* Serves an ordered request by a pending range whose points the program makes it wait for. Returns
+ * whether it did. */
+static bool serve_by_waits(struct job* job, struct maar_pool* pool, struct maar_made* made)
+{
+    return job->use != NULL && (job->use->flags & MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT) != 0 &&
+           maar_ordered_serve(pool, &job->place, job->use, true, made);
+}
+
 /* Places into existing blocks, then into ranges that are no longer pending, then into a new block.
  * The first attempt passes over arenas that other threads have locked: threads that wait for each
  * other's arenas would meet there again and again. Later attempts wait for these arenas, so a pool
@@ -136,6 +147,9 @@ static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct ma
     }
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_pool_revive(pool)) {
         result = place_now(pool, place, true, made);
+    }
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && serve_by_waits(job, pool, made)) {
+        return VK_SUCCESS;
     }
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY && may_grow) {
@@ -186,6 +200,10 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     }
     const bool dedicated = maar_wants_dedicated(job->request, job->info, pool);
     note_block_size(job, pool, dedicated);
+    if (job->use != NULL && !must_be_dedicated &&
+        maar_ordered_serve(pool, &job->place, job->use, false, made)) {
+        return VK_SUCCESS;
+    }
     if (dedicated) {
         struct maar_place_request place = job->place;
         place.size = job->general->size;
@@ -570,6 +588,7 @@ VkResult maar_allocate_slowly(MaarAllocator allocator, const char* call,
         .info = info,
         .general = general,
         .place = *general,
+        .use = info->pNext != NULL ? maar_ordered_use_find(info->pNext) : NULL,
         .patience = patience,
     };
     VkResult result = choose(&job);

@@ -7,6 +7,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/captured_slot.h"
 #include "core/memory/mapping.h"
+#include "core/memory/ordered_use.h"
 #include "core/time/retire_collect.h"
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemory(MaarAllocator allocator,
@@ -49,6 +50,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator,
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pRequests is NULL");
     }
     uint32_t made = 0;
+    const uint32_t wait_count = maar_ordered_count_waits(pCreateInfo);
     while (made < allocationCount && result == VK_SUCCESS) {
         result =
             maar_allocate(allocator, __func__, &pRequests[made], pCreateInfo, &pAllocations[made]);
@@ -60,6 +62,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemories(MaarAllocator allocator,
             maar_undo_allocation(allocator, pAllocations[made]);
             pAllocations[made] = VK_NULL_HANDLE;
         }
+        maar_ordered_restore_waits(pCreateInfo, wait_count);
     }
     return result;
 }

@@ -10,6 +10,7 @@
 #include "core/memory/allocate.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/export_types.h"
+#include "core/memory/ordered_use.h"
 
 /* All of MaarAllocationCreateFlagBits. */
 #define KNOWN_ALLOCATION_FLAGS                                                                     \
@@ -86,7 +87,13 @@ static struct maar_fault find_request_fault(const MaarMemoryRequest* request,
          "pCreateInfo->dedicated is NEVER, but the driver requires a dedicated allocation"},
         {0},
     };
-    return create.sentence != NULL ? create : maar_find_fault(rules);
+    if (create.sentence != NULL) {
+        return create;
+    }
+    const struct maar_fault fault = maar_find_fault(rules);
+    return fault.sentence != NULL || info->pNext == NULL
+               ? fault
+               : maar_ordered_use_fault(maar_ordered_use_find(info->pNext));
 }
 
 VkResult maar_check_allocation(MaarAllocator allocator, const char* call,

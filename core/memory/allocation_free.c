@@ -7,6 +7,7 @@
 #include "core/memory/arena_fast.h"
 #include "core/memory/mapping.h"
 #include "core/memory/moving_slot.h"
+#include "core/memory/ordered_reuse.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/range_free.h"
 #include "core/memory/slot_home.h"
@@ -24,8 +25,12 @@ static void undress_slot(MaarAllocator allocator, struct maar_slot* slot, uint32
 /* Frees a claimed slot that the fast path has not freed. */
 MAAR_NOINLINE void release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
-    if (slot->stitched) {
-        maar_stitched_end(allocator, slot, index, 0, 0, NULL, NULL);
+    if (slot->stitched || slot->ordered) {
+        if (slot->stitched) {
+            maar_stitched_end(allocator, slot, index, 0, 0, NULL, NULL);
+        } else if (!maar_ordered_release(allocator, slot, index)) {
+            undress_slot(allocator, slot, index, MAAR_SLOT_END_LIVE);
+        }
         return;
     }
     if (slot->map_count > 0) {
@@ -62,7 +67,13 @@ void maar_end_pending_range(MaarAllocator allocator, struct maar_retire_item* it
         maar_pool_finish_pending(allocator, item);
         return;
     }
-    const uint32_t index = (uint32_t)item->range;
+    uint32_t index = item->range;
+    if (item->rest[0] != NULL) {
+        index = maar_ordered_pass(allocator, item);
+        if (index == MAAR_SLOT_NONE) {
+            return;
+        }
+    }
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
     while (slot->map_count > 0 && maar_slot_unmap(allocator, slot, 0)) {
     }
@@ -71,7 +82,9 @@ void maar_end_pending_range(MaarAllocator allocator, struct maar_retire_item* it
 
 void maar_undo_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
-    undress_slot(allocator, slot, index, MAAR_SLOT_END_UNDONE);
+    if (!slot->ordered || !maar_ordered_undo(allocator, slot, index)) {
+        undress_slot(allocator, slot, index, MAAR_SLOT_END_UNDONE);
+    }
 }
 
 static bool undo_live(MaarAllocator allocator, MaarAllocation allocation)
@@ -142,7 +155,7 @@ MAAR_INLINE VkResult free_now(MaarAllocator allocator, const char* call, MaarAll
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    if (!own && (slot->owned || slot->movable)) {
+    if (!own && slot->owned) {
         return maar_refuse_owned(allocator, call, slot);
     }
     if (!maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
@@ -203,7 +216,7 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
         if (slot == NULL) {
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
-        if (slot->owned || slot->movable) {
+        if (slot->owned) {
             return maar_refuse_owned(allocator, call, slot);
         }
     }
@@ -213,7 +226,9 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
     if (item == NULL && !stitched) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (slot != NULL && maar_slot_claim_moving(slot, MAAR_TO_BITS(allocation)) == MAAR_CLAIM_LOST) {
+    const enum maar_claim claim =
+        slot != NULL ? maar_slot_claim_moving(slot, MAAR_TO_BITS(allocation)) : MAAR_CLAIMED_MOVING;
+    if (claim == MAAR_CLAIM_LOST) {
         maar_retire_discard(&allocator->retire, item);
         return maar_refuse_late_free(allocator, call);
     }
@@ -225,6 +240,7 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
     item->object = object;
     if (slot != NULL) {
         maar_slot_retire(allocator, slot, index, item);
+        maar_ordered_note_free(allocator, slot, index, item, claim);
     }
     maar_retire_queue(&allocator->retire, item);
     return VK_SUCCESS;

@@ -23,9 +23,20 @@ VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call)
                        "another thread freed the allocation during this call");
 }
 
+MaarMoveObstacle maar_slot_owner_obstacle(MaarAllocator allocator, const struct maar_slot* slot)
+{
+    if (!slot->owned) {
+        return MAAR_MOVE_OBSTACLE_NONE;
+    }
+    return maar_slot_is_movable(allocator, slot)
+               ? (MaarMoveObstacle)maar_slot_record_obstacle(
+                     &allocator->movables, maar_slots_index_of(&allocator->slots, slot))
+               : MAAR_MOVE_OBSTACLE_OWNED;
+}
+
 VkResult maar_refuse_owned(MaarAllocator allocator, const char* call, const struct maar_slot* slot)
 {
-    if (slot->movable) {
+    if (maar_slot_is_movable(allocator, slot)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_ALLOCATION_IS_OWNED, call,
                            "allocation belongs to a movable object; destroy both with "
                            "maarDestroyBuffer, maarDestroyImage or the calls after points");

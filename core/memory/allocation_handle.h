@@ -7,6 +7,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/slot_home.h"
+#include "maar/move.h"
 
 /* Reports why a handle names no allocation. */
 void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation);
@@ -56,6 +57,16 @@ static inline void maar_allocation_own(MaarAllocator allocator, MaarAllocation a
 {
     maar_slot_of_own(allocator, allocation)->owned = true;
 }
+
+/* Whether the allocation of a slot belongs to a movable object. No lock is needed. */
+static inline bool maar_slot_is_movable(MaarAllocator allocator, const struct maar_slot* slot)
+{
+    return slot->owned && maar_slot_record_of(&allocator->movables,
+                                              maar_slots_index_of(&allocator->slots, slot)) != NULL;
+}
+
+/* Returns what keeps the allocation of a slot from moving because an object owns it. */
+MaarMoveObstacle maar_slot_owner_obstacle(MaarAllocator allocator, const struct maar_slot* slot);
 
 /* Reports that the program frees memory of an object of Maar's or of a movable object. Returns the
  * error for the caller. */

@@ -8,6 +8,7 @@
 
 #include "core/memory/allocation_free.h"
 #include "core/memory/leaks.h"
+#include "core/memory/ordered_reuse.h"
 #include "core/memory/pool_create.h"
 #include "core/memory/recycled.h"
 #include "core/time/retire_collect.h"
@@ -361,6 +362,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
             (unsigned)handles);
     }
     maar_capture_log_destroy(maar_atomic_pointer_load(&allocator->capture), allocator->callbacks);
+    maar_ordered_destroy(allocator);
     maar_leaving_destroy(&allocator->leaving);
     maar_retire_destroy(&allocator->retire);
     maar_recycled_free(allocator);

@@ -115,6 +115,7 @@ struct MaarAllocator_T {
     struct maar_extension paging;
     struct maar_extension moving;        /* the batches of core/move */
     struct maar_extension sharing;       /* the state of interop */
+    maar_atomic_pointer ordered;         /* a struct maar_ordered*; NULL before it is first used */
     struct maar_mutex share_lock;        /* guards the lists of attachments, and the next member */
     struct maar_lent_handle* lent;       /* handles with importers; see external_handle.h */
     maar_atomic32 external_handle_count; /* handles made and not destroyed */

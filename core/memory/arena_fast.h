@@ -85,7 +85,7 @@ MAAR_INLINE bool maar_allocate_from_known_pool(MaarAllocator allocator,
 MAAR_INLINE bool maar_slot_ends_fast(const struct maar_slot* slot)
 {
     return !maar_slot_has(slot, MAAR_SLOT_NAMED | MAAR_SLOT_RANGED | MAAR_SLOT_HELD) &&
-           slot->map_count == 0 && !slot->stitched;
+           slot->map_count == 0 && !slot->stitched && !slot->ordered;
 }
 
 /* Frees a claimed slot and its bytes, if the slot is plain, another allocation stays in its block,

@@ -128,16 +128,10 @@ enum maar_pool_outcome maar_arena_place_at(struct maar_arena* arena, struct maar
 enum maar_pool_outcome maar_arena_bring(struct maar_arena* arena, struct maar_block* block);
 /* Does what is left for a block that a range was placed in: see maar_arena_count_range. */
 void maar_arena_note_range(struct maar_arena* arena, struct maar_block* block);
-/* Fills the first free slot of an arena, but not its home, for a plain allocation: one without
- * name, flags or mapping. Returns the slot. */
-MAAR_INLINE struct maar_slot* maar_arena_take_slot(struct maar_arena* arena, MaarResourceKind kind,
-                                                   void* user_data)
+/* Fills a slot, but not its home, for a plain allocation: one without name, flags or mapping. */
+MAAR_INLINE void maar_slot_dress(struct maar_slot* slot, uint32_t index, MaarResourceKind kind,
+                                 void* user_data)
 {
-    const uint32_t index = arena->slots.head;
-    struct maar_slot* slot = maar_slots_first(&arena->pool->allocator->slots, &arena->slots);
-    arena->slots.head = slot->next_free;
-    arena->slots.first = NULL;
-    --arena->slots.count;
     slot->map_count = 0;
     maar_atomic8_store(&slot->marks, (uint8_t)((uint32_t)kind & MAAR_SLOT_KIND));
     slot->can_alias = false;
@@ -147,10 +141,21 @@ MAAR_INLINE struct maar_slot* maar_arena_take_slot(struct maar_arena* arena, Maa
     slot->exceeded = false;
     slot->stitched = false;
     slot->owned = false;
-    slot->movable = false;
+    slot->ordered = false;
     if (user_data != NULL) {
         maar_slot_set_user_data(slot, index, user_data);
     }
+}
+/* Takes the first free slot of an arena, and fills it so. Returns the slot. */
+MAAR_INLINE struct maar_slot* maar_arena_take_slot(struct maar_arena* arena, MaarResourceKind kind,
+                                                   void* user_data)
+{
+    const uint32_t index = arena->slots.head;
+    struct maar_slot* slot = maar_slots_first(&arena->pool->allocator->slots, &arena->slots);
+    arena->slots.head = slot->next_free;
+    arena->slots.first = NULL;
+    --arena->slots.count;
+    maar_slot_dress(slot, index, kind, user_data);
     return slot;
 }
 /* Takes the arena's first free slot and fills it for a range of a block. */

@@ -5,6 +5,7 @@
 
 #include "core/memory/captured_slot.h"
 #include "core/memory/moving_slot.h"
+#include "core/memory/ordered_reuse.h"
 #include "core/memory/peak.h"
 #include "core/memory/pending_count.h"
 #include "core/memory/range_end.h"
@@ -52,11 +53,12 @@ void maar_keep_moving(struct maar_slot* slot, uint32_t index, void* owner, char*
     maar_slot_set_user_data(slot, index, owner);
 }
 
-bool maar_keep_pending(struct maar_slot* slot, uint32_t index, void* owner, char** name)
+bool maar_keep_pending(MaarAllocator allocator, struct maar_slot* slot, uint32_t index, void* owner,
+                       char** name)
 {
     const uint32_t key = maar_atomic32_load_acquire(&slot->key);
     if (!maar_slot_has(slot, MAAR_SLOT_PENDING) || maar_slot_has(slot, MAAR_SLOT_INTERNAL) ||
-        (key & (1u | MAAR_SLOT_MOVING)) != 0) {
+        (key & (1u | MAAR_SLOT_MOVING)) != 0 || !maar_ordered_withhold(allocator, slot, index)) {
         return false;
     }
     maar_atomic32_store_release(&slot->key, key | MAAR_SLOT_MOVING);

@@ -32,7 +32,8 @@ enum maar_pool_outcome maar_keep_free(struct maar_arena* arena, struct maar_bloc
                                       struct maar_made* made);
 /* Keeps the range of a slot that was freed and that waits for points. Returns false if somebody
  * else needs it too, or if it is not pending. The caller frees *name when the lock is released. */
-bool maar_keep_pending(struct maar_slot* slot, uint32_t index, void* owner, char** name);
+bool maar_keep_pending(MaarAllocator allocator, struct maar_slot* slot, uint32_t index, void* owner,
+                       char** name);
 /* Keeps the range of a slot whose move belongs to the owner: a twin, or an allocation that was
  * freed while it moved. */
 void maar_keep_moving(struct maar_slot* slot, uint32_t index, void* owner, char** name);

@@ -47,7 +47,7 @@ static void release_leak(struct maar_arena* arena, uint32_t index)
     }
     (void)maar_slot_set_name(slot, index, NULL);
     maar_host_free(allocator->callbacks, name);
-    if (slot->movable) {
+    if (slot->owned) {
         maar_host_free(allocator->callbacks, maar_slot_record_take(&allocator->movables, index));
     }
     maar_atomic32_store_release(&slot->key, maar_atomic32_load(&slot->key) + 1u);

@@ -48,8 +48,12 @@ struct maar_slot {
             uint8_t made_block : 1; /* the block was made for this slot */
             uint8_t exceeded : 1;   /* the allocation exceeded a budget */
             uint8_t stitched : 1;   /* the allocation is made of pages */
-            uint8_t owned : 1;      /* an object of Maar owns the allocation, and frees it */
-            uint8_t movable : 1;    /* it has a record of its object: see slot_record.h */
+            /* an object frees the allocation: one of Maar's, or a movable one, which has a record
+             * of it: see slot_record.h */
+            uint8_t owned : 1;
+            /* the slot may have a range of ordered reuse; set under the arena's lock while the slot
+             * is pending */
+            uint8_t ordered : 1;
         };
         maar_atomic_pointer object; /* see object_handle.h */
         void* home;                 /* of slices: their buffer */

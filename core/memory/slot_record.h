@@ -1,7 +1,7 @@
 /*
  * Records that another room keeps for single allocations: what it knows of a movable object. They
  * are kept beside the handle table, in host memory that exists only where allocations have records.
- * A slot with a record is marked (maar_slot::movable).
+ * The slots with records are among those that objects own (maar_slot::owned).
  *
  * The room that owns a record says which lock guards it.
  */

@@ -7,9 +7,11 @@
  */
 #include <string.h>
 
+#include "core/memory/allocation_handle.h"
 #include "core/memory/arena_place.h"
 #include "core/memory/mapping.h"
 #include "core/memory/moving_slot.h"
+#include "core/memory/ordered_reuse.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/slot_home.h"
 #include "core/move/drain_work.h"
@@ -74,8 +76,8 @@ static bool list_allocation(struct maar_drain_run* run, const struct maar_placem
     if ((key & 1u) == 0) {
         return true; /* it was freed, and leaves by itself */
     }
-    if ((key & MAAR_SLOT_MOVING) != 0 || maar_slot_has(slot, MAAR_SLOT_INTERNAL) || slot->owned ||
-        (slot->movable && maar_slot_record_obstacle(&run->allocator->movables, index) != 0)) {
+    if ((key & MAAR_SLOT_MOVING) != 0 || maar_slot_has(slot, MAAR_SLOT_INTERNAL) ||
+        maar_slot_owner_obstacle(run->allocator, slot) != MAAR_MOVE_OBSTACLE_NONE) {
         return false;
     }
     maar_drain_add_entry(run, range, tag, maar_handle_make(index, key));
@@ -177,7 +179,7 @@ static enum entry_outcome begin_entry(struct maar_drain_run* run,
                       entry->user_data) == VK_FALSE) {
         return ENTRY_STAYS;
     }
-    if (maar_slot_address(allocator, slot) != NULL) {
+    if (maar_slot_address(allocator, slot) != NULL || maar_ordered_holds(allocator, slot)) {
         return ENTRY_STAYS;
     }
     if (maar_epoch_reserve(&allocator->epochs, allocator->callbacks, entry->handle) != VK_SUCCESS) {

@@ -3,9 +3,11 @@
  */
 #include "core/move/move_batch.h"
 
+#include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/mapping.h"
 #include "core/memory/object_handle.h"
+#include "core/memory/ordered_reuse.h"
 #include "core/memory/pool.h"
 #include "core/move/drain_run.h"
 #include "core/move/move_copy.h"
@@ -178,15 +180,17 @@ MaarMoveObstacle maar_slot_obstacle(MaarAllocator allocator, const struct maar_s
     MaarMoveObstacle obstacle = MAAR_MOVE_OBSTACLE_NONE;
     if (slot->stitched || block->table != NULL) {
         obstacle = MAAR_MOVE_OBSTACLE_PAGES;
-    } else if (slot->owned || maar_slot_has(slot, MAAR_SLOT_INTERNAL)) {
+    } else if (maar_slot_has(slot, MAAR_SLOT_INTERNAL)) {
         obstacle = MAAR_MOVE_OBSTACLE_OWNED;
     } else if (block->shared_types != 0 || block->imported) {
         obstacle = MAAR_MOVE_OBSTACLE_SHARED;
-    } else if (slot->movable) {
-        obstacle = (MaarMoveObstacle)maar_slot_record_obstacle(
-            &allocator->movables, maar_slots_index_of(&allocator->slots, slot));
+    } else {
+        obstacle = maar_slot_owner_obstacle(allocator, slot);
     }
     maar_mutex_unlock(&maar_block_arena(block)->lock);
+    if (obstacle == MAAR_MOVE_OBSTACLE_NONE && maar_ordered_holds(allocator, slot)) {
+        obstacle = MAAR_MOVE_OBSTACLE_PENDING;
+    }
     return obstacle;
 }
 

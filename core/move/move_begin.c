@@ -35,6 +35,8 @@ static const char* describe_obstacle(MaarMoveObstacle obstacle)
                "MAAR_MOVABLE_ADDRESS_MAY_CHANGE_BIT";
     case MAAR_MOVE_OBSTACLE_DEDICATED:
         return "the driver requires that its memory is dedicated to its object";
+    case MAAR_MOVE_OBSTACLE_PENDING:
+        return "its memory still waits for the points of its former owner";
     default:
         return "an object of Maar owns it";
     }
@@ -143,7 +145,7 @@ static VkResult take_twin(MaarAllocator allocator, const char* call, const MaarM
             old.how.memoryTypeBits != 0 ? old.how.memoryTypeBits : UINT32_MAX;
     }
     VkMemoryRequirements needs;
-    if (slot->movable && maar_movable_needs(allocator, move->handle, &needs)) {
+    if (slot->owned && maar_movable_needs(allocator, move->handle, &needs)) {
         old.request.requirements.size = needs.size;
         old.request.requirements.alignment =
             alignment > needs.alignment ? alignment : needs.alignment;

@@ -13,6 +13,7 @@
 #ifndef MAAR_CORE_MOVE_MOVED_OBJECT_H
 #define MAAR_CORE_MOVE_MOVED_OBJECT_H
 
+#include "core/memory/allocation_handle.h"
 #include "core/memory/moving_slot.h"
 #include "core/move/move_state.h"
 #include "core/objects/movable.h"
@@ -29,7 +30,7 @@ struct maar_moved_object {
 /* Whether the allocation of a move belongs to a movable object. */
 static inline bool maar_move_is_of_object(MaarAllocator allocator, const struct maar_move* move)
 {
-    return maar_move_slot(allocator, move)->movable;
+    return maar_slot_is_movable(allocator, maar_move_slot(allocator, move));
 }
 
 /* Whether the allocation of a move is live, and its move not dropped. */

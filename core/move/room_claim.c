@@ -11,6 +11,7 @@
 #include "core/memory/location_epoch.h"
 #include "core/memory/mapping.h"
 #include "core/memory/moving_slot.h"
+#include "core/memory/ordered_reuse.h"
 #include "core/memory/pool.h"
 #include "core/move/room_search.h"
 #include "core/move/room_shape.h"
@@ -60,8 +61,10 @@ static enum claim_result claim_live(struct maar_drain_run* run, struct maar_slot
     const uint32_t index = maar_tag_slot(tag);
     room->asked = maar_handle_make(index, key & ~MAAR_SLOT_MOVING);
     room->asked_data = maar_slot_user_data(slot, index);
-    if ((key & MAAR_SLOT_MOVING) != 0 || maar_slot_has(slot, MAAR_SLOT_INTERNAL) || slot->owned ||
-        slot->mapped_for_life || maar_room_is_refused(room, room->asked)) {
+    if ((key & MAAR_SLOT_MOVING) != 0 || maar_slot_has(slot, MAAR_SLOT_INTERNAL) ||
+        slot->mapped_for_life || maar_room_is_refused(room, room->asked) ||
+        maar_slot_owner_obstacle(run->allocator, slot) != MAAR_MOVE_OBSTACLE_NONE ||
+        maar_ordered_holds(run->allocator, slot)) {
         return CLAIM_REFUSED;
     }
     if (room->approved != room->asked) {
@@ -89,7 +92,7 @@ static enum claim_result claim_range(struct maar_drain_run* run,
     if (maar_slot_kept(slot, index, room) != MAAR_KEPT_NOT) {
         return CLAIM_PASSED;
     }
-    if (maar_keep_pending(slot, index, room, name)) {
+    if (maar_keep_pending(run->allocator, slot, index, room, name)) {
         *maar_room_kept_at(room, room->kept.count++) = index;
         return CLAIM_PASSED;
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/bits.h"
-#include "core/memory/slot_home.h"
+#include "core/memory/allocation_handle.h"
 #include "core/move/room_shape.h"
 
 enum {
@@ -35,11 +35,14 @@ static enum maar_room_range_kind kind_of_range(const struct maar_drain_run* run,
     const uint32_t index = maar_tag_slot(tag);
     const struct maar_slot* slot = maar_slot_at(&run->allocator->slots, index);
     const uint32_t key = maar_atomic32_load_acquire(&slot->key);
-    const bool is_own = maar_slot_has(slot, MAAR_SLOT_INTERNAL) || slot->owned;
-    if ((key & 1u) == 0) {
-        return is_own || (key & MAAR_SLOT_MOVING) != 0 ? MAAR_ROOM_STAYS : MAAR_ROOM_LEAVES;
+    if (maar_slot_has(slot, MAAR_SLOT_INTERNAL) || (key & MAAR_SLOT_MOVING) != 0) {
+        return MAAR_ROOM_STAYS;
     }
-    return is_own || (key & MAAR_SLOT_MOVING) != 0 || slot->mapped_for_life ||
+    if ((key & 1u) == 0) {
+        return MAAR_ROOM_LEAVES;
+    }
+    return slot->mapped_for_life ||
+                   maar_slot_owner_obstacle(run->allocator, slot) != MAAR_MOVE_OBSTACLE_NONE ||
                    maar_room_is_refused(run->room, maar_handle_make(index, key))
                ? MAAR_ROOM_STAYS
                : MAAR_ROOM_MOVES;

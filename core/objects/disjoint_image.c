@@ -6,6 +6,7 @@
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/export_types.h"
+#include "core/memory/ordered_use.h"
 #include "core/memory/slot_home.h"
 #include "core/objects/captured_object.h"
 #include "core/objects/movable.h"
@@ -92,6 +93,7 @@ static VkResult create_planes(MaarAllocator allocator, const char* call,
     const struct maar_device* device = &allocator->device;
     struct maar_object object = {0};
     uint32_t made = 0;
+    const uint32_t wait_count = maar_ordered_count_waits(info);
     maar_lock_rank_expect_none();
     VkResult result =
         device->vkCreateImage(device->handle, image_info, device->callbacks, &object.image);
@@ -126,6 +128,7 @@ undo:
     /* The object is destroyed first, since a failed bind may have left some of its planes bound. */
     maar_discard_object(allocator, object);
     undo_planes(allocator, made, allocations);
+    maar_ordered_restore_waits(info, wait_count);
     return result;
 }
 

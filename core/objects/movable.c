@@ -10,6 +10,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/export_types.h"
 #include "core/memory/moving_slot.h"
+#include "core/memory/ordered_reuse.h"
 #include "core/memory/range_free.h"
 #include "core/objects/captured_object.h"
 
@@ -304,7 +305,7 @@ VkResult maar_movable_publish(MaarAllocator allocator, struct maar_movable* mova
                          (uint32_t)lasting_obstacle(movable, &request));
     /* A run that empties blocks may look at the slot already. */
     const struct maar_block* block = maar_slot_enter(allocator, slot);
-    slot->movable = true;
+    slot->owned = true;
     maar_mutex_unlock(&maar_block_arena(block)->lock);
     return VK_SUCCESS;
 }
@@ -449,6 +450,7 @@ VkResult maar_movable_destroy(MaarAllocator allocator, const char* call, struct 
     item->action = release_later;
     item->object = (uint64_t)(uintptr_t)movable;
     maar_slot_retire(allocator, slot, index, item);
+    maar_ordered_note_free(allocator, slot, index, item, claim);
     maar_retire_queue(&allocator->retire, item);
     return VK_SUCCESS;
 }

@@ -8,6 +8,7 @@
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
+#include "core/memory/ordered_use.h"
 #include "core/memory/stitched_block.h"
 #include "core/objects/captured_object.h"
 #include "core/objects/movable.h"
@@ -249,7 +250,7 @@ struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
             "allocation is made of pages for one object; no other object can be bound to it");
         return NULL;
     }
-    if (slot != NULL && slot->movable) {
+    if (slot != NULL && maar_slot_is_movable(allocator, slot)) {
         (void)maar_misuse(
             allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
             "allocation belongs to a movable object; no other object can be bound to it");
@@ -342,6 +343,7 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
                            struct maar_patience* own, MaarAllocation* allocation)
 {
     struct maar_spot spot = {VK_NULL_HANDLE, 0};
+    const uint32_t wait_count = maar_ordered_count_waits(info);
     VkResult result =
         own != NULL ? maar_allocate_own(allocator, call, request, info, own, allocation)
                     : maar_allocate_for_object(allocator, call, request, info, allocation, &spot);
@@ -352,6 +354,7 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
         result = bind_at(allocator, spot, object, NULL);
     }
     if (result != VK_SUCCESS) {
+        maar_ordered_restore_waits(info, wait_count);
         return fail_to_place(allocator, result, object, allocation);
     }
     maar_capture_held(allocator, object, *allocation, 0);
@@ -407,11 +410,11 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct m
         if (slot == NULL) {
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
+        if (slot->owned && maar_slot_is_movable(allocator, slot)) {
+            return maar_movable_destroy(allocator, call, slot, object, allocation, 0, NULL);
+        }
         if (!own && slot->owned) {
             return maar_refuse_owned(allocator, call, slot);
-        }
-        if (slot->movable) {
-            return maar_movable_destroy(allocator, call, slot, object, allocation, 0, NULL);
         }
         if (!maar_slot_claim(slot, MAAR_TO_BITS(allocation))) {
             claim = maar_slot_claim_moving(slot, MAAR_TO_BITS(allocation));
@@ -446,7 +449,7 @@ VkResult maar_destroy_object_after(MaarAllocator allocator, const char* call,
     }
     uint32_t index = 0;
     struct maar_slot* slot = maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(allocation), &index);
-    if (slot == NULL || !slot->movable) {
+    if (slot == NULL || !maar_slot_is_movable(allocator, slot)) {
         return maar_free_after(allocator, call, bits_of(object), allocation, point_count, points,
                                action_of(object));
     }

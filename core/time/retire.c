@@ -78,6 +78,7 @@ struct maar_retire_item* maar_retire_prepare(const struct maar_retire* retire, u
     item->is_first = false;
     item->object_first = false;
     item->rest_flags = 0;
+    item->rest[0] = NULL;
     item->range = MAAR_RETIRE_NO_RANGE;
     item->pool = NULL;
     item->action = NULL;
@@ -115,6 +116,18 @@ void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item
     }
     maar_retire_enter(retire, item);
     maar_mutex_unlock(&retire->lock);
+}
+
+bool maar_retire_withdraw(struct maar_retire* retire, struct maar_retire_item* item)
+{
+    maar_mutex_lock(&retire->lock);
+    const bool is_there = item->pool_link != NULL;
+    if (is_there) {
+        maar_retire_leave(retire, item, 1);
+        maar_atomic64_store(&retire->item_count, maar_atomic64_load(&retire->item_count) - 1);
+    }
+    maar_mutex_unlock(&retire->lock);
+    return is_there;
 }
 
 void maar_retire_discard(const struct maar_retire* retire, struct maar_retire_item* item)

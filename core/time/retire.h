@@ -53,9 +53,11 @@ struct maar_retire_item {
     struct maar_retire_item* next; /* in the ring of the group, or in a batch */
     struct maar_retire_item* previous;
     struct maar_retire_item* pool_next;
-    /* the pointer in the pool's list that points to this item */
+    /* the pointer in the pool's list that points to this item; NULL while it is in no list */
     struct maar_retire_item** pool_link;
-    void* rest[2]; /* what the first step of the range action leaves to the second */
+    /* What the first step of the range action leaves to the second. Before that step, the first one
+     * is for the maker of the item; NULL at first. */
+    void* rest[2];
     uint8_t order; /* number of the timeline of points[at]; see retire_order.c */
     uint8_t at;    /* the point that it waits for; those before have passed */
     uint8_t point_count;
@@ -132,6 +134,9 @@ void maar_retire_add_point(struct maar_retire_item* item, MaarPoint point);
 void maar_retire_discard(const struct maar_retire* retire, struct maar_retire_item* item);
 /* Queues an item that has a point or more. The queue then owns the item. */
 void maar_retire_queue(struct maar_retire* retire, struct maar_retire_item* item);
+/* Takes an item that has a pool, and that has not ended, out of the queue again. Returns false if
+ * its points have passed: then it ends soon. */
+bool maar_retire_withdraw(struct maar_retire* retire, struct maar_retire_item* item);
 
 /* Returns the first broken invariant, or NULL. Takes the lock and walks the queue. */
 const char* maar_retire_check(struct maar_retire* retire);

@@ -82,6 +82,7 @@ static void leave_pool(struct maar_retire_item* item)
         if (item->pool_next != NULL) {
             item->pool_next->pool_link = item->pool_link;
         }
+        item->pool_link = NULL;
     }
 }
 

@@ -4,6 +4,7 @@
 #include "core/watch/statistics.h"
 
 #include "core/memory/object_handle.h"
+#include "core/memory/ordered_reuse.h"
 #include "core/memory/peak.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/pool_list.h"
@@ -333,6 +334,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCheckAllocator(MaarAllocator allocator, const
         return result;
     }
     const char* broken = maar_paging_check(allocator);
+    broken = broken != NULL ? broken : maar_ordered_check(allocator);
     for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
          pool = maar_pool_next(allocator, pool)) {
         broken = broken != NULL ? broken : maar_pool_check(pool);

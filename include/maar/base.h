@@ -214,6 +214,12 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_CAPTURE_BEGIN_INFO = 0x4D4100A0,
     /** MaarCaptureSubmitInfo */
     MAAR_STRUCTURE_TYPE_CAPTURE_SUBMIT_INFO = 0x4D4100A1,
+    /** MaarOrderedUseInfo */
+    MAAR_STRUCTURE_TYPE_ORDERED_USE_INFO = 0x4D4100B0,
+    /** MaarSubmissionInfo */
+    MAAR_STRUCTURE_TYPE_SUBMISSION_INFO = 0x4D4100B1,
+    /** MaarOrderedStatistics */
+    MAAR_STRUCTURE_TYPE_ORDERED_STATISTICS = 0x4D4100B2,
     /** Reserves the enumeration's size. */
     MAAR_STRUCTURE_TYPE_MAX_ENUM = 0x7FFFFFFF
 } MaarStructureType;

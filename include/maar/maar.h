@@ -12,6 +12,7 @@
 #include "maar/message.h"
 #include "maar/move.h"
 #include "maar/objects.h"
+#include "maar/ordered.h"
 #include "maar/paging.h"
 #include "maar/plan.h"
 #include "maar/process.h"

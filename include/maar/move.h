@@ -61,6 +61,8 @@ typedef enum MaarMoveObstacle {
     /** It belongs to a movable object, and the driver requires that its memory is dedicated to the
      * object. */
     MAAR_MOVE_OBSTACLE_DEDICATED = 9,
+    /** It was allocated in pending memory (maar/ordered.h), whose points have not passed. */
+    MAAR_MOVE_OBSTACLE_PENDING = 10,
     /** Reserves the enumeration's size. */
     MAAR_MOVE_OBSTACLE_MAX_ENUM = 0x7FFFFFFF
 } MaarMoveObstacle;

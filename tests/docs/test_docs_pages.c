@@ -28,6 +28,7 @@ static void unlock(void* mutex)
 #include "dumps.inc"
 #include "memory-types.inc"
 #include "moving.inc"
+#include "ordered-reuse.inc"
 #include "per-frame-data.inc"
 #include "threads.inc"
 
@@ -53,6 +54,34 @@ static void docs_replaced_texture_goes_after_its_last_use(void** state)
     assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 0);
     maarDestroyImage(rig->allocator, image, allocation);
     vkDestroySemaphore(rig->device, timeline, NULL);
+}
+
+static void docs_pending_buffer_serves_the_next_submission(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
+    struct rig* const rig = rig_begin(&setup);
+    const VkBufferCreateInfo info = rig_buffer_info(64 * KIB);
+    const MaarPoint first = {rig_create_timeline(rig, 0), 1};
+    const MaarPoint second = {rig_create_timeline(rig, 0), 1};
+    VkBuffer buffers[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+    MaarAllocation memory[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+    assert_int_equal(create_after(rig->allocator, &info, 0, NULL, &buffers[0], &memory[0]),
+                     VK_SUCCESS);
+    const VkDeviceSize place = rig_info(rig, memory[0]).offset;
+    assert_int_equal(declare_submission(rig->allocator, 0, NULL, first), VK_SUCCESS);
+    assert_int_equal(declare_submission(rig->allocator, 1, &first, second), VK_SUCCESS);
+    assert_int_equal(maarDestroyBufferAfter(rig->allocator, buffers[0], memory[0], 1, &first),
+                     VK_SUCCESS);
+    assert_int_equal(create_after(rig->allocator, &info, 1, &second, &buffers[1], &memory[1]),
+                     VK_SUCCESS);
+    assert_int_equal(rig_info(rig, memory[1]).offset, place);
+    rig_signal(rig, first.semaphore, 1);
+    assert_int_equal(maarCollect(rig->allocator, NULL), VK_SUCCESS);
+    maarDestroyBuffer(rig->allocator, buffers[1], memory[1]);
+    assert_int_equal(maarForgetTimeline(rig->allocator, first.semaphore), VK_SUCCESS);
+    vkDestroySemaphore(rig->device, first.semaphore, NULL);
+    vkDestroySemaphore(rig->device, second.semaphore, NULL);
 }
 
 static void docs_slice_stays_until_its_frame_is_done(void** state)
@@ -507,6 +536,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(docs_replaced_texture_goes_after_its_last_use),
+        rig_unit_test(docs_pending_buffer_serves_the_next_submission),
         rig_unit_test(docs_slice_stays_until_its_frame_is_done),
         rig_unit_test(docs_parts_of_one_buffer_serve_frames),
         rig_unit_test(docs_staging_pool_is_a_ring),

@@ -93,6 +93,9 @@ static void expect_refused(MaarAllocation allocation)
     const MaarPoint later = {.value = UINT64_MAX};
     MaarAllocator allocator = rig->allocator;
     const MaarStatistics before = rig_statistics(rig, VK_NULL_HANDLE);
+    MaarMoveObstacle obstacle = MAAR_MOVE_OBSTACLE_NONE;
+    assert_int_equal(maarGetMoveObstacle(allocator, allocation, &obstacle), VK_SUCCESS);
+    assert_int_equal(obstacle, MAAR_MOVE_OBSTACLE_OWNED);
     for (uint32_t i = 0; i < 8; ++i) {
         VkResult result = VK_ERROR_VALIDATION_FAILED_EXT;
         switch (i) {

@@ -1,0 +1,429 @@
+/*
+ * Gives pending ranges to ordered requests: see ordered_place.h.
+ *
+ * A range is taken out of the trees first. From then on it belongs to this thread, which changes
+ * the slot under the arena's lock, and then returns it: with its new owner, or as it was. A range
+ * that is larger than the request is divided. The rest becomes a pending range of its own, with an
+ * item of its own, which waits for the same points.
+ */
+#include "core/memory/ordered_place.h"
+
+#include "core/memory/arena_set.h"
+#include "core/memory/captured_slot.h"
+#include "core/memory/mapping.h"
+#include "core/memory/ordered_reuse.h"
+#include "core/memory/ordered_use.h"
+#include "core/memory/peak.h"
+#include "core/memory/pool.h"
+#include "core/memory/pool_check.h"
+#include "core/memory/slot_home.h"
+#include "core/placement/placement_divide.h"
+
+enum {
+    /* How many ranges of a timeline are looked at that have the size, but another point that is not
+     * covered, or a wrong alignment. */
+    LOOKS = 8
+};
+
+/* ---- the search ---- */
+
+/* What a request looks for. */
+struct search {
+    struct maar_ordered* state;
+    const struct maar_pool* pool;
+    const struct maar_place_request* request;
+    const struct maar_clock_reach* reach;  /* what the program's points cover */
+    const struct maar_clock_reach* limits; /* the values up to which points need no cover */
+    uint32_t wait_capacity;
+};
+
+/* Whether all points of a range are below the limits, and few enough are not covered. */
+static bool has_fitting_points(const struct search* search, const struct maar_ordered_range* range)
+{
+    uint32_t waits = 0;
+    for (uint32_t i = 0; i < range->point_count; ++i) {
+        const uint32_t number = range->numbers[i];
+        if (range->values[i] > search->limits->values[number]) {
+            return false;
+        }
+        waits += range->values[i] > search->reach->values[number] ? 1 : 0;
+    }
+    return waits <= search->wait_capacity;
+}
+
+/* Whether the rest of a range can be given to others: a TLSF placement can divide it. A buddy
+ * placement cannot, so there the request has the order of the range. */
+static bool has_fitting_size(const struct search* search, const struct maar_ordered_range* range)
+{
+    /* Both are of one order, the smallest ones excepted. */
+    return search->pool->strategy == MAAR_PLACEMENT_STRATEGY_TLSF ||
+           (search->request->size > 1 &&
+            maar_top_bit(range->size - 1) == maar_top_bit(search->request->size - 1));
+}
+
+/* Returns the smallest range of a timeline that serves the request, or NULL. */
+static struct maar_ordered_range* find_on_timeline(const struct search* search, uint32_t number)
+{
+    struct maar_ordered_place from = {
+        .pool = search->pool,
+        .kind = maar_placement_kind(search->pool, search->request->kind),
+        .number = number,
+        .size = search->request->size,
+    };
+    struct maar_ordered_range* found = NULL;
+    for (uint32_t look = 0; look < LOOKS; ++look) {
+        found =
+            maar_ordered_tree_first(search->state->by_place, &from, search->limits->values[number]);
+        if (found == NULL || !has_fitting_size(search, found)) {
+            return NULL;
+        }
+        if (has_fitting_points(search, found) && found->offset % search->request->alignment == 0) {
+            return found;
+        }
+        from = maar_ordered_place_of(found);
+        ++from.serial;
+    }
+    return NULL;
+}
+
+/* Returns the smallest range that serves the request, or NULL. */
+static struct maar_ordered_range* find_range(const struct search* search)
+{
+    struct maar_ordered_range* best = NULL;
+    for (uint32_t i = 0; i < MAAR_CLOCK_TIMELINES && search->state->by_place != NULL; ++i) {
+        if (search->limits->values[i] != 0) {
+            struct maar_ordered_range* found = find_on_timeline(search, i);
+            best = found != NULL && (best == NULL || found->size < best->size) ? found : best;
+        }
+    }
+    return best;
+}
+
+/* Fills in what the points of a request cover. The host timeline has passed its own value. */
+static void fill_reach(MaarAllocator allocator, const struct maar_ordered* state,
+                       const MaarOrderedUseInfo* use, struct maar_clock_reach* reach)
+{
+    *reach = (struct maar_clock_reach){{0}};
+    const MaarPoint host = {.value = maar_atomic64_load(&allocator->retire.host_value)};
+    maar_clock_cover(&state->clock, host, reach);
+    for (uint32_t i = 0; i < use->pointCount; ++i) {
+        maar_clock_cover(&state->clock, use->pPoints[i], reach);
+    }
+    for (uint32_t i = 0; i < maar_ordered_wait_count(use); ++i) {
+        maar_clock_cover(&state->clock, use->pWaits[i], reach);
+    }
+}
+
+/* A wait can be added for what is declared: the device passes that without this submission. */
+static void raise_to_declared(const struct maar_ordered* state, struct maar_clock_reach* limits)
+{
+    for (uint32_t i = 1; i < MAAR_CLOCK_TIMELINES; ++i) {
+        const struct maar_clock_timeline* timeline = &state->clock.timelines[i];
+        if (timeline->is_known && limits->values[i] < timeline->declared) {
+            limits->values[i] = timeline->declared;
+        }
+    }
+}
+
+/* Adds a wait, or raises that for the same timeline. */
+static void add_missing_wait(const MaarOrderedUseInfo* use, MaarPoint point)
+{
+    uint32_t at = 0;
+    while (at < *use->pWaitCount && use->pWaits[at].semaphore != point.semaphore) {
+        ++at;
+    }
+    if (at == *use->pWaitCount) {
+        use->pWaits[at] = point;
+        ++*use->pWaitCount;
+    } else if (use->pWaits[at].value < point.value) {
+        use->pWaits[at].value = point.value;
+    }
+}
+
+/* Adds the points of a range that are not covered to the waits. Returns their number. */
+static uint32_t add_waits(const struct search* search, const struct maar_ordered_range* range,
+                          const MaarOrderedUseInfo* use)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < range->point_count; ++i) {
+        const uint32_t number = range->numbers[i];
+        if (range->values[i] > search->reach->values[number]) {
+            const VkSemaphore semaphore = search->state->clock.timelines[number].semaphore;
+            add_missing_wait(use, (MaarPoint){semaphore, range->values[i]});
+            ++count;
+        }
+    }
+    return count;
+}
+
+/* Takes a range for a request, and sets the waits that it needs. Returns NULL if there is none. */
+static struct maar_ordered_range* take_range(struct maar_ordered* state, struct maar_pool* pool,
+                                             const struct maar_place_request* request,
+                                             const MaarOrderedUseInfo* use, bool adds_waits,
+                                             uint32_t* wait_count)
+{
+    struct maar_clock_reach reach;
+    maar_mutex_lock(&state->lock);
+    fill_reach(pool->allocator, state, use, &reach);
+    struct maar_clock_reach limits = reach;
+    if (adds_waits) {
+        raise_to_declared(state, &limits);
+    }
+    const struct search search = {
+        .state = state,
+        .pool = pool,
+        .request = request,
+        .reach = &reach,
+        .limits = &limits,
+        .wait_capacity = adds_waits ? use->waitCapacity - *use->pWaitCount : 0,
+    };
+    struct maar_ordered_range* range = find_range(&search);
+    if (range != NULL) {
+        maar_ordered_withdraw(state, range);
+        range->state = MAAR_ORDERED_TAKEN;
+        *wait_count = adds_waits ? add_waits(&search, range, use) : 0;
+    }
+    maar_mutex_unlock(&state->lock);
+    return range;
+}
+
+/* ---- the change of owners ---- */
+
+/* The rest of a range that is divided. */
+struct rest {
+    struct maar_ordered_range* range; /* NULL: the range is not divided */
+    struct maar_retire_item* item;
+};
+
+/* Copies the points of a range that this thread has taken. The numbers of timelines stay while the
+ * range has them. */
+static void list_range_points(struct maar_ordered* state, const struct maar_ordered_range* range,
+                              MaarPoint* points)
+{
+    maar_mutex_lock(&state->lock);
+    for (uint32_t i = 0; i < range->point_count; ++i) {
+        points[i].semaphore = state->clock.timelines[range->numbers[i]].semaphore;
+        points[i].value = range->values[i];
+    }
+    maar_mutex_unlock(&state->lock);
+}
+
+/* Prepares the rest of a range. Returns false if there is no host memory. */
+static bool prepare_rest(MaarAllocator allocator, const struct maar_ordered_range* range,
+                         struct rest* rest)
+{
+    MaarPoint points[MAAR_ORDERED_POINTS];
+    list_range_points(maar_ordered_of(allocator), range, points);
+    rest->item = maar_retire_prepare(&allocator->retire, range->point_count, points);
+    rest->range = maar_host_alloc(allocator->callbacks, sizeof *rest->range);
+    return rest->item != NULL && rest->range != NULL;
+}
+
+static void discard_rest(MaarAllocator allocator, struct rest* rest)
+{
+    maar_host_free(allocator->callbacks, rest->range);
+    maar_retire_discard(&allocator->retire, rest->item);
+    *rest = (struct rest){NULL, NULL};
+}
+
+/* Makes a pending slot for the rest of a range: the first free slot of the arena. */
+static void fill_rest(struct maar_arena* arena, struct maar_block* block,
+                      const struct maar_slot* slot, uint32_t node)
+{
+    struct maar_slot* made =
+        maar_arena_take_slot(arena, (MaarResourceKind)maar_slot_kind(slot), NULL);
+    maar_slot_set_home(made, block, node);
+    maar_slot_mark(made, MAAR_SLOT_PENDING, true);
+    ++block->range_count;
+    ++block->pending_count;
+    ++arena->pending_count;
+}
+
+/* Divides the range of a slot under the arena's lock, which it may leave for a time. Returns false
+ * if there is no host memory; otherwise the rest has a pending slot, unless it has no byte. */
+static bool divide(MaarAllocator allocator, struct maar_slot* slot, VkDeviceSize size,
+                   struct maar_block* block, uint32_t* rest_index)
+{
+    struct maar_arena* arena = maar_block_arena(block);
+    VkResult brought = VK_SUCCESS;
+    bool is_done = false;
+    maar_arena_pin(arena, block); /* so that the block does not change its arena */
+    while (brought == VK_SUCCESS && !is_done) {
+        struct maar_placement_range part;
+        if (arena->slots.head == MAAR_SLOT_NONE) {
+            brought = maar_slots_refill(&allocator->slots, &arena->lock, &arena->slots);
+            continue;
+        }
+        const enum maar_place_outcome outcome = maar_placement_divide(
+            block->placement, slot->node, size, maar_range_tag(arena->slots.head, 1), &part);
+        is_done = outcome != MAAR_PLACE_WANTS_STORAGE;
+        if (outcome == MAAR_PLACED) {
+            *rest_index = arena->slots.head;
+            fill_rest(arena, block, slot, part.node);
+        }
+        if (!is_done) {
+            brought = maar_bring_storage(allocator->callbacks, &arena->lock, block->placement);
+        }
+    }
+    maar_arena_unpin(arena, block);
+    return is_done;
+}
+
+/* Makes the pending slot that of a new allocation. Returns the name of the old one. */
+static char* change_owner(struct maar_arena* arena, struct maar_block* block,
+                          struct maar_slot* slot, uint32_t index,
+                          const struct maar_place_request* request)
+{
+    if (maar_slot_has(slot, MAAR_SLOT_RANGED | MAAR_SLOT_HELD)) {
+        maar_captured_slot_end(arena, slot, index);
+    }
+    char* old_name = maar_slot_set_name(slot, index, NULL);
+    maar_slot_dress(slot, index, request->shown_kind, request->user_data);
+    slot->ordered = true;
+    slot->owned = request->internal;
+    slot->can_alias = request->can_alias;
+    (void)maar_slot_set_name(slot, index, request->name);
+    maar_slot_mark(slot, MAAR_SLOT_INTERNAL, request->internal);
+    maar_placement_set_user(block->placement, slot->node,
+                            maar_range_tag(index, request->alignment));
+    ++arena->made_count;
+    return old_name;
+}
+
+/* Gives the bytes of a range to a request. Returns false if the range must stay as it is: its block
+ * drains, or there is no host memory. */
+static bool give(MaarAllocator allocator, struct maar_ordered_range* range,
+                 const struct maar_place_request* request, struct rest* rest,
+                 struct maar_made* made)
+{
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, range->slot);
+    uint32_t rest_index = MAAR_SLOT_NONE;
+    while (slot->map_count > 0 && maar_slot_unmap(allocator, slot, 0)) {
+    }
+    struct maar_block* block = maar_slot_enter(allocator, slot);
+    const VkDeviceSize before = maar_slot_span(allocator, slot).size;
+    const bool can_give =
+        !block->draining &&
+        (rest->range == NULL || divide(allocator, slot, request->size, block, &rest_index));
+    struct maar_arena* arena = maar_block_arena(block);
+    char* name = NULL;
+    if (can_give) {
+        const VkDeviceSize size = maar_slot_span(allocator, slot).size;
+        --block->pending_count;
+        --arena->pending_count;
+        block->pending_bytes -= before;
+        if (rest_index != MAAR_SLOT_NONE) {
+            const struct maar_span span =
+                maar_slot_span(allocator, maar_slot_at(&allocator->slots, rest_index));
+            block->pending_bytes += span.size;
+            *rest->range = (struct maar_ordered_range){
+                .pool = range->pool,
+                .kind = range->kind,
+                .slot = rest_index,
+                .offset = span.offset,
+                .size = span.size,
+                .state = MAAR_ORDERED_PENDING,
+            };
+        }
+        range->rest_slot = rest_index;
+        range->whole_size = before;
+        range->size = size;
+        maar_arena_gain_live(arena, size);
+        name = change_owner(arena, block, slot, range->slot, request);
+        made->slot = slot;
+        made->index = range->slot;
+    }
+    maar_mutex_unlock(&arena->lock);
+    maar_host_free(allocator->callbacks, name);
+    if (rest_index == MAAR_SLOT_NONE) {
+        discard_rest(allocator, rest);
+    }
+    return can_give;
+}
+
+/* Offers the rest of a divided range, and queues its item. */
+static void offer_rest(MaarAllocator allocator, struct maar_ordered* state,
+                       struct maar_ordered_range* range, struct rest rest)
+{
+    rest.item->pool = &range->pool->pending;
+    rest.item->range = rest.range->slot;
+    rest.item->rest[0] = rest.range;
+    rest.range->hold_count = 1;
+    rest.range->item = rest.item;
+    rest.range->point_count = range->point_count;
+    for (uint32_t i = 0; i < range->point_count; ++i) {
+        rest.range->numbers[i] = range->numbers[i];
+        rest.range->values[i] = range->values[i];
+    }
+    maar_mutex_lock(&state->lock);
+    maar_ordered_enter(state, rest.range);
+    range->rest_serial = rest.range->serial;
+    maar_mutex_unlock(&state->lock);
+    maar_ordered_offer_new(allocator, state, rest.range);
+    maar_retire_queue(&allocator->retire, rest.item);
+}
+
+/* Ends the taking of a range. Returns the slot that ends, if nobody has got the range and its
+ * points have passed meanwhile. */
+static uint32_t put_back(MaarAllocator allocator, struct maar_ordered* state,
+                         struct maar_ordered_range* range, bool is_given, uint32_t wait_count)
+{
+    uint32_t slot = MAAR_SLOT_NONE;
+    maar_mutex_lock(&state->lock);
+    const bool is_held = range->hold_count > 0;
+    if (is_given) {
+        *(wait_count > 0 ? &state->waited_count : &state->covered_count) += 1;
+        state->reused_bytes += range->size;
+    }
+    if (!is_held) {
+        slot = is_given ? MAAR_SLOT_NONE : range->slot;
+        maar_ordered_leave(state, range);
+    } else if (is_given) {
+        range->state = MAAR_ORDERED_LIVE;
+        ++state->live_count;
+    } else {
+        maar_ordered_offer(state, range);
+    }
+    maar_mutex_unlock(&state->lock);
+    maar_host_free(allocator->callbacks, is_held ? NULL : range);
+    return slot;
+}
+
+bool maar_ordered_serve(struct maar_pool* pool, const struct maar_place_request* request,
+                        const MaarOrderedUseInfo* use, bool adds_waits, struct maar_made* made)
+{
+    MaarAllocator allocator = pool->allocator;
+    struct maar_ordered* state = maar_ordered_open(allocator);
+    uint32_t wait_count = 0;
+    const uint32_t old_count = maar_ordered_wait_count(use);
+    if (state == NULL) {
+        return false;
+    }
+    struct maar_ordered_range* range =
+        take_range(state, pool, request, use, adds_waits, &wait_count);
+    if (range == NULL) {
+        return false;
+    }
+    struct rest rest = {NULL, NULL};
+    bool is_given = true;
+    if (range->size > request->size) {
+        is_given = prepare_rest(allocator, range, &rest);
+    }
+    if (is_given) {
+        is_given = give(allocator, range, request, &rest, made);
+    } else {
+        discard_rest(allocator, &rest);
+    }
+    if (rest.range != NULL) {
+        offer_rest(allocator, state, range, rest);
+    }
+    const uint32_t ended = put_back(allocator, state, range, is_given, wait_count);
+    if (ended != MAAR_SLOT_NONE) {
+        maar_ordered_end_slot(allocator, ended);
+    }
+    if (!is_given) {
+        maar_ordered_set_wait_count(use, old_count);
+    }
+    maar_check_if_asked(pool);
+    return is_given;
+}

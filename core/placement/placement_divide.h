@@ -1,0 +1,20 @@
+/*
+ * Dividing a live range of a placement, and undoing that. The owner's lock guards the placement.
+ */
+#ifndef MAAR_CORE_PLACEMENT_PLACEMENT_DIVIDE_H
+#define MAAR_CORE_PLACEMENT_PLACEMENT_DIVIDE_H
+
+#include "core/placement/placement.h"
+
+/* Divides a live range: the node keeps its first `size` bytes, and *rest gets what is left behind
+ * them, with the tag `user` and the same kind. Returns MAAR_PLACE_NO_ROOM if nothing is left: then
+ * the bytes behind are padding. In buddy and linear placements nothing is ever left. */
+enum maar_place_outcome maar_placement_divide(struct maar_placement* placement, uint32_t node,
+                                              VkDeviceSize size, uint64_t user,
+                                              struct maar_placement_range* rest);
+/* Undoes that: the live range `rest`, if it is not MAAR_PLACEMENT_NO_NODE, becomes a part of the
+ * range before it again, which has `size` bytes then. */
+void maar_placement_reunite(struct maar_placement* placement, uint32_t node, uint32_t rest,
+                            VkDeviceSize size);
+
+#endif
