@@ -26,15 +26,20 @@
 
 enum { FRAMES_AHEAD = 3, DROPPED_PERCENT = 30 };
 
-enum reuse_way { AT_ONCE, AFTER_POINTS, ORDERED, DROPPED, DROPPED_WAITS, WAYS };
+enum reuse_way { AT_ONCE, AFTER_POINTS, ORDERED, DROPPED, DROPPED_WAITS, DROPPED_PREFERS, WAYS };
 
-static const char* const way_names[WAYS] = {"at_once", "after_points", "ordered",
-                                            "ordered, 30 % dropped", "the same, added waits"};
+static const char* const way_names[WAYS] = {"at_once",
+                                            "after_points",
+                                            "ordered",
+                                            "ordered, 30 % dropped",
+                                            "the same, added waits",
+                                            "the same, waits preferred"};
 
 struct reuse_bench {
     const char* device_name;
     struct bench_heaps heaps;
     bool by_threads;
+    uint64_t block_size; /* 0: the default pool of a memory type */
     struct bench_device device;
     MaarDeviceRecommendation advice;
     VkDevice handle;
@@ -48,12 +53,14 @@ struct reuse_run {
     const struct support_trace* trace;
     enum reuse_way way;
     MaarAllocator allocator;
+    MaarPool pool;
     MaarAllocation* memory; /* of each resource */
     struct model_order order;
     MaarPoint added[MODEL_QUEUES][8]; /* waits of the next submission of each queue */
     uint32_t added_counts[MODEL_QUEUES];
     uint64_t random;
     VkDeviceSize high;
+    VkDeviceSize extent_high;
     uint64_t submissions;
     uint64_t waits;
 };
@@ -91,6 +98,19 @@ static void open_device(struct reuse_bench* bench)
     volkLoadDevice(bench->handle);
 }
 
+/* Makes a pool of large blocks in the memory type of the default pool. */
+static void open_pool(struct reuse_run* run)
+{
+    const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO};
+    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+    bench_expect(maarChooseMemoryType(run->allocator, UINT32_MAX, &how, &choice),
+                 "maarChooseMemoryType");
+    const MaarPoolCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+                                     .memoryTypeIndex = choice.memoryTypeIndex,
+                                     .blockSize = run->bench->block_size};
+    bench_expect(maarCreatePool(run->allocator, &info, &run->pool), "maarCreatePool");
+}
+
 static void open_run(struct reuse_run* run)
 {
     struct reuse_bench* const bench = run->bench;
@@ -114,6 +134,9 @@ static void open_run(struct reuse_run* run)
     }
     maarUseVolk(&info);
     bench_expect(maarCreateAllocator(&info, &run->allocator), "maarCreateAllocator");
+    if (bench->block_size != 0) {
+        open_pool(run);
+    }
     run->memory = calloc(run->trace->resource_count + 1, sizeof *run->memory);
     if (run->memory == NULL || !model_order_open(&run->order, run->trace)) {
         bench_die(BENCH_EXIT_FAILED, "no host memory");
@@ -142,6 +165,7 @@ static void close_run(struct reuse_run* run)
         maarFreeMemory(run->allocator, run->memory[i]);
     }
     pass_all(run, run->order.submitted);
+    maarDestroyPool(run->allocator, run->pool);
     maarDestroyAllocator(run->allocator);
     for (uint32_t i = 0; i < MODEL_QUEUES; ++i) {
         vkDestroySemaphore(run->bench->handle, run->bench->timelines[i], NULL);
@@ -162,6 +186,43 @@ static uint32_t list_waits(const struct reuse_run* run, uint32_t queue, MaarPoin
     return count;
 }
 
+static MaarOrderedUseFlags flags_of(enum reuse_way way)
+{
+    const MaarOrderedUseFlags waits = MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT;
+    return way == DROPPED_WAITS     ? waits
+           : way == DROPPED_PREFERS ? waits | MAAR_ORDERED_USE_PREFER_WAITS_BIT
+                                    : 0;
+}
+
+/* Returns the sum over all blocks of where the last placed range ends. */
+static VkDeviceSize extent_of_blocks(const struct reuse_run* run)
+{
+    enum { MOST_BLOCKS = 1024, MOST_RANGES = 16384 };
+    static MaarBlockInfo blocks[MOST_BLOCKS];
+    static MaarBlockRange ranges[MOST_RANGES];
+    VkDeviceSize extent = 0;
+    uint32_t count = MOST_BLOCKS;
+    for (uint32_t i = 0; i < MOST_BLOCKS; ++i) {
+        blocks[i].sType = MAAR_STRUCTURE_TYPE_BLOCK_INFO;
+    }
+    bench_expect(maarEnumerateBlocks(run->allocator, run->pool, &count, blocks),
+                 "maarEnumerateBlocks");
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t range_count = MOST_RANGES;
+        VkDeviceSize end = 0;
+        bench_expect(
+            maarEnumerateBlockRanges(run->allocator, blocks[i].blockId, &range_count, ranges),
+            "maarEnumerateBlockRanges");
+        for (uint32_t k = 0; k < range_count; ++k) {
+            const bool is_placed = ranges[k].state == MAAR_BLOCK_RANGE_STATE_LIVE ||
+                                   ranges[k].state == MAAR_BLOCK_RANGE_STATE_PENDING;
+            end = is_placed ? ranges[k].offset + ranges[k].size : end;
+        }
+        extent += end;
+    }
+    return extent;
+}
+
 static void allocate(struct reuse_run* run, uint32_t resource, uint32_t stream)
 {
     const struct support_trace_resource* const what = &run->trace->resources[resource];
@@ -169,7 +230,7 @@ static void allocate(struct reuse_run* run, uint32_t resource, uint32_t stream)
     MaarPoint points[MODEL_QUEUES];
     const MaarOrderedUseInfo use = {
         .sType = MAAR_STRUCTURE_TYPE_ORDERED_USE_INFO,
-        .flags = run->way == DROPPED_WAITS ? MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT : 0,
+        .flags = flags_of(run->way),
         .pointCount = list_waits(run, queue, points),
         .pPoints = points,
         .waitCapacity = 8,
@@ -185,6 +246,7 @@ static void allocate(struct reuse_run* run, uint32_t resource, uint32_t stream)
     const MaarAllocationCreateInfo how = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
         .pNext = run->way >= ORDERED ? &use : NULL,
+        .pool = run->pool,
         .dedicated = MAAR_DEDICATED_NEVER,
     };
     bench_expect(maarAllocateMemory(run->allocator, &request, &how, &run->memory[resource]),
@@ -194,6 +256,8 @@ static void allocate(struct reuse_run* run, uint32_t resource, uint32_t stream)
                  "maarGetStatistics");
     const VkDeviceSize placed = statistics.allocationBytes + statistics.pendingBytes;
     run->high = placed > run->high ? placed : run->high;
+    const VkDeviceSize extent = extent_of_blocks(run);
+    run->extent_high = extent > run->extent_high ? extent : run->extent_high;
     model_order_begin_resource(&run->order, resource, queue);
 }
 
@@ -278,16 +342,20 @@ static void play(struct reuse_run* run)
     }
 }
 
+/* reference: the run that frees at once. */
 static void print_row(struct reuse_bench* bench, const struct reuse_run* run, const char* way,
-                      VkDeviceSize high, VkDeviceSize reference)
+                      const struct reuse_run* reference)
 {
     struct bench_row row;
     bench_row_begin(&row, "ordered_reuse");
     bench_row_name(&row, "trace", run->trace->name);
     bench_row_text(&row, "queues", bench->by_threads ? "threads" : "one");
     bench_row_name(&row, "frees", way);
-    bench_row_number(&row, "placed_kib", (double)high / 1024, 0);
-    bench_row_number(&row, "to_at_once", (double)high / (double)reference, 3);
+    bench_row_number(&row, "placed_kib", (double)run->high / 1024, 0);
+    bench_row_number(&row, "to_at_once", (double)run->high / (double)reference->high, 3);
+    bench_row_number(&row, "extent_kib", (double)run->extent_high / 1024, 0);
+    bench_row_number(&row, "extent_to", (double)run->extent_high / (double)reference->extent_high,
+                     3);
     bench_row_count(&row, "submissions", run->submissions);
     bench_row_count(&row, "added_waits", run->waits);
     bench_row_end(&row, &bench->table);
@@ -297,7 +365,7 @@ static void run_trace(struct reuse_bench* bench, const char* path)
 {
     struct support_trace trace;
     struct support_error error;
-    VkDeviceSize reference = 1;
+    struct reuse_run reference = {.high = 1, .extent_high = 1};
     if (!support_trace_load(path, &trace, &error)) {
         bench_die(BENCH_EXIT_USAGE, "%s", error.text);
     }
@@ -306,15 +374,15 @@ static void run_trace(struct reuse_bench* bench, const char* path)
             .bench = bench, .trace = &trace, .way = (enum reuse_way)way, .random = BENCH_SEED};
         open_run(&run);
         play(&run);
-        reference = way == AT_ONCE && run.high > 0 ? run.high : reference;
-        print_row(bench, &run, way_names[way], run.high, reference);
+        reference = way == AT_ONCE && run.high > 0 ? run : reference;
+        print_row(bench, &run, way_names[way], &reference);
         close_run(&run);
     }
     for (uint32_t rule = 0; rule < MODEL_RULES; ++rule) {
         struct reuse_run run = {.trace = &trace};
-        const uint64_t high = model_play(&trace, bench->by_threads, FRAMES_AHEAD,
-                                         (enum model_rule)rule, &run.submissions, &run.waits);
-        print_row(bench, &run, model_rule_names[rule], high, reference);
+        run.high = model_play(&trace, bench->by_threads, FRAMES_AHEAD, (enum model_rule)rule,
+                              &run.submissions, &run.waits);
+        print_row(bench, &run, model_rule_names[rule], &reference);
     }
     support_trace_release(&trace);
 }
@@ -329,6 +397,8 @@ int main(int argc, char** argv)
         {"--device", "DEVICE", BENCH_OPTION_TEXT, &bench.device_name,
          "auto, vulkan:N, or simulated:PROFILE (simulated:nvidia-rtx4090-linux)"},
         {"--heap", "N=SIZE", BENCH_OPTION_HEAP, &bench.heaps, "size of a simulated heap"},
+        {"--block", "SIZE", BENCH_OPTION_SIZE, &bench.block_size,
+         "use a pool with blocks of this size (the default pool)"},
         {"--threads", NULL, BENCH_OPTION_FLAG, &bench.by_threads, "a queue for each thread"},
     };
     const struct bench_command command = {

@@ -32,23 +32,36 @@ static void do_declare(struct growth* growth, uint32_t index)
     GROWTH_EXPECT(maarDeclareSubmission(growth->allocator, &info));
 }
 
-/* n pending ranges of some sizes and values. */
-static void open_ordered(struct growth* growth)
+/* n pending ranges of some sizes and values, each beside `live` live ones. */
+static void open_ranges(struct growth* growth, uint32_t live)
 {
+    const uint32_t all = growth->n * (1 + live);
     growth_create_allocator(growth);
     do_declare(growth, 0);
-    growth->pool = growth_create_pool(growth, (growth->n + 1024) * ORDERED_SIZES * ORDERED_UNIT, 1);
-    growth->memory = bench_allocate(growth->n + growth->count, sizeof *growth->memory);
-    for (uint32_t i = 0; i < growth->n; ++i) {
+    growth->pool =
+        growth_create_pool(growth, ((VkDeviceSize)all + 1024) * ORDERED_SIZES * ORDERED_UNIT, 1);
+    growth->memory = bench_allocate(all + growth->count, sizeof *growth->memory);
+    for (uint32_t i = 0; i < all; ++i) {
         const MaarMemoryRequest request =
             growth_request(ORDERED_UNIT * (1 + i % ORDERED_SIZES), ORDERED_UNIT);
         const MaarAllocationCreateInfo how = growth_how(growth);
         GROWTH_EXPECT(maarAllocateMemory(growth->allocator, &request, &how, &growth->memory[i]));
     }
-    for (uint32_t i = 0; i < growth->n; ++i) {
-        const MaarPoint point = {VK_NULL_HANDLE, 1000000 + i * 7919 % ORDERED_VALUES};
+    for (uint32_t i = 0; i < all; i += 1 + live) {
+        const MaarPoint point = {VK_NULL_HANDLE, 1000000 + i * 7919ull % ORDERED_VALUES};
         GROWTH_EXPECT(maarFreeMemoryAfter(growth->allocator, growth->memory[i], 1, &point));
+        growth->memory[i] = VK_NULL_HANDLE;
     }
+}
+
+static void open_ordered(struct growth* growth)
+{
+    open_ranges(growth, 0);
+}
+
+static void open_apart(struct growth* growth)
+{
+    open_ranges(growth, 1);
 }
 
 static void close_ordered(struct growth* growth)
@@ -84,6 +97,28 @@ static void do_statistics(struct growth* growth, uint32_t index)
     GROWTH_EXPECT(maarGetOrderedStatistics(growth->allocator, &statistics));
 }
 
+/* No range is large enough, and none can be joined: the request gets free memory. */
+static void do_look_in_vain(struct growth* growth, uint32_t index)
+{
+    const MaarPoint point = {VK_NULL_HANDLE, 1000000 + ORDERED_VALUES};
+    const MaarOrderedUseInfo use = {
+        .sType = MAAR_STRUCTURE_TYPE_ORDERED_USE_INFO, .pointCount = 1, .pPoints = &point};
+    MaarAllocationCreateInfo how = growth_how(growth);
+    how.pNext = &use;
+    const MaarMemoryRequest request =
+        growth_request(ORDERED_UNIT * (2 * ORDERED_SIZES), ORDERED_UNIT);
+    MaarAllocation memory = VK_NULL_HANDLE;
+    (void)index;
+    GROWTH_EXPECT(maarAllocateMemory(growth->allocator, &request, &how, &memory));
+    maarFreeMemory(growth->allocator, memory);
+}
+
+static void close_apart(struct growth* growth)
+{
+    maarFreeMemories(growth->allocator, 2 * growth->n, growth->memory);
+    close_ordered(growth);
+}
+
 const struct growth_case growth_ordered_cases[] = {
     {
         .name = "reuse-pending",
@@ -93,6 +128,15 @@ const struct growth_case growth_ordered_cases[] = {
         .open = open_ordered,
         .operation = do_reuse,
         .close = close_ordered,
+    },
+    {
+        .name = "reuse-in-vain",
+        .functions = "maarAllocateMemory maarFreeMemory",
+        .dimension = "pending ranges, all of them too small and apart",
+        .n = 10000,
+        .open = open_apart,
+        .operation = do_look_in_vain,
+        .close = close_apart,
     },
     {
         .name = "declare-submission",

@@ -120,11 +120,12 @@ static VkResult wait_for_others(struct job* job, struct maar_pool* pool, VkResul
     }
 }
 
-/* Serves an ordered request by a pending range whose points the program makes it wait for. Returns
- * whether it did. */
-static bool serve_by_waits(struct job* job, struct maar_pool* pool, struct maar_made* made)
+/* Serves an ordered request by a pending range whose points the program makes it wait for, if it
+ * has a flag. Returns whether it did. */
+static bool serve_by_waits(struct job* job, struct maar_pool* pool, MaarOrderedUseFlagBits flag,
+                           struct maar_made* made)
 {
-    return job->use != NULL && (job->use->flags & MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT) != 0 &&
+    return job->use != NULL && (job->use->flags & (MaarOrderedUseFlags)flag) != 0 &&
            maar_ordered_serve(pool, &job->place, job->use, true, made);
 }
 
@@ -148,7 +149,8 @@ static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct ma
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY && maar_pool_revive(pool)) {
         result = place_now(pool, place, true, made);
     }
-    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && serve_by_waits(job, pool, made)) {
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY &&
+        serve_by_waits(job, pool, MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT, made)) {
         return VK_SUCCESS;
     }
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
@@ -201,7 +203,8 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     const bool dedicated = maar_wants_dedicated(job->request, job->info, pool);
     note_block_size(job, pool, dedicated);
     if (job->use != NULL && !must_be_dedicated &&
-        maar_ordered_serve(pool, &job->place, job->use, false, made)) {
+        (maar_ordered_serve(pool, &job->place, job->use, false, made) ||
+         serve_by_waits(job, pool, MAAR_ORDERED_USE_PREFER_WAITS_BIT, made))) {
         return VK_SUCCESS;
     }
     if (dedicated) {

@@ -161,6 +161,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetOrderedStatistics(MaarAllocator allocator,
         maar_mutex_lock(&state->lock);
         pStatistics->coveredCount = state->covered_count;
         pStatistics->waitedCount = state->waited_count;
+        pStatistics->joinedCount = state->joined_count;
         pStatistics->reusedBytes = state->reused_bytes;
         pStatistics->inheritingCount = state->live_count;
         pStatistics->pendingCount = state->offered_count;

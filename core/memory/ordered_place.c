@@ -12,6 +12,7 @@
 #include "core/memory/captured_slot.h"
 #include "core/memory/mapping.h"
 #include "core/memory/ordered_reuse.h"
+#include "core/memory/ordered_search.h"
 #include "core/memory/ordered_use.h"
 #include "core/memory/peak.h"
 #include "core/memory/pool.h"
@@ -27,33 +28,24 @@ enum {
 
 /* ---- the search ---- */
 
-/* What a request looks for. */
-struct search {
-    struct maar_ordered* state;
-    const struct maar_pool* pool;
-    const struct maar_place_request* request;
-    const struct maar_clock_reach* reach;  /* what the program's points cover */
-    const struct maar_clock_reach* limits; /* the values up to which points need no cover */
-    uint32_t wait_capacity;
-};
-
-/* Whether all points of a range are below the limits, and few enough are not covered. */
-static bool has_fitting_points(const struct search* search, const struct maar_ordered_range* range)
+bool maar_ordered_has_fitting_points(const struct maar_ordered_search* search,
+                                     const struct maar_ordered_range* range)
 {
     uint32_t waits = 0;
     for (uint32_t i = 0; i < range->point_count; ++i) {
         const uint32_t number = range->numbers[i];
-        if (range->values[i] > search->limits->values[number]) {
+        if (range->values[i] > search->limits.values[number]) {
             return false;
         }
-        waits += range->values[i] > search->reach->values[number] ? 1 : 0;
+        waits += range->values[i] > search->reach.values[number] ? 1 : 0;
     }
     return waits <= search->wait_capacity;
 }
 
 /* Whether the rest of a range can be given to others: a TLSF placement can divide it. A buddy
  * placement cannot, so there the request has the order of the range. */
-static bool has_fitting_size(const struct search* search, const struct maar_ordered_range* range)
+static bool has_fitting_size(const struct maar_ordered_search* search,
+                             const struct maar_ordered_range* range)
 {
     /* Both are of one order, the smallest ones excepted. */
     return search->pool->strategy == MAAR_PLACEMENT_STRATEGY_TLSF ||
@@ -62,7 +54,8 @@ static bool has_fitting_size(const struct search* search, const struct maar_orde
 }
 
 /* Returns the smallest range of a timeline that serves the request, or NULL. */
-static struct maar_ordered_range* find_on_timeline(const struct search* search, uint32_t number)
+static struct maar_ordered_range* find_on_timeline(const struct maar_ordered_search* search,
+                                                   uint32_t number)
 {
     struct maar_ordered_place from = {
         .pool = search->pool,
@@ -73,11 +66,12 @@ static struct maar_ordered_range* find_on_timeline(const struct search* search, 
     struct maar_ordered_range* found = NULL;
     for (uint32_t look = 0; look < LOOKS; ++look) {
         found =
-            maar_ordered_tree_first(search->state->by_place, &from, search->limits->values[number]);
+            maar_ordered_tree_first(search->state->by_place, &from, search->limits.values[number]);
         if (found == NULL || !has_fitting_size(search, found)) {
             return NULL;
         }
-        if (has_fitting_points(search, found) && found->offset % search->request->alignment == 0) {
+        if (maar_ordered_has_fitting_points(search, found) &&
+            found->offset % search->request->alignment == 0) {
             return found;
         }
         from = maar_ordered_place_of(found);
@@ -87,11 +81,11 @@ static struct maar_ordered_range* find_on_timeline(const struct search* search, 
 }
 
 /* Returns the smallest range that serves the request, or NULL. */
-static struct maar_ordered_range* find_range(const struct search* search)
+static struct maar_ordered_range* find_range(const struct maar_ordered_search* search)
 {
     struct maar_ordered_range* best = NULL;
     for (uint32_t i = 0; i < MAAR_CLOCK_TIMELINES && search->state->by_place != NULL; ++i) {
-        if (search->limits->values[i] != 0) {
+        if (search->limits.values[i] != 0) {
             struct maar_ordered_range* found = find_on_timeline(search, i);
             best = found != NULL && (best == NULL || found->size < best->size) ? found : best;
         }
@@ -140,48 +134,43 @@ static void add_missing_wait(const MaarOrderedUseInfo* use, MaarPoint point)
     }
 }
 
-/* Adds the points of a range that are not covered to the waits. Returns their number. */
-static uint32_t add_waits(const struct search* search, const struct maar_ordered_range* range,
-                          const MaarOrderedUseInfo* use)
+uint32_t maar_ordered_add_waits(const struct maar_ordered_search* search,
+                                const struct maar_ordered_range* range)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < range->point_count; ++i) {
         const uint32_t number = range->numbers[i];
-        if (range->values[i] > search->reach->values[number]) {
+        if (range->values[i] > search->reach.values[number]) {
             const VkSemaphore semaphore = search->state->clock.timelines[number].semaphore;
-            add_missing_wait(use, (MaarPoint){semaphore, range->values[i]});
+            add_missing_wait(search->use, (MaarPoint){semaphore, range->values[i]});
             ++count;
         }
     }
     return count;
 }
 
-/* Takes a range for a request, and sets the waits that it needs. Returns NULL if there is none. */
-static struct maar_ordered_range* take_range(struct maar_ordered* state, struct maar_pool* pool,
-                                             const struct maar_place_request* request,
-                                             const MaarOrderedUseInfo* use, bool adds_waits,
-                                             uint32_t* wait_count)
+void maar_ordered_begin_search(struct maar_ordered_search* search)
 {
-    struct maar_clock_reach reach;
-    maar_mutex_lock(&state->lock);
-    fill_reach(pool->allocator, state, use, &reach);
-    struct maar_clock_reach limits = reach;
-    if (adds_waits) {
-        raise_to_declared(state, &limits);
+    fill_reach(search->pool->allocator, search->state, search->use, &search->reach);
+    search->limits = search->reach;
+    search->wait_capacity = 0;
+    if (search->adds_waits) {
+        raise_to_declared(search->state, &search->limits);
+        search->wait_capacity = search->use->waitCapacity - *search->use->pWaitCount;
     }
-    const struct search search = {
-        .state = state,
-        .pool = pool,
-        .request = request,
-        .reach = &reach,
-        .limits = &limits,
-        .wait_capacity = adds_waits ? use->waitCapacity - *use->pWaitCount : 0,
-    };
-    struct maar_ordered_range* range = find_range(&search);
+}
+
+/* Takes a range for a request, and sets the waits that it needs. Returns NULL if there is none. */
+static struct maar_ordered_range* take_range(struct maar_ordered_search* search)
+{
+    struct maar_ordered* state = search->state;
+    maar_mutex_lock(&state->lock);
+    maar_ordered_begin_search(search);
+    struct maar_ordered_range* range = find_range(search);
     if (range != NULL) {
         maar_ordered_withdraw(state, range);
         range->state = MAAR_ORDERED_TAKEN;
-        *wait_count = adds_waits ? add_waits(&search, range, use) : 0;
+        search->added_count = maar_ordered_add_waits(search, range);
     }
     maar_mutex_unlock(&state->lock);
     return range;
@@ -363,20 +352,21 @@ static void offer_rest(MaarAllocator allocator, struct maar_ordered* state,
     maar_retire_queue(&allocator->retire, rest.item);
 }
 
-/* Ends the taking of a range. Returns the slot that ends, if nobody has got the range and its
- * points have passed meanwhile. */
-static uint32_t put_back(MaarAllocator allocator, struct maar_ordered* state,
-                         struct maar_ordered_range* range, bool is_given, uint32_t wait_count)
+void maar_ordered_put_back(const struct maar_ordered_search* search,
+                           struct maar_ordered_range* range, bool is_given)
 {
-    uint32_t slot = MAAR_SLOT_NONE;
+    struct maar_ordered* state = search->state;
+    MaarAllocator allocator = search->pool->allocator;
+    uint32_t ended = MAAR_SLOT_NONE;
     maar_mutex_lock(&state->lock);
     const bool is_held = range->hold_count > 0;
     if (is_given) {
-        *(wait_count > 0 ? &state->waited_count : &state->covered_count) += 1;
+        *(search->added_count > 0 ? &state->waited_count : &state->covered_count) += 1;
+        state->joined_count += search->is_joined ? 1 : 0;
         state->reused_bytes += range->size;
     }
     if (!is_held) {
-        slot = is_given ? MAAR_SLOT_NONE : range->slot;
+        ended = is_given ? MAAR_SLOT_NONE : range->slot;
         maar_ordered_leave(state, range);
     } else if (is_given) {
         range->state = MAAR_ORDERED_LIVE;
@@ -386,21 +376,30 @@ static uint32_t put_back(MaarAllocator allocator, struct maar_ordered* state,
     }
     maar_mutex_unlock(&state->lock);
     maar_host_free(allocator->callbacks, is_held ? NULL : range);
-    return slot;
+    if (ended != MAAR_SLOT_NONE) {
+        maar_ordered_end_slot(allocator, ended);
+    }
 }
 
 bool maar_ordered_serve(struct maar_pool* pool, const struct maar_place_request* request,
                         const MaarOrderedUseInfo* use, bool adds_waits, struct maar_made* made)
 {
     MaarAllocator allocator = pool->allocator;
-    struct maar_ordered* state = maar_ordered_open(allocator);
-    uint32_t wait_count = 0;
+    struct maar_ordered_search search = {
+        .state = maar_ordered_open(allocator),
+        .pool = pool,
+        .request = request,
+        .use = use,
+        .adds_waits = adds_waits,
+    };
     const uint32_t old_count = maar_ordered_wait_count(use);
-    if (state == NULL) {
+    if (search.state == NULL) {
         return false;
     }
-    struct maar_ordered_range* range =
-        take_range(state, pool, request, use, adds_waits, &wait_count);
+    struct maar_ordered_range* range = take_range(&search);
+    if (range == NULL && pool->strategy == MAAR_PLACEMENT_STRATEGY_TLSF) {
+        range = maar_ordered_join(&search);
+    }
     if (range == NULL) {
         return false;
     }
@@ -415,12 +414,9 @@ bool maar_ordered_serve(struct maar_pool* pool, const struct maar_place_request*
         discard_rest(allocator, &rest);
     }
     if (rest.range != NULL) {
-        offer_rest(allocator, state, range, rest);
+        offer_rest(allocator, search.state, range, rest);
     }
-    const uint32_t ended = put_back(allocator, state, range, is_given, wait_count);
-    if (ended != MAAR_SLOT_NONE) {
-        maar_ordered_end_slot(allocator, ended);
-    }
+    maar_ordered_put_back(&search, range, is_given);
     if (!is_given) {
         maar_ordered_set_wait_count(use, old_count);
     }

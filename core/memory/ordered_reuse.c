@@ -108,16 +108,7 @@ void maar_ordered_leave(struct maar_ordered* state, struct maar_ordered_range* r
 
 /* ---- a free after points ---- */
 
-/* Points by the numbers of their timelines. */
-struct numbered {
-    uint32_t count; /* 0: too many, or one has no number */
-    uint8_t numbers[MAAR_ORDERED_POINTS];
-    uint64_t values[MAAR_ORDERED_POINTS];
-};
-
-/* Adds a point. Of each timeline the highest value alone counts. Returns false if there is no room.
- */
-static bool add_numbered(struct numbered* points, uint32_t number, uint64_t value)
+bool maar_ordered_add_point(struct maar_ordered_points* points, uint32_t number, uint64_t value)
 {
     uint32_t at = 0;
     while (at < points->count && points->numbers[at] != number) {
@@ -139,21 +130,21 @@ static bool add_numbered(struct numbered* points, uint32_t number, uint64_t valu
 static void set_range_points(struct maar_ordered* state, struct maar_ordered_range* range,
                              const struct maar_retire_item* item, struct maar_clock_history** freed)
 {
-    struct numbered points = {.count = 0};
+    struct maar_ordered_points points = {.count = 0};
     const bool had_points = range->point_count > 0 || range->hold_count == 0;
     bool fits = had_points;
     for (uint32_t i = 0; i < item->point_count && fits; ++i) {
         const MaarPoint point = item->points[i];
         const uint32_t before = points.count;
         const uint32_t number = maar_clock_number(&state->clock, point.semaphore, &freed[i]);
-        fits = number != MAAR_CLOCK_NONE && add_numbered(&points, number, point.value);
+        fits = number != MAAR_CLOCK_NONE && maar_ordered_add_point(&points, number, point.value);
         if (points.count > before) {
             maar_clock_hold(&state->clock, number);
         }
     }
     for (uint32_t i = 0; i < range->point_count && fits; ++i) {
         const uint32_t before = points.count;
-        fits = add_numbered(&points, range->numbers[i], range->values[i]);
+        fits = maar_ordered_add_point(&points, range->numbers[i], range->values[i]);
         if (points.count > before) {
             maar_clock_hold(&state->clock, range->numbers[i]);
         }

@@ -26,6 +26,7 @@ struct maar_ordered {
     uint64_t serial;
     uint64_t covered_count;
     uint64_t waited_count;
+    uint64_t joined_count;
     uint64_t reused_bytes;
     uint64_t live_count;
     uint64_t offered_count;
@@ -84,6 +85,16 @@ static inline bool maar_ordered_holds(MaarAllocator allocator, const struct maar
  * No lock may be held. */
 void maar_ordered_offer_new(MaarAllocator allocator, struct maar_ordered* state,
                             struct maar_ordered_range* range);
+
+/* Points by the numbers of their timelines. */
+struct maar_ordered_points {
+    uint32_t count;
+    uint8_t numbers[MAAR_ORDERED_POINTS];
+    uint64_t values[MAAR_ORDERED_POINTS];
+};
+/* Adds a point. Of each timeline the highest value alone counts. Returns false if there is no room.
+ */
+bool maar_ordered_add_point(struct maar_ordered_points* points, uint32_t number, uint64_t value);
 
 /* These need the lock. Take a range out of the tree by place, and put one into it if its points
  * allow that. */

@@ -14,11 +14,15 @@ struct maar_fault maar_ordered_use_fault(const MaarOrderedUseInfo* use)
 {
     static const MaarOrderedUseInfo none = {.flags = 0};
     use = use != NULL ? use : &none;
-    const MaarOrderedUseFlags known = MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT;
+    const MaarOrderedUseFlags known =
+        MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT | MAAR_ORDERED_USE_PREFER_WAITS_BIT;
     const bool adds = (use->flags & MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT) != 0;
     const struct maar_rule rules[] = {
         {(use->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
          "MaarOrderedUseInfo::flags has bits that are no MaarOrderedUseFlagBits"},
+        {!adds && use->flags != 0, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+         "MaarOrderedUseInfo::flags has MAAR_ORDERED_USE_PREFER_WAITS_BIT without "
+         "MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT"},
         {use->pointCount > MAAR_MAX_POINTS, MAAR_MESSAGE_ID_OUT_OF_RANGE,
          "MaarOrderedUseInfo::pointCount is above MAAR_MAX_POINTS"},
         {use->pointCount > 0 && use->pPoints == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,

@@ -1,6 +1,6 @@
 /*
- * Divides live ranges of TLSF placements, and undoes that. A range begins and ends at multiples of
- * its own unit, so both parts keep this unit, and no free range is touched.
+ * Divides live ranges of TLSF placements, undoes that, and joins neighbours. A range begins and
+ * ends at multiples of its own unit, so both parts keep this unit, and no free range is touched.
  */
 #include "core/placement/placement_divide.h"
 
@@ -81,4 +81,18 @@ void maar_placement_reunite(struct maar_placement* placement, uint32_t slot, uin
     const VkDeviceSize more = size - placement_size(node);
     node->extent += more << PLACEMENT_SIZE_SHIFT;
     placement->used_size += more;
+}
+
+void maar_placement_join(struct maar_placement* placement, uint32_t slot, uint32_t next)
+{
+    struct placement_node* node = placement_at(placement, slot);
+    const struct placement_node* behind = placement_at(placement, next);
+    MAAR_DEBUG_ASSERT(placement_state(node) == PLACEMENT_LIVE && slot != next);
+    const VkDeviceSize size =
+        placement_offset(behind) + placement_size(behind) - placement_offset(node);
+    /* The whole range begins and ends at multiples of the lesser unit. */
+    const uint64_t tag =
+        placement_tag(behind) < placement_tag(node) ? placement_tag(behind) : placement_tag(node);
+    node->where = (node->where & ~(uint64_t)PLACEMENT_TAG_MASK) | tag;
+    maar_placement_reunite(placement, slot, next, size);
 }

@@ -1,5 +1,6 @@
 /*
- * Dividing a live range of a placement, and undoing that. The owner's lock guards the placement.
+ * Dividing a live range of a placement, undoing that, and joining neighbours. The owner's lock
+ * guards the placement.
  */
 #ifndef MAAR_CORE_PLACEMENT_PLACEMENT_DIVIDE_H
 #define MAAR_CORE_PLACEMENT_PLACEMENT_DIVIDE_H
@@ -16,5 +17,8 @@ enum maar_place_outcome maar_placement_divide(struct maar_placement* placement, 
  * range before it again, which has `size` bytes then. */
 void maar_placement_reunite(struct maar_placement* placement, uint32_t node, uint32_t rest,
                             VkDeviceSize size);
+/* Makes one live range of two neighbours of a TLSF placement: the second one becomes a part of the
+ * first one. Both have the same kind, and no free range is between them. */
+void maar_placement_join(struct maar_placement* placement, uint32_t node, uint32_t next);
 
 #endif

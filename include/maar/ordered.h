@@ -17,8 +17,12 @@ typedef enum MaarOrderedUseFlagBits {
     /** The allocation may have pending memory that pPoints do not cover. The missing points are
      * added to pWaits, and the program makes the first use wait for all of pWaits, too. Only points
      * of submissions that the program has declared (maarDeclareSubmission) are added, never those
-     * of the host timeline. */
+     * of the host timeline. A request gets such memory only if it would need a new block
+     * otherwise. */
     MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT = 0x1,
+    /** With that flag: the request gets such memory rather than free memory, too. So less memory is
+     * placed, and submissions wait more often. */
+    MAAR_ORDERED_USE_PREFER_WAITS_BIT = 0x2,
     /** Reserves the enumeration's size. */
     MAAR_ORDERED_USE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarOrderedUseFlagBits;
@@ -36,7 +40,11 @@ typedef VkFlags MaarOrderedUseFlags;
  * The order of submissions to a queue is no such promise: a submission uses the memory after the
  * points only if it waits for them, or for a point that passes after them, by semaphores.
  *
- * The memory keeps waiting for the points of its former owner. So it may be freed again at any
+ * If no single pending range is large enough, neighbours are joined, with the free bytes between
+ * and beside them. They stay joined until their points have passed, even if a later step of the
+ * call fails.
+ *
+ * The memory keeps waiting for the points of its former owners. So it may be freed again at any
  * time, even if it was never used. The promise holds in maarAllocate, maarCreateBuffer,
  * maarCreateImage and all other calls that allocate from pools of blocks. Pending memory that was
  * freed before the allocator's first call with this structure, or before its first
@@ -126,6 +134,9 @@ typedef struct MaarOrderedStatistics {
     uint64_t coveredCount;
     /** Allocations so far that have got pending memory by added waits. */
     uint64_t waitedCount;
+    /** Those of both that have got several pending ranges side by side, or one with free bytes
+     * beside it. */
+    uint64_t joinedCount;
     /** Bytes of both. */
     uint64_t reusedBytes;
     /** Live allocations that still wait for points of former owners. */

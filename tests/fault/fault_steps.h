@@ -90,6 +90,7 @@ struct fault_step {
     bool session;      /* many calls: what the first ones left warm is not asked for again */
     bool partial;      /* it may get some of its work done before it fails */
     bool maps;         /* and unmaps, but a block that was mapped twice stays mapped */
+    bool joins;        /* when it fails, pending ranges may be one, with free bytes beside them */
     bool lost_is_done; /* VK_ERROR_DEVICE_LOST says that everything was freed */
 };
 

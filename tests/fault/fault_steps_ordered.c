@@ -68,6 +68,34 @@ static VkResult run_ordered_buffer(struct fault_context* c)
                             &c->many[0]);
 }
 
+/* Two neighbours are pending, with a free range behind them, and no range serves alone. */
+static void prepare_neighbours(struct fault_context* c)
+{
+    const MaarMemoryRequest request =
+        rig_request(NEW_SIZE, 256, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    const MaarSubmissionInfo nothing = {.sType = MAAR_STRUCTURE_TYPE_SUBMISSION_INFO};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarAllocation neighbours[2];
+    assert_int_equal(maarDeclareSubmission(c->rig.allocator, &nothing), VK_SUCCESS);
+    for (uint32_t i = 0; i < 2; ++i) {
+        how.pName = "neighbour";
+        assert_int_equal(maarAllocateMemory(c->rig.allocator, &request, &how, &neighbours[i]),
+                         VK_SUCCESS);
+    }
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(maarFreeMemoryAfter(c->rig.allocator, neighbours[i], 1, &fault_host_point),
+                         VK_SUCCESS);
+    }
+    ordered_wait_count = 0;
+}
+
+static VkResult run_joined_buffer(struct fault_context* c)
+{
+    const VkBufferCreateInfo info = rig_buffer_info(2 * NEW_SIZE + NEW_SIZE / 2);
+    return maarCreateBuffer(c->rig.allocator, &info, ordered_how(&fault_host_point), &c->buffer,
+                            &c->many[0]);
+}
+
 static void undo_ordered_buffer(struct fault_context* c)
 {
     maarDestroyBuffer(c->rig.allocator, c->buffer, c->many[0]);
@@ -144,6 +172,13 @@ static const struct fault_step steps[] = {
      .variant = "ordered",
      .prepare = prepare_ordered,
      .run = run_ordered_buffer,
+     .undo = undo_ordered_buffer,
+     .finish = finish_ordered},
+    {.function = "maarCreateBuffer",
+     .variant = "in joined ranges",
+     .prepare = prepare_neighbours,
+     .run = run_joined_buffer,
+     .joins = true,
      .undo = undo_ordered_buffer,
      .finish = finish_ordered},
     {.function = "maarFreeMemoryAfter",

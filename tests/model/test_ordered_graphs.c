@@ -250,6 +250,9 @@ static void allocate_one(struct graph* graph)
             live->first[live->first_count++] = random_point(graph);
         }
         use.flags = rig_below(&graph->random, 3) == 0 ? MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT : 0;
+        use.flags |= use.flags != 0 && rig_below(&graph->random, 2) == 0
+                         ? MAAR_ORDERED_USE_PREFER_WAITS_BIT
+                         : 0;
         use.pointCount = live->first_count;
         use.pPoints = live->first;
         how.pNext = &use;
