@@ -55,6 +55,7 @@ struct rig_host {
     _Atomic uint64_t fail_at; /* the call that fails, 1 being the first; 0: none */
     _Atomic uint64_t live;
     _Atomic uint64_t live_bytes;
+    void (*before)(struct rig_host* host); /* before each allocation; may be NULL */
 };
 
 struct rig;

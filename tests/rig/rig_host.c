@@ -25,6 +25,9 @@ static void* VKAPI_PTR rig_host_allocate(void* user, size_t size, size_t alignme
 {
     struct rig_host* host = user;
     (void)scope;
+    if (host->before != NULL) {
+        host->before(host);
+    }
     if (alignment > 16 || host_refuses(host)) {
         return NULL;
     }

@@ -1,6 +1,7 @@
 /*
  * Threads that allocate in pending memory, and free it again, at once or after points of the host
- * timeline, while others advance the timeline and collect. Each granule of the pool's blocks has an
+ * timeline, while others advance the timeline and collect, and while one makes rooms of free and
+ * pending bytes (maarTakeDefragmentationRoom). Each granule of the pool's blocks has an
  * owner and the point that it waits for: nobody gets a granule that has an owner, or whose point
  * neither has passed nor is covered.
  */
@@ -33,6 +34,7 @@ struct worker {
     uint32_t number;
     struct rig_random random;
     MaarAllocation held[HELD];
+    uint32_t room_count;
 };
 
 static void expect(struct crew* crew, bool condition, const char* what)
@@ -121,6 +123,58 @@ static void tick(struct crew* crew)
     EXPECT(maarCollect(crew->rig->allocator, NULL) == VK_SUCCESS);
 }
 
+static VkBool32 VKAPI_PTR lets_nothing_move(void* data, MaarAllocation allocation, void* user_data)
+{
+    (void)data;
+    (void)allocation;
+    (void)user_data;
+    return VK_FALSE;
+}
+
+/* Makes a room without moves, and takes it if its points pass soon. Returns whether it did. */
+static bool make_room(struct worker* worker)
+{
+    struct crew* const crew = worker->crew;
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .pool = crew->pool,
+        .goal = MAAR_DEFRAGMENTATION_GOAL_ROOM,
+        .roomSize = GRANULE * (2 + rig_below(&worker->random, 8)),
+        .roomAlignment = GRANULE,
+        .roomKind = MAAR_RESOURCE_KIND_LINEAR,
+        .pfnMayMove = lets_nothing_move,
+    };
+    MaarDefragmentation run = VK_NULL_HANDLE;
+    EXPECT(maarBeginDefragmentation(crew->rig->allocator, &info, &run) == VK_SUCCESS);
+    MaarAllocation room = VK_NULL_HANDLE;
+    VkResult result = VK_NOT_READY;
+    for (uint32_t i = 0; i < 8 && result == VK_NOT_READY; ++i) {
+        MaarMoveBatch batch = VK_NULL_HANDLE;
+        EXPECT(maarStepDefragmentation(crew->rig->allocator, run, NULL, &batch) == VK_SUCCESS);
+        EXPECT(batch == VK_NULL_HANDLE);
+        result = maarTakeDefragmentationRoom(crew->rig->allocator, run, NULL, &room);
+        tick(crew);
+    }
+    if (result == VK_SUCCESS) {
+        set_owner(worker, room, true, 0);
+    }
+    maarEndDefragmentation(crew->rig->allocator, run);
+    if (result == VK_SUCCESS) {
+        set_owner(worker, room, false, 0);
+        maarFreeMemory(crew->rig->allocator, room);
+    }
+    return result == VK_SUCCESS;
+}
+
+static void* make_rooms(void* data)
+{
+    struct worker* const worker = data;
+    for (uint32_t round = 0; round < ROUNDS / 40; ++round) {
+        worker->room_count += make_room(worker) ? 1 : 0;
+    }
+    return NULL;
+}
+
 static void* work(void* data)
 {
     struct worker* const worker = data;
@@ -147,7 +201,7 @@ static void threads_share_pending_memory(void** state)
 {
     (void)state;
     static struct crew crew;
-    static struct worker workers[THREADS];
+    static struct worker workers[THREADS + 1]; /* the last one makes rooms */
     const uint64_t seed = rig_seed(4711);
     memset(&crew, 0, sizeof crew);
     memset(workers, 0, sizeof workers);
@@ -159,13 +213,15 @@ static void threads_share_pending_memory(void** state)
                                      .maxBlockCount = BLOCKS,
                                      .retainedEmptySize = GRANULE * GRANULES * BLOCKS};
     crew.pool = rig_create_pool(crew.rig, &info);
-    for (uint32_t i = 0; i < THREADS; ++i) {
+    for (uint32_t i = 0; i <= THREADS; ++i) {
         workers[i].crew = &crew;
         workers[i].number = i;
         workers[i].random.state = seed + i;
-        assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+        assert_int_equal(
+            pthread_create(&workers[i].thread, NULL, i < THREADS ? work : make_rooms, &workers[i]),
+            0);
     }
-    for (uint32_t i = 0; i < THREADS; ++i) {
+    for (uint32_t i = 0; i <= THREADS; ++i) {
         assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
     }
     assert_int_equal(maarAdvanceHostTimeline(crew.rig->allocator, UINT64_MAX), VK_SUCCESS);
@@ -174,6 +230,7 @@ static void threads_share_pending_memory(void** state)
     MaarOrderedStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_ORDERED_STATISTICS};
     assert_int_equal(maarGetOrderedStatistics(crew.rig->allocator, &statistics), VK_SUCCESS);
     assert_true(statistics.coveredCount > ROUNDS / 4);
+    assert_true(statistics.joinedCount > 0 && workers[THREADS].room_count > 0);
     assert_int_equal(statistics.inheritingCount, 0);
     assert_int_equal(statistics.pendingCount, 0);
     assert_int_equal(rig_statistics(crew.rig, crew.pool).pendingCount, 0);

@@ -15,7 +15,7 @@ static MaarPool pool;
 /* Two blocks of 16 units. */
 static void open_blocks(void)
 {
-    const struct rig_setup setup = {.flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
+    const struct rig_setup setup = {.flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT, .count_host = true};
     const MaarPoolCreateInfo info = {.memoryTypeIndex = 1,
                                      .singleKind = VK_TRUE,
                                      .blockSize = (VkDeviceSize)UNITS * UNIT,
@@ -132,6 +132,50 @@ static void kept_bytes_are_given_to_no_ordered_request(void** state)
     end_blocks();
 }
 
+/* ---- a run that keeps bytes while they are being freed ---- */
+
+static uint32_t calls_until_run; /* allocations of host memory until the run looks at the pool */
+static MaarDefragmentation early_run;
+
+static void look_at_the_pool(struct rig_host* host)
+{
+    if (--calls_until_run == 0) {
+        host->before = NULL;
+        (void)next_batch(early_run);
+    }
+}
+
+static void bytes_kept_during_their_free_are_not_offered(void** state)
+{
+    (void)state;
+    /* One of the calls comes between the moment when the bytes are pending, and that when they are
+     * offered. */
+    for (uint32_t calls = 1; calls <= 3; ++calls) {
+        open_blocks();
+        maarFreeMemory(rig->allocator, allocate_units(1, true));
+        const MaarAllocation whole = allocate_units(UNITS, false);
+        const MaarAllocation other = allocate_units(UNITS, false);
+        early_run = begin_run(0);
+        calls_until_run = calls;
+        rig->host.before = look_at_the_pool;
+        free_later(whole);
+        rig->host.before = NULL;
+        (void)next_batch(early_run);
+        MaarAllocation room = VK_NULL_HANDLE;
+        const VkResult result = maarTakeDefragmentationRoom(rig->allocator, early_run, NULL, &room);
+        MaarAllocation memory = VK_NULL_HANDLE;
+        if (result == VK_NOT_READY) {
+            assert_int_equal(try_units(UNITS, true, &memory), VK_ERROR_OUT_OF_POOL_MEMORY);
+        }
+        rig_check(rig);
+        let_the_point_pass();
+        maarEndDefragmentation(rig->allocator, early_run);
+        maarFreeMemory(rig->allocator, other);
+        rig_forget_messages(rig);
+        end_blocks();
+    }
+}
+
 /* What is freed while a run keeps its bytes is offered to nobody either. */
 static void rest_of_a_kept_range_is_not_offered(void** state)
 {
@@ -240,6 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(kept_bytes_are_given_to_no_ordered_request),
+        rig_unit_test(bytes_kept_during_their_free_are_not_offered),
         rig_unit_test(rest_of_a_kept_range_is_not_offered),
         rig_unit_test(what_inherits_points_stays_where_it_is),
         rig_unit_test(bytes_of_a_movable_object_are_reused),
