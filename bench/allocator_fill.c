@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 enum { FILL_MOST_PEERS = 8, FILL_MOST_RUNS = 101 };
 
@@ -35,10 +34,9 @@ static double own_ns(void)
     return bench_thread_ns() - bench_device_driver_time().ns;
 }
 
-static uint64_t page_faults(void)
+static uint64_t own_faults(void)
 {
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_minflt : 0;
+    return bench_page_faults() - bench_device_driver_time().page_faults;
 }
 
 static void fill_slot(const struct allocator_fill* fill, const struct allocator_peer* peer,
@@ -128,14 +126,14 @@ static void run_filler(const struct allocator_fill* fill, struct filler* filler,
 {
     struct allocator_tally tally;
     void* const allocator = open_allocator(fill, filler->peer, &tally);
-    uint64_t faults = page_faults();
+    uint64_t faults = own_faults();
     filler->first[run] = bench_fill(fill, filler->peer, allocator, contents);
-    filler->first_faults = page_faults() - faults;
+    filler->first_faults = own_faults() - faults;
     filler->calls = atomic_load(&tally.calls);
     empty(fill, filler->peer, allocator, contents);
-    faults = page_faults();
+    faults = own_faults();
     filler->second[run] = bench_fill(fill, filler->peer, allocator, contents);
-    filler->second_faults = page_faults() - faults;
+    filler->second_faults = own_faults() - faults;
     filler->ratio[run] = filler->first[run] / filler->second[run];
     if (filler->peer->place != NULL && run == 0) {
         check_fill(fill, filler->peer, allocator, contents);

@@ -30,10 +30,29 @@ static void measure_clock(void)
     }
 }
 
-/* A reading has the same cost again outside its measured part. */
-static void stop_clock(double start)
+uint64_t bench_page_faults(void)
 {
-    driver_time.ns += bench_thread_ns() - start + clock_cost;
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_minflt : 0;
+}
+
+/* What a call of the driver is measured with. */
+struct call_start {
+    double ns;
+    uint64_t page_faults;
+};
+
+static struct call_start start_call(void)
+{
+    const double ns = bench_thread_ns();
+    return (struct call_start){.ns = ns, .page_faults = bench_page_faults()};
+}
+
+/* A reading of the clock has the same cost again outside its measured part. */
+static void end_call(struct call_start start)
+{
+    driver_time.page_faults += bench_page_faults() - start.page_faults;
+    driver_time.ns += bench_thread_ns() - start.ns + clock_cost;
 }
 
 struct bench_driver_time bench_device_driver_time(void)
@@ -46,9 +65,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL timed_allocate(VkDevice device,
                                                      const VkAllocationCallbacks* callbacks,
                                                      VkDeviceMemory* memory)
 {
-    const double start = bench_thread_ns();
+    const struct call_start start = start_call();
     const VkResult result = vkAllocateMemory(device, info, callbacks, memory);
-    stop_clock(start);
+    end_call(start);
     driver_time.allocate_calls += 1;
     return result;
 }
@@ -56,9 +75,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL timed_allocate(VkDevice device,
 static VKAPI_ATTR void VKAPI_CALL timed_free(VkDevice device, VkDeviceMemory memory,
                                              const VkAllocationCallbacks* callbacks)
 {
-    const double start = bench_thread_ns();
+    const struct call_start start = start_call();
     vkFreeMemory(device, memory, callbacks);
-    stop_clock(start);
+    end_call(start);
 }
 
 PFN_vkVoidFunction VKAPI_CALL bench_device_proc_addr(VkDevice device, const char* name)

@@ -46,9 +46,13 @@ void bench_expect(VkResult result, const char* what);
 /* The cost of this thread's calls of vkAllocateMemory and vkFreeMemory. */
 struct bench_driver_time {
     uint64_t allocate_calls; /* including failed calls */
+    uint64_t page_faults;    /* of the process meanwhile */
     double ns;               /* CPU time */
 };
 struct bench_driver_time bench_device_driver_time(void);
+
+/* Returns the number of page faults of the process so far that read no file. */
+uint64_t bench_page_faults(void);
 
 /* The pfnViolation of simulated devices: ends the program with the driver's message. */
 void VKAPI_CALL bench_receive_violation(void* user_data, MaarSimulatedViolation violation,

@@ -15,8 +15,8 @@
  * in the same arena. A larger request makes a block of its own. */
 enum { SHARED_MISS_SHARE = 8 };
 
-/* How often the size of a new block is halved after a failure, before the smallest size that holds
- * the request is tried. */
+/* How often the size of a new block, or the preferred size if that is smaller, is halved after a
+ * failure, before the smallest size that holds the request is tried. */
 enum { BLOCK_HALVINGS = 3 };
 
 /* Ends the announcement of a block that is now listed, or that was not made. Called after the arena
@@ -253,7 +253,8 @@ VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_req
         VkDeviceSize modest = maar_pool_modest_block(pool);
         size = size < modest ? size : (modest > least ? modest : least);
     }
-    for (uint32_t halving = 0;; ++halving) {
+    /* A size above the preferred one is halved to that one first, and this is not counted. */
+    for (uint32_t halving = 0;; halving += size < pool->preferred_size ? 1 : 0) {
         VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
         VkDeviceSize cap = 0;
         if (maar_budget_admits(pool->allocator, pool->heap_index, size, use, &cap)) {

@@ -1,7 +1,7 @@
 /*
- * Decides how large the next block is. The growth of an arena gives an upper bound. In a frugal
- * pool, one whose block size nobody has named, the bytes that live in the whole allocator give
- * another one.
+ * Decides how large the next block is. The growth of an arena gives a size. In a frugal pool, one
+ * whose block size nobody has named, the bytes that live in the whole allocator reduce this size
+ * while the arena is small, and may enlarge it later.
  */
 #include "core/memory/block_size.h"
 
@@ -61,6 +61,20 @@ enum {
 };
 #define LEAST_EXCESS ((VkDeviceSize)4 << 20)
 #define LEAST_BLOCK ((VkDeviceSize)512 << 10)
+
+/*
+ * A frugal pool that holds the preferred size makes larger blocks for small requests than the
+ * growth of its arena gives, as long as the allocator has few holes: a new block has an eighth of
+ * what the arena holds, if the whole allocator then holds at most an eighth more than what lives,
+ * and at most twice the preferred size. So a program that fills memory needs few blocks. The holes
+ * of a program that frees as much as it allocates use up this eighth, and little memory is reserved
+ * for it ahead of need. A request of a 128th of the preferred size or more gets a block by the
+ * growth, because few such requests fill a block and the last one mostly leaves a rest.
+ *
+ * Shares from an eighth to a twelfth were measured on the ten traces, with requests from a 16th to
+ * a 256th of the preferred size and blocks of twice to four times the preferred size.
+ */
+enum { AHEAD_SHARE = 8, AHEAD_MOST = 2, AHEAD_REQUESTS = 128 };
 
 /* A frugal pool keeps empty blocks up to half of the most that the allocator has held, but at least
  * a quarter and at most all of the preferred size. Its blocks are small and many. A program that
@@ -166,6 +180,22 @@ static void be_frugal(struct maar_arena* arena, struct maar_block_size* size)
     size->best = maar_align_up(size->best, MAAR_BLOCK_ROUNDING);
 }
 
+/* Enlarges the size of a block in an allocator that has few holes. Called under the arena's lock.
+ */
+static void grow_ahead(struct maar_arena* arena, struct maar_block_size* size)
+{
+    const VkDeviceSize preferred = arena->pool->preferred_size;
+    const VkDeviceSize live = bytes_alive(arena) + size->least;
+    const VkDeviceSize most = live + live / AHEAD_SHARE;
+    const VkDeviceSize holds = maar_atomic64_load(&arena->pool->allocator->block_bytes);
+    const VkDeviceSize spare = most > holds ? most - holds : 0;
+    const VkDeviceSize share = arena->block_bytes / AHEAD_SHARE;
+    const VkDeviceSize ahead = maar_align_up(spare < share ? spare : share, MAAR_BLOCK_ROUNDING);
+    if (size->least < preferred / AHEAD_REQUESTS) {
+        size->best = clamp_size(ahead, size->best, AHEAD_MOST * preferred);
+    }
+}
+
 /* Returns the size of the next block of an arena in a pool that stitches. held: the bytes of the
  * arena's blocks. with_pages: these bytes and the bytes of its dedicated blocks, which include the
  * blocks of pages. */
@@ -250,6 +280,10 @@ struct maar_block_size maar_pool_next_block(struct maar_pool* pool, VkDeviceSize
         be_frugal(arena, &size);
         maar_mutex_unlock(&arena->lock);
         size.best = whole_requests(pool, held, size.best, size.least);
+    } else if (pool->frugal) {
+        maar_mutex_lock(&arena->lock);
+        grow_ahead(arena, &size);
+        maar_mutex_unlock(&arena->lock);
     }
     return size;
 }

@@ -1,7 +1,8 @@
 /*
  * A slot of the handle table (slot_table.h), and its second record. Fresh memory and cache lines
  * cost more than instructions. So a slot has only what most calls need. What few allocations have
- * is in the second record. The second records of a segment follow the slots of the segment.
+ * is in the second record. The second records of an octave of segments are host memory of their
+ * own, whose pages nothing touches before they are needed.
  */
 #ifndef MAAR_CORE_MEMORY_SLOT_H
 #define MAAR_CORE_MEMORY_SLOT_H
@@ -15,7 +16,12 @@
 #include "maar/allocator.h"
 
 /* There are eight segments in an octave. Each of the first eight is one run. */
-enum { MAAR_SLOT_SEGMENTS = 168, MAAR_SLOT_RUN = 64, MAAR_SLOT_BIAS = 8 * MAAR_SLOT_RUN };
+enum {
+    MAAR_SLOT_OCTAVE = 8,
+    MAAR_SLOT_SEGMENTS = 168,
+    MAAR_SLOT_RUN = 64,
+    MAAR_SLOT_BIAS = MAAR_SLOT_OCTAVE * MAAR_SLOT_RUN
+};
 
 /* The marks of a slot. A thread that has claimed a slot reads them without a lock, while a capture
  * may set its own. */
@@ -70,8 +76,11 @@ struct maar_slot_extra {
     };
 };
 
-/* The bytes of a segment for each of its slots. */
-enum { MAAR_SLOT_BYTES = sizeof(struct maar_slot) + sizeof(struct maar_slot_extra) };
+/* What stands before the slots of a segment. It has the size of a slot. */
+struct maar_slot_header {
+    struct maar_slot_extra* extras; /* the second record of the first slot */
+    void* padding;
+};
 
 /* Returns whether a slot has any of these marks. */
 static inline bool maar_slot_has(const struct maar_slot* slot, uint32_t marks)
@@ -118,13 +127,24 @@ static inline uint32_t maar_slot_place(uint32_t index, uint32_t segment)
     return (index + MAAR_SLOT_BIAS) & (maar_slot_segment_size(segment) - 1);
 }
 
-/* Returns the second record of a slot. The extras of a segment follow its slots. */
+/* Returns the bytes of a segment. The largest one has 2^26 slots, 1 GiB. */
+static inline size_t maar_slot_segment_bytes(uint32_t segment)
+{
+    return sizeof(struct maar_slot_header) +
+           (size_t)maar_slot_segment_size(segment) * sizeof(struct maar_slot);
+}
+
+/* Returns what stands before the slots of a segment. */
+static inline struct maar_slot_header* maar_slot_header(const struct maar_slot* first)
+{
+    return (struct maar_slot_header*)(uintptr_t)first - 1;
+}
+
+/* Returns the second record of a slot. */
 static inline struct maar_slot_extra* maar_slot_extra(const struct maar_slot* slot, uint32_t index)
 {
-    const uint32_t segment = maar_slot_segment(index);
-    const uint32_t place = maar_slot_place(index, segment);
-    const struct maar_slot* end = slot - place + maar_slot_segment_size(segment);
-    return (struct maar_slot_extra*)(uintptr_t)end + place;
+    const uint32_t place = maar_slot_place(index, maar_slot_segment(index));
+    return maar_slot_header(slot - place)->extras + place;
 }
 
 /* Returns the name of a slot, or NULL. These functions are called under the arena's lock, or before

@@ -9,6 +9,7 @@
 
 _Static_assert(sizeof(struct maar_slot) == 16, "there is one for each allocation");
 _Static_assert(sizeof(struct maar_slot_extra) <= 16, "there may be one for each allocation");
+_Static_assert(sizeof(struct maar_slot_header) <= 16, "four slots are in a cache line");
 
 bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks* callbacks,
                      uint32_t first_key, bool synchronized)
@@ -20,10 +21,21 @@ bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks*
     return maar_mutex_init(&table->lock, MAAR_LOCK_SLOTS, synchronized);
 }
 
+/* Whether a segment is the first one of its octave, which owns the second records of all. */
+static bool is_first_of_octave(uint32_t segment)
+{
+    return segment % MAAR_SLOT_OCTAVE == 0;
+}
+
 void maar_slots_destroy(struct maar_slot_table* table)
 {
     for (uint32_t i = 0; i < table->segment_count; ++i) {
-        maar_host_free(table->callbacks, maar_atomic_pointer_load(&table->segments[i]));
+        struct maar_slot_header* header =
+            maar_slot_header(maar_atomic_pointer_load(&table->segments[i]));
+        if (is_first_of_octave(i)) {
+            maar_host_free(table->callbacks, header->extras);
+        }
+        maar_host_free(table->callbacks, header);
     }
     maar_mutex_destroy(&table->lock);
 }
@@ -73,28 +85,48 @@ static bool link_run(struct maar_slot_table* table, struct maar_slot_list* list)
     return true;
 }
 
+/* Returns the second records of a new segment, or NULL if there is no host memory for those of its
+ * octave. The segments before it exist. */
+static struct maar_slot_extra* extras_of(const struct maar_slot_table* table, uint32_t segment)
+{
+    const uint32_t count = maar_slot_segment_size(segment);
+    const uint32_t place = segment % MAAR_SLOT_OCTAVE;
+    struct maar_slot_extra* extras = NULL;
+    if (is_first_of_octave(segment)) {
+        const size_t size = sizeof *extras * MAAR_SLOT_OCTAVE;
+        return count <= SIZE_MAX / size ? maar_host_alloc(table->callbacks, count * size) : NULL;
+    }
+    extras = maar_slot_header(maar_atomic_pointer_load(&table->segments[segment - place]))->extras;
+    return extras + (size_t)place * count;
+}
+
 /* Adds a segment unless another thread has added it. Returns false when there is no host memory, or
  * no number left. */
 static bool add_segment(struct maar_slot_table* table, uint32_t segment)
 {
-    const uint32_t count = segment < MAAR_SLOT_SEGMENTS ? maar_slot_segment_size(segment) : 0;
-    const size_t size = (size_t)count * MAAR_SLOT_BYTES;
-    if (count == 0 || size / MAAR_SLOT_BYTES != count) {
+    if (segment >= MAAR_SLOT_SEGMENTS) {
         return false;
     }
     /* The memory is written run by run, so that no call has to touch a whole segment. */
-    struct maar_slot* slots = maar_host_alloc(table->callbacks, size);
-    if (slots == NULL) {
+    struct maar_slot_header* header =
+        maar_host_alloc(table->callbacks, maar_slot_segment_bytes(segment));
+    struct maar_slot_extra* extras = header != NULL ? extras_of(table, segment) : NULL;
+    if (extras == NULL) {
+        maar_host_free(table->callbacks, header);
         return false;
     }
+    header->extras = extras;
     maar_mutex_lock(&table->lock);
     if (table->segment_count == segment) {
-        maar_atomic_pointer_store(&table->segments[segment], slots);
+        maar_atomic_pointer_store(&table->segments[segment], header + 1);
         ++table->segment_count;
-        slots = NULL;
+        header = NULL;
     }
     maar_mutex_unlock(&table->lock);
-    maar_host_free(table->callbacks, slots);
+    if (header != NULL && is_first_of_octave(segment)) {
+        maar_host_free(table->callbacks, extras);
+    }
+    maar_host_free(table->callbacks, header);
     return true;
 }
 

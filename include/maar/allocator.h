@@ -268,7 +268,8 @@ typedef struct MaarAllocatorCreateInfo {
      * (in memory that is not DEVICE_LOCAL, a 256th), and each further block doubles the pool's
      * bytes at first. 0: 256 MiB, or an eighth of a heap of at most 1 GiB, and the blocks are
      * smaller while the program is small: until a pool holds 256 MiB, the whole allocator holds
-     * about a quarter more than what lives in it, or 4 MiB more. */
+     * about a quarter more than what lives in it, or 4 MiB more. Later a block may be twice as
+     * large as that size, if the allocator then holds at most an eighth more than what lives. */
     VkDeviceSize preferredBlockSize;
     /** Bytes of empty blocks that a default pool keeps: a block that becomes empty is released when
      * it brings the empty blocks above this limit. 0: one empty block is kept, the largest unless

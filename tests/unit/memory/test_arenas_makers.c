@@ -52,7 +52,7 @@ static void* VKAPI_PTR allocate_host(void* data, size_t size, size_t alignment,
     (void)data;
     (void)alignment;
     (void)scope;
-    if (hooked && size == MAAR_SLOT_RUN * MAAR_SLOT_BYTES && atomic_exchange(&was_called, 1) == 0) {
+    if (hooked && size == maar_slot_segment_bytes(0) && atomic_exchange(&was_called, 1) == 0) {
         (void)pthread_create(&other, NULL, carry, &second);
         (void)pthread_join(other, NULL);
     }

@@ -1,7 +1,7 @@
 /*
  * How much an allocator holds whose block size nobody has named: at most a quarter more than what
  * lives, or 4 MiB more, at every moment of its growth, over all memory types and threads. A pool
- * that holds 256 MiB makes larger blocks.
+ * that holds 256 MiB makes larger blocks, and a program without holes still larger ones.
  */
 #include <pthread.h>
 
@@ -90,6 +90,117 @@ static void growing_program_holds_a_quarter_more(void** state)
         grow_to(rig, rows[i].size, rows[i].end, rows[i].most_calls);
         rig_close(rig);
     }
+}
+
+/* ---- large programs ---- */
+
+static struct rig* begin_large(void)
+{
+    static MaarSimulatedProfile profile;
+    static const struct rig_setup setup = {.profile = &profile};
+    profile = *rig_profile_discrete();
+    profile.heaps[0].size = 64 * 1024 * MIB;
+    profile.heaps[0].budget = profile.heaps[0].size;
+    return rig_begin(&setup);
+}
+
+/* Fills `end` bytes with allocations of one size. Returns the number of blocks. */
+static uint64_t fill(struct rig* rig, struct heap_of_things* things, VkDeviceSize size,
+                     VkDeviceSize end)
+{
+    for (VkDeviceSize live = 0; live < end;) {
+        live += add(rig, things, size);
+        const VkDeviceSize ahead = live / 8 > PREFERRED ? live / 8 : PREFERRED;
+        assert_in_range(held(rig), live, live + ahead + 2 * EXCESS);
+    }
+    return rig_calls(rig, "vkAllocateMemory");
+}
+
+/* A block takes up to an eighth of what lives, and at most 512 MiB. So 16 GiB are about 33 blocks
+ * less than with blocks of 256 MiB, and 60 less than by the growth of the arena. */
+static void filling_program_needs_few_blocks(void** state)
+{
+    (void)state;
+    struct rig* const rig = begin_large();
+    struct heap_of_things* things = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    assert_in_range(fill(rig, things, MIB, 16 * 1024 * MIB), 30, 66);
+    assert_int_equal(rig_info(rig, things->made[things->count - 1]).blockSize, 2 * PREFERRED);
+    free_all(rig, things);
+    assert_in_range(held(rig), 0, 2 * PREFERRED);
+}
+
+/* Holes use up the bytes that a block would take ahead of need. */
+static void program_with_holes_gets_blocks_by_its_growth(void** state)
+{
+    (void)state;
+    struct rig* const rig = begin_large();
+    struct heap_of_things* things = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    (void)fill(rig, things, MIB, 4096 * MIB);
+    for (uint32_t i = 0; i < things->count; i += 4) {
+        maarFreeMemory(rig->allocator, things->made[i]);
+        things->made[i] = VK_NULL_HANDLE;
+    }
+    const uint64_t calls = rig_calls(rig, "vkAllocateMemory");
+    while (rig_calls(rig, "vkAllocateMemory") == calls) {
+        (void)add(rig, things, 1984 * KIB);
+    }
+    assert_in_range(rig_info(rig, things->made[things->count - 1]).blockSize, PREFERRED / 3,
+                    PREFERRED / 2);
+    free_all(rig, things);
+}
+
+/* What lives elsewhere does not enlarge the blocks of a pool. */
+static void dedicated_memory_enlarges_no_block(void** state)
+{
+    (void)state;
+    struct rig* const rig = begin_large();
+    struct heap_of_things* things = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    for (uint32_t i = 0; i < 16; ++i) {
+        (void)add(rig, things, 1024 * MIB);
+    }
+    for (uint32_t i = 0; i < 1500; ++i) {
+        (void)add(rig, things, MIB);
+        const VkDeviceSize size = rig_info(rig, things->made[things->count - 1]).blockSize;
+        assert_in_range(size, MIB, PREFERRED);
+    }
+    free_all(rig, things);
+}
+
+/* Large requests get no block ahead of need. */
+static void large_requests_get_blocks_by_the_growth(void** state)
+{
+    (void)state;
+    struct rig* const rig = begin_large();
+    struct heap_of_things* things = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    (void)fill(rig, things, 2 * MIB, 8 * 1024 * MIB);
+    for (uint32_t i = 0; i < things->count; ++i) {
+        assert_in_range(rig_info(rig, things->made[i]).blockSize, MIB, PREFERRED);
+    }
+    free_all(rig, things);
+}
+
+/* The driver has no memory for a block above the preferred size: the preferred size is tried, and
+ * then half of that size three times, and at last the least. */
+static void large_block_is_halved_to_the_preferred_size_first(void** state)
+{
+    (void)state;
+    struct rig* const rig = begin_large();
+    struct heap_of_things* things = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    (void)fill(rig, things, MIB, 8 * 1024 * MIB);
+    const MaarMemoryRequest request = rig_request(MIB, 1, 1, MAAR_RESOURCE_KIND_LINEAR);
+    MaarAllocation other = VK_NULL_HANDLE;
+    const uint64_t calls = rig_calls(rig, "vkAllocateMemory");
+    rig_set_fault(rig, "vkAllocateMemory", 1, UINT64_MAX, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    VkResult result = VK_SUCCESS;
+    while (result == VK_SUCCESS) {
+        result = maarAllocateMemory(rig->allocator, &request, NULL, &other);
+        things->made[things->count] = other;
+        things->count += result == VK_SUCCESS ? 1 : 0;
+    }
+    assert_int_equal(result, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(rig_calls(rig, "vkAllocateMemory") - calls, 6);
+    rig_clear_faults(rig);
+    free_all(rig, things);
 }
 
 /* A pool that has large blocks places what fits there, so that its first, small blocks empty. */
@@ -295,6 +406,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(growing_program_holds_a_quarter_more),
+        rig_unit_test(filling_program_needs_few_blocks),
+        rig_unit_test(program_with_holes_gets_blocks_by_its_growth),
+        rig_unit_test(dedicated_memory_enlarges_no_block),
+        rig_unit_test(large_requests_get_blocks_by_the_growth),
+        rig_unit_test(large_block_is_halved_to_the_preferred_size_first),
         rig_unit_test(large_blocks_are_filled_first),
         rig_unit_test(first_block_is_small),
         rig_unit_test(large_request_gets_a_block_of_its_size),
