@@ -96,7 +96,8 @@ typedef struct MaarPagingStatistics {
     VkDeviceSize reservedBytes;
     /** Bytes of pages that belong to an object. A page that is shared counts once. */
     VkDeviceSize committedBytes;
-    /** Bytes of pages that were given back and whose unbinding has not been submitted yet. */
+    /** Bytes of pages that were given back and whose unbinding has not been submitted yet, and of
+     * pages that moves have taken or left. */
     VkDeviceSize heldBytes;
     /** Bytes of free pages. */
     VkDeviceSize freeBytes;

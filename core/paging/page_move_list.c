@@ -1,0 +1,50 @@
+/*
+ * The moves of the pages of a table: see page_move_list.h.
+ */
+#include "core/paging/page_move_list.h"
+
+#include "core/paging/page_entry.h"
+
+/* An entry at a page of a table. */
+static uint64_t* entry_of_move(const struct maar_page_move* move, uint32_t at)
+{
+    const uint64_t page = move->first + at;
+    return &move->table->leaves[page / MAAR_LEAF_PAGES]->entries[page % MAAR_LEAF_PAGES];
+}
+
+void maar_page_move_link(struct maar_page_move* move)
+{
+    struct maar_page_table* table = move->table;
+    move->previous = NULL;
+    move->next = table->moves;
+    if (table->moves != NULL) {
+        table->moves->previous = move;
+    }
+    table->moves = move;
+}
+
+void maar_page_move_unlink(struct maar_page_move* move)
+{
+    struct maar_page_table* table = move->table;
+    if (move->previous != NULL) {
+        move->previous->next = move->next;
+    } else {
+        table->moves = move->next;
+    }
+    if (move->next != NULL) {
+        move->next->previous = move->previous;
+    }
+    move->table = NULL;
+}
+
+void maar_page_moves_forget(struct maar_page_table* table)
+{
+    maar_assert_held(&table->paging->lock);
+    while (table->moves != NULL) {
+        struct maar_page_move* move = table->moves;
+        for (uint32_t i = 0; i < move->count; ++i) {
+            maar_page_stop_leaving(table, entry_of_move(move, i));
+        }
+        maar_page_move_unlink(move);
+    }
+}
