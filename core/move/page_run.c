@@ -150,9 +150,11 @@ static void enter_group(struct maar_drain_run* run)
     const uint32_t count = (run->blocks.count + MOST_WALKS - 1) / MOST_WALKS;
     const uint32_t left = run->blocks.count - run->at;
     if (left == 0) {
-        /* What was given up has not moved, or not all of it. */
-        run->sums.moveCount = run->sums.batchedCount;
-        run->sums.moveBytes = run->sums.batchedBytes;
+        /* What was given up does not move, or not all of it. */
+        const struct maar_page_moves* last = pages->moves;
+        run->sums.moveCount =
+            run->sums.batchedCount + (last != NULL ? (uint32_t)last->page_count : 0);
+        run->sums.moveBytes = run->sums.batchedBytes + (last != NULL ? last->bytes : 0);
         pages->phase = PAGE_RUN_DONE;
         return;
     }
@@ -188,12 +190,10 @@ static VkResult collect_some(struct maar_drain_run* run, uint32_t most, bool* is
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
-    const bool is_end = maar_page_drain_collect(&pages->drain, pages->moves, most);
-    if (is_end) {
+    if (maar_page_drain_collect(&pages->drain, pages->moves, most)) {
         leave_group(run);
     }
-    *is_full = pages->moves->page_count >= most || pages->moves->count == pages->moves->capacity ||
-               (is_end && pages->moves->count > 0);
+    *is_full = pages->moves->page_count >= most || pages->moves->count == pages->moves->capacity;
     return VK_SUCCESS;
 }
 
@@ -221,8 +221,7 @@ VkResult maar_page_run_step(struct maar_drain_run* run, const MaarDefragmentatio
     struct maar_page_run* pages = run->pages;
     const bool is_timed = limits->maxHostTime_ns != 0;
     const uint64_t deadline = is_timed ? maar_deadline_ns(limits->maxHostTime_ns) : 0;
-    bool is_full =
-        pages->moves != NULL && pages->moves->count > 0 && pages->phase != PAGE_RUN_COLLECT;
+    bool is_full = false;
     VkResult result = VK_SUCCESS;
     while (result == VK_SUCCESS && !is_full && pages->phase != PAGE_RUN_DONE) {
         switch (pages->phase) {
@@ -246,8 +245,10 @@ VkResult maar_page_run_step(struct maar_drain_run* run, const MaarDefragmentatio
             result = pages->phase != PAGE_RUN_DONE ? VK_NOT_READY : VK_SUCCESS;
         }
     }
-    *moves = is_full ? pages->moves : NULL;
-    return is_full ? VK_SUCCESS : result;
+    const bool is_last =
+        pages->phase == PAGE_RUN_DONE && pages->moves != NULL && pages->moves->count > 0;
+    *moves = is_full || is_last ? pages->moves : NULL;
+    return result;
 }
 
 void maar_page_run_hand_out(struct maar_drain_run* run)

@@ -351,6 +351,7 @@ void maar_page_moves_discard(struct maar_page_moves* moves)
         if (moves->moves[i].table != NULL) {
             (void)end_page_move(&moves->moves[i], false);
         }
+        maar_page_block_revive(moves->moves[i].from);
     }
     maar_mutex_unlock(&paging->lock);
     end_references(moves);

@@ -366,7 +366,8 @@ MAAR_API VkResult VKAPI_CALL maarCommitMoves(MaarAllocator allocator, MaarMoveBa
  * @param batch       may be VK_NULL_HANDLE
  * @param pointCount  0 (no copy was submitted) to MAAR_MAX_POINTS
  * @param pPoints     the points after which the device has executed the copies
- * @return as maarCommitMoves
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_FEATURE_NOT_PRESENT and
+ *         VK_ERROR_VALIDATION_FAILED_EXT as maarFreeMemoryAfter; the batch is then unchanged
  * @threadsafety internally synchronized; `batch` externally
  * @since 0.2.0
  */
@@ -695,7 +696,8 @@ typedef struct MaarDefragmentationInfo {
  * @param pBeginInfo       not NULL
  * @param pDefragmentation receives the run
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT for a pool with
- *         linear placement, and, to make room, for one with buddy placement;
+ *         linear placement, and, to make room, for one with buddy placement, and, to empty page
+ *         blocks, for one that does not stitch;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime end it with maarEndDefragmentation
