@@ -626,6 +626,44 @@ static void run_ends_between_its_batches(void** state)
     destroy_places();
 }
 
+/* A walk over the tables goes on where the next one is, whichever ends. */
+static void resources_may_end_during_the_walks(void** state)
+{
+    (void)state;
+    enum { OTHERS = 24 };
+    MaarReservation others[OTHERS];
+    make_cheese();
+    for (uint32_t i = 0; i < OTHERS; ++i) {
+        others[i] = reserve(BLOCK_PAGES, 0, NULL);
+        assert_int_equal(fixture_commit(rig, others[i], 0, PAGE), VK_SUCCESS);
+    }
+    (void)fixture_submit(rig);
+    const MaarDefragmentationStepInfo limits = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO, .maxHostTime_ns = 1};
+    const MaarDefragmentation run = begin(NULL);
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    VkResult result = VK_NOT_READY;
+    uint32_t left = OTHERS;
+    while (result == VK_NOT_READY) {
+        result = maarStepDefragmentation(rig->allocator, run, &limits, &batch);
+        for (uint32_t i = 0; i < 5 && left > 0; ++i) {
+            /* The walk begins with the one that was made last. It has passed four of these. */
+            maarDestroyReservation(rig->allocator, others[--left]);
+        }
+        rig_check(rig);
+    }
+    assert_int_equal(result, VK_SUCCESS);
+    assert_true(batch != VK_NULL_HANDLE);
+    copy(batch);
+    assert_true(commit(batch) > 0);
+    settle();
+    maarEndDefragmentation(rig->allocator, run);
+    while (left > 0) {
+        maarDestroyReservation(rig->allocator, others[--left]);
+    }
+    destroy_places();
+}
+
 /* ---- when the old pages are free ---- */
 
 static void old_pages_stay_until_the_binds_are_executed(void** state)
@@ -672,6 +710,39 @@ static void binds_that_fail_are_tried_again(void** state)
     places[1] = VK_NULL_HANDLE;
     settle();
     assert_int_equal(fixture_statistics(rig).heldBytes, 0);
+    maarEndDefragmentation(rig->allocator, run);
+    destroy_places();
+}
+
+static void give_back_during_the_call(void* data, const char* function)
+{
+    (void)data;
+    if (strcmp(function, "vkQueueBindSparse") == 0) {
+        rig->call = NULL;
+        give_back(0, 0, 1);
+    }
+}
+
+/* The device has the old page there, although the table had the new one twice. */
+static void page_committed_again_is_still_rebound(void** state)
+{
+    (void)state;
+    make_cheese();
+    const MaarDefragmentation run = begin(NULL);
+    const MaarMoveBatch batch = step(run);
+    copy(batch);
+    assert_int_equal(commit(batch), 3);
+    rig->call = give_back_during_the_call;
+    rig_set_fault(rig, "vkQueueBindSparse", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_ERROR_OUT_OF_HOST_MEMORY);
+    rig_clear_faults(rig);
+    rig_check(rig);
+    take(0, 0, 1);
+    rig_check(rig);
+    assert_int_equal(fixture_statistics(rig).recordedPages, 3);
+    settle();
+    assert_int_equal(fixture_statistics(rig).heldBytes, 0);
+    assert_int_equal(fixture_statistics(rig).committedBytes, (1 + 2 + 3 + 5) * PAGE);
     maarEndDefragmentation(rig->allocator, run);
     destroy_places();
 }
@@ -877,6 +948,8 @@ int main(void)
         rig_unit_test(resource_may_end_while_it_moves),
         rig_unit_test(canceled_moves_leave_everything),
         rig_unit_test(run_ends_between_its_batches),
+        rig_unit_test(resources_may_end_during_the_walks),
+        rig_unit_test(page_committed_again_is_still_rebound),
         rig_unit_test(old_pages_stay_until_the_binds_are_executed),
         rig_unit_test(binds_that_fail_are_tried_again),
         rig_unit_test(recorded_copies_wait_for_earlier_binds),
