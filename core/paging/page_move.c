@@ -138,8 +138,9 @@ bool maar_page_moves_read(const struct maar_page_moves* moves, uint32_t at,
 static bool may_rebind(const struct maar_page_move* move, uint32_t at)
 {
     const struct maar_page_mark* mark = &move->from->marks[move->from_first + at];
-    return (*maar_page_entry(move->table, move->first + at) & MAAR_ENTRY_LEAVING) != 0 &&
-           mark->live == 1 && mark->refs == 2;
+    const uint64_t* entry = maar_page_move_entry(move, at);
+    return entry != NULL && (*entry & MAAR_ENTRY_LEAVING) != 0 && mark->live == 1 &&
+           mark->refs == 2;
 }
 
 void maar_page_moves_describe(const struct maar_page_moves* moves, uint32_t at, MaarPageMove* out)
@@ -276,11 +277,12 @@ static uint32_t end_page_move(struct maar_page_move* move, bool commits)
 {
     uint32_t rebound = 0;
     for (uint32_t i = 0; i < move->count; ++i) {
+        uint64_t* entry = maar_page_move_entry(move, i);
         if (commits && may_rebind(move, i)) {
             rebind_page(move, i);
             ++rebound;
-        } else {
-            maar_page_stop_leaving(move->table, maar_page_entry(move->table, move->first + i));
+        } else if (entry != NULL) {
+            maar_page_stop_leaving(move->table, entry);
         }
     }
     maar_page_move_unlink(move);

@@ -5,11 +5,11 @@
 
 #include "core/paging/page_entry.h"
 
-/* An entry at a page of a table. */
-static uint64_t* entry_of_move(const struct maar_page_move* move, uint32_t at)
+uint64_t* maar_page_move_entry(const struct maar_page_move* move, uint32_t at)
 {
     const uint64_t page = move->first + at;
-    return &move->table->leaves[page / MAAR_LEAF_PAGES]->entries[page % MAAR_LEAF_PAGES];
+    struct maar_page_leaf* leaf = move->table->leaves[page / MAAR_LEAF_PAGES];
+    return leaf != NULL ? &leaf->entries[page % MAAR_LEAF_PAGES] : NULL;
 }
 
 void maar_page_move_link(struct maar_page_move* move)
@@ -43,7 +43,10 @@ void maar_page_moves_forget(struct maar_page_table* table)
     while (table->moves != NULL) {
         struct maar_page_move* move = table->moves;
         for (uint32_t i = 0; i < move->count; ++i) {
-            maar_page_stop_leaving(table, entry_of_move(move, i));
+            uint64_t* entry = maar_page_move_entry(move, i);
+            if (entry != NULL) {
+                maar_page_stop_leaving(table, entry);
+            }
         }
         maar_page_move_unlink(move);
     }

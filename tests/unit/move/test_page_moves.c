@@ -544,7 +544,7 @@ static void page_that_is_given_back_does_not_move(void** state)
 static void resource_may_end_while_it_moves(void** state)
 {
     (void)state;
-    for (uint32_t when = 0; when < 4; ++when) {
+    for (uint32_t when = 0; when < 5; ++when) {
         make_cheese();
         const MaarDefragmentation run = begin(NULL);
         const MaarMoveBatch batch = step(run);
@@ -556,11 +556,14 @@ static void resource_may_end_while_it_moves(void** state)
         copy(batch);
         if (when == 1) {
             maarDestroyReservation(rig->allocator, places[0]);
+        } else if (when == 2) {
+            assert_int_equal(maarDestroyReservationAfter(rig->allocator, places[0], 1, &point),
+                             VK_SUCCESS);
         }
-        assert_int_equal(commit(batch), when < 2 ? 2 : 3);
-        if (when == 2) {
+        assert_int_equal(commit(batch), when < 3 ? 2 : 3);
+        if (when == 3) {
             maarDestroyReservation(rig->allocator, places[0]);
-        } else if (when == 3) {
+        } else if (when == 4) {
             /* Work that uses it to its end finds its bytes: the pages are bound all the same. */
             assert_int_equal(maarDestroyReservationAfter(rig->allocator, places[0], 1, &point),
                              VK_SUCCESS);
@@ -568,7 +571,7 @@ static void resource_may_end_while_it_moves(void** state)
         rig_check(rig);
         const uint64_t bound = fixture_statistics(rig).pagesBound;
         (void)fixture_submit(rig);
-        assert_int_equal(fixture_statistics(rig).pagesBound - bound, when < 2 ? 2 : 3);
+        assert_int_equal(fixture_statistics(rig).pagesBound - bound, when < 3 ? 2 : 3);
         rig_signal(rig, work, 1);
         settle();
         places[0] = VK_NULL_HANDLE;
@@ -624,6 +627,39 @@ static void run_ends_between_its_batches(void** state)
     assert_int_equal(commit(batch), 1);
     settle();
     destroy_places();
+}
+
+/* A commit that fails frees what a table kept for pages that it does not have. */
+static void page_may_go_with_all_that_its_table_keeps(void** state)
+{
+    (void)state;
+    for (uint32_t when = 0; when < 2; ++when) {
+        make_cheese();
+        const MaarReservation large = reserve(200, 0, NULL);
+        assert_int_equal(fixture_commit(rig, large, 0, PAGE), VK_SUCCESS);
+        (void)fixture_submit(rig);
+        const MaarDefragmentation run = begin(NULL);
+        const MaarMoveBatch batch = step(run);
+        copy(batch);
+        assert_int_equal(fixture_decommit(rig, large, 0, PAGE), VK_SUCCESS);
+        (void)fixture_submit(rig);
+        rig_set_fault(rig, "vkAllocateMemory", 1, 100, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_int_equal(fixture_commit(rig, large, 0, 200 * PAGE), VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        rig_clear_faults(rig);
+        rig_forget_messages(rig);
+        if (when == 0) {
+            assert_int_equal(commit(batch), 1 + 2);
+            settle();
+        } else {
+            maarDestroyReservation(rig->allocator, large);
+            assert_int_equal(maarCancelMoves(rig->allocator, batch, 0, NULL), VK_SUCCESS);
+        }
+        maarEndDefragmentation(rig->allocator, run);
+        destroy_places();
+        maarDestroyReservation(rig->allocator, when == 0 ? large : VK_NULL_HANDLE);
+        rig_check(rig);
+        (void)rig_end_case(NULL);
+    }
 }
 
 /* A walk over the tables goes on where the next one is, whichever ends. */
@@ -948,6 +984,7 @@ int main(void)
         rig_unit_test(resource_may_end_while_it_moves),
         rig_unit_test(canceled_moves_leave_everything),
         rig_unit_test(run_ends_between_its_batches),
+        rig_unit_test(page_may_go_with_all_that_its_table_keeps),
         rig_unit_test(resources_may_end_during_the_walks),
         rig_unit_test(page_committed_again_is_still_rebound),
         rig_unit_test(old_pages_stay_until_the_binds_are_executed),
