@@ -22,7 +22,8 @@ struct maar_page_move {
     struct maar_page_block* to;
 };
 
-/* Returns the entry of a page of a move that has not ended, or NULL: a leaf without pages may go. */
+/* Returns the entry of a page of a move that has not ended, or NULL: a leaf without pages may go.
+ */
 uint64_t* maar_page_move_entry(const struct maar_page_move* move, uint32_t at);
 /* Adds a move to the list of its table. */
 void maar_page_move_link(struct maar_page_move* move);
