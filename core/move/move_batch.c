@@ -120,6 +120,15 @@ VkResult maar_move_batch_enter(MaarAllocator allocator, const char* call, MaarMo
     return result;
 }
 
+VkResult maar_move_batch_enter_list(MaarAllocator allocator, const char* call, MaarMoveBatch batch,
+                                    const uint32_t* count, struct maar_move_batch** own)
+{
+    const VkResult result = maar_move_batch_enter(allocator, call, batch, own);
+    return result == VK_SUCCESS && count == NULL
+               ? maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pCount is NULL")
+               : result;
+}
+
 VkResult maar_move_batch_open(struct maar_move_batch* batch)
 {
     MaarAllocator allocator = batch->allocator;

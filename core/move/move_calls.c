@@ -77,12 +77,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetMoves(MaarAllocator allocator, MaarMoveBat
                                             uint32_t* pCount, MaarMove* pMoves)
 {
     struct maar_move_batch* own = NULL;
-    VkResult result = maar_move_batch_enter(allocator, __func__, batch, &own);
+    VkResult result = maar_move_batch_enter_list(allocator, __func__, batch, pCount, &own);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pCount == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
     if (pMoves == NULL) {
         *pCount = own->count;
@@ -107,12 +104,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetPageMoves(MaarAllocator allocator, MaarMov
                                                 uint32_t* pCount, MaarPageMove* pMoves)
 {
     struct maar_move_batch* own = NULL;
-    VkResult result = maar_move_batch_enter(allocator, __func__, batch, &own);
+    VkResult result = maar_move_batch_enter_list(allocator, __func__, batch, pCount, &own);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pCount == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
     const uint32_t count = own->pages != NULL ? own->pages->count : 0;
     if (pMoves == NULL) {

@@ -95,6 +95,26 @@ static bool is_entry_movable(const struct maar_page_table* table, uint64_t entry
            maar_entry_block(table, entry)->marks[maar_entry_page(entry)].refs == 1;
 }
 
+/* Locks for a part of a walk, which may be the first. */
+static void begin_part(struct maar_page_drain* drain)
+{
+    maar_mutex_lock(&drain->paging->lock);
+    if (!drain->cursor.is_walking) {
+        maar_page_cursor_begin(drain->paging, &drain->cursor);
+    }
+}
+
+/* Unlocks. Returns whether the walk is at its end. */
+static bool end_part(struct maar_page_drain* drain)
+{
+    const bool is_end = drain->cursor.table == NULL;
+    if (is_end) {
+        maar_page_cursor_end(drain->paging, &drain->cursor);
+    }
+    maar_mutex_unlock(&drain->paging->lock);
+    return is_end;
+}
+
 /* ---- the survey ---- */
 
 void maar_page_drain_begin(struct maar_page_drain* drain, struct maar_paging* paging)
@@ -126,10 +146,7 @@ bool maar_page_drain_survey(struct maar_page_drain* drain)
 {
     struct maar_page_cursor* cursor = &drain->cursor;
     uint32_t places = PLACES_AT_A_TIME;
-    maar_mutex_lock(&drain->paging->lock);
-    if (!drain->cursor.is_walking) {
-        maar_page_cursor_begin(drain->paging, &drain->cursor);
-    }
+    begin_part(drain);
     for (uint32_t i = 0; i < LEAVES_AT_A_TIME; ++i) {
         const struct maar_page_leaf* leaf = find_leaf(drain, &places);
         if (leaf == NULL) {
@@ -138,12 +155,7 @@ bool maar_page_drain_survey(struct maar_page_drain* drain)
         survey_leaf(drain, leaf);
         ++cursor->leaf;
     }
-    const bool is_end = cursor->table == NULL;
-    if (is_end) {
-        maar_page_cursor_end(drain->paging, &drain->cursor);
-    }
-    maar_mutex_unlock(&drain->paging->lock);
-    return is_end;
+    return end_part(drain);
 }
 
 /* ---- the choice ---- */
@@ -284,10 +296,7 @@ bool maar_page_drain_collect(struct maar_page_drain* drain, struct maar_page_mov
     struct maar_page_cursor* cursor = &drain->cursor;
     uint32_t places = PLACES_AT_A_TIME;
     const uint64_t part = moves->page_count + PAGES_A_PART;
-    maar_mutex_lock(&drain->paging->lock);
-    if (!drain->cursor.is_walking) {
-        maar_page_cursor_begin(drain->paging, &drain->cursor);
-    }
+    begin_part(drain);
     for (uint32_t i = 0; i < LEAVES_AT_A_TIME; ++i) {
         const struct maar_page_leaf* leaf = find_leaf(drain, &places);
         if (leaf == NULL || !collect_leaf(drain, leaf, moves, part < most ? part : most)) {
@@ -295,12 +304,7 @@ bool maar_page_drain_collect(struct maar_page_drain* drain, struct maar_page_mov
         }
         ++cursor->leaf;
     }
-    const bool is_end = cursor->table == NULL;
-    if (is_end) {
-        maar_page_cursor_end(drain->paging, &drain->cursor);
-    }
-    maar_mutex_unlock(&drain->paging->lock);
-    return is_end;
+    return end_part(drain);
 }
 
 bool maar_page_drain_leave(struct maar_page_drain* drain, uint32_t number, uint64_t age)

@@ -192,6 +192,19 @@ bool maar_page_moves_are_of(const struct maar_page_moves* moves, const struct ma
 
 /* ---- the end ---- */
 
+/* Counts pages that are about to change under the paging lock. Lets other threads have the lock
+ * once in a while, and counts from 0 then. */
+static uint32_t count_changed_pages(struct maar_paging* paging, uint32_t pages, uint32_t more)
+{
+    maar_assert_held(&paging->lock);
+    if (pages > 0 && pages + more > PAGES_AT_A_TIME) {
+        maar_mutex_unlock(&paging->lock);
+        maar_mutex_lock(&paging->lock);
+        pages = 0;
+    }
+    return pages + more;
+}
+
 /* Ends the references of a batch and frees it. */
 static void end_references(struct maar_page_moves* moves)
 {
@@ -201,12 +214,7 @@ static void end_references(struct maar_page_moves* moves)
     uint32_t pages = 0;
     for (uint32_t i = 0; i < moves->count; ++i) {
         struct maar_page_move* move = &moves->moves[i];
-        if (pages > 0 && pages + move->count > PAGES_AT_A_TIME) {
-            maar_mutex_unlock(&paging->lock);
-            maar_mutex_lock(&paging->lock);
-            pages = 0;
-        }
-        pages += move->count;
+        pages = count_changed_pages(paging, pages, move->count);
         maar_page_drop(move->from, move->from_first, move->count, false);
         maar_page_drop(move->to, move->to_first, move->count, false);
         move->count = 0;
@@ -316,12 +324,7 @@ uint32_t maar_page_moves_end(struct maar_page_moves* moves, bool commits)
     maar_mutex_lock(&paging->lock);
     for (uint32_t i = 0; i < moves->count; ++i) {
         struct maar_page_move* move = &moves->moves[i];
-        if (pages > 0 && pages + move->count > PAGES_AT_A_TIME) {
-            maar_mutex_unlock(&paging->lock);
-            maar_mutex_lock(&paging->lock);
-            pages = 0;
-        }
-        pages += move->count;
+        pages = count_changed_pages(paging, pages, move->count);
         if (move->table != NULL) {
             rebound += end_page_move(move, commits);
         }
