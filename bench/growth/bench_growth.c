@@ -12,15 +12,16 @@
 #include <string.h>
 
 static const struct growth_case* const case_lists[] = {
-    growth_access_cases,      growth_array_cases,        growth_binding_cases,
-    growth_cuda_cases,        growth_cuda_range_cases,   growth_draining_cases,
-    growth_handle_cases,      growth_handoff_cases,      growth_hip_cases,
-    growth_memory_cases,      growth_move_cases,         growth_object_cases,
-    growth_ordered_cases,     growth_page_cases,         growth_pending_cases,
-    growth_plan_cases,        growth_pool_cases,         growth_range_cases,
-    growth_reservation_cases, growth_sharing_cases,      growth_simulated_cases,
-    growth_slice_cases,       growth_sparse_image_cases, growth_stitched_cases,
-    growth_tile_cache_cases,  growth_transient_cases,    growth_watch_cases,
+    growth_access_cases,    growth_array_cases,       growth_binding_cases,
+    growth_cuda_cases,      growth_cuda_range_cases,  growth_draining_cases,
+    growth_handle_cases,    growth_handoff_cases,     growth_hip_cases,
+    growth_memory_cases,    growth_move_cases,        growth_object_cases,
+    growth_ordered_cases,   growth_page_cases,        growth_pending_cases,
+    growth_page_move_cases, growth_plan_cases,        growth_pool_cases,
+    growth_range_cases,     growth_reservation_cases, growth_sharing_cases,
+    growth_simulated_cases, growth_slice_cases,       growth_sparse_image_cases,
+    growth_stitched_cases,  growth_tile_cache_cases,  growth_transient_cases,
+    growth_watch_cases,
 };
 enum { LISTS = sizeof case_lists / sizeof case_lists[0] };
 

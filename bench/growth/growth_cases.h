@@ -20,6 +20,7 @@ extern const struct growth_case growth_move_cases[];
 extern const struct growth_case growth_object_cases[];
 extern const struct growth_case growth_ordered_cases[];
 extern const struct growth_case growth_page_cases[];
+extern const struct growth_case growth_page_move_cases[];
 extern const struct growth_case growth_pending_cases[];
 extern const struct growth_case growth_plan_cases[];
 extern const struct growth_case growth_pool_cases[];

@@ -328,10 +328,6 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
     if (slices != NULL) {
         allocator->slices.destroy(allocator, slices);
     }
-    void* moving = maar_atomic_pointer_load(&allocator->moving.state);
-    if (moving != NULL) {
-        allocator->moving.destroy(allocator, moving);
-    }
     void* sharing = maar_atomic_pointer_load(&allocator->sharing.state);
     if (sharing != NULL) {
         allocator->sharing.destroy(allocator, sharing);
@@ -342,6 +338,11 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyAllocator(MaarAllocator allocator)
             maar_pool_release_stitched(pool);
         }
         allocator->paging.destroy(allocator, paging);
+    }
+    void* moving = maar_atomic_pointer_load(&allocator->moving.state);
+    if (moving != NULL) {
+        /* Binds have waited for timelines of the moves. */
+        allocator->moving.destroy(allocator, moving);
     }
     while (allocator->pools != NULL) {
         struct maar_pool* pool = allocator->pools;

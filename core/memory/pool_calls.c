@@ -106,11 +106,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, Maar
 static void end_pool_pending(struct maar_pool* pool)
 {
     MaarAllocator allocator = pool->allocator;
-    if (maar_retire_is_empty(&allocator->retire)) {
-        return;
-    }
     if (pool->stitches) {
         allocator->paging.end_pool(allocator, pool, MAAR_END_RECORDED);
+    }
+    if (maar_retire_is_empty(&allocator->retire)) {
+        return;
     }
     (void)maar_retire_wait(&allocator->retire, &pool->pending, MAAR_DESTROY_TIMEOUT_NS);
     const struct maar_retire_blocker blocker =

@@ -9,6 +9,7 @@
 #include "core/memory/pool_list.h"
 #include "core/move/drain_work.h"
 #include "core/move/move_batch.h"
+#include "core/move/page_run.h"
 #include "core/move/room.h"
 #include "core/port_time.h"
 #include "core/time/retire_collect.h"
@@ -42,6 +43,7 @@ static void free_drain_run(struct maar_drain_run* run)
 {
     const VkAllocationCallbacks* callbacks = run->allocator->callbacks;
     maar_room_destroy(run);
+    maar_page_run_destroy(run);
     maar_drain_list_free(callbacks, &run->pools);
     maar_drain_list_free(callbacks, &run->seen);
     maar_drain_list_free(callbacks, &run->blocks);
@@ -71,6 +73,8 @@ static void end_run(struct maar_drain_run* run)
     maar_drain_stop_collecting(run);
     if (run->room != NULL) {
         maar_room_end(run);
+    } else if (run->pages != NULL) {
+        maar_page_run_end(run);
     } else {
         end_draining(run);
     }
@@ -120,8 +124,8 @@ static VkResult check_run_info(MaarAllocator allocator, const char* call,
     const MaarDefragmentationFlags known = MAAR_DEFRAGMENTATION_DRY_RUN_BIT;
     const bool wants_room = info->goal == MAAR_DEFRAGMENTATION_GOAL_ROOM;
     const struct maar_rule rules[] = {
-        {!wants_room && info->goal != MAAR_DEFRAGMENTATION_GOAL_BLOCKS,
-         MAAR_MESSAGE_ID_OUT_OF_RANGE, "pBeginInfo->goal is not a MaarDefragmentationGoal"},
+        {(uint32_t)info->goal > MAAR_DEFRAGMENTATION_GOAL_PAGES, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pBeginInfo->goal is not a MaarDefragmentationGoal"},
         {wants_room && info->roomSize == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pBeginInfo->roomSize is 0"},
         {wants_room && !maar_is_power_of_two_or_zero(info->roomAlignment),
          MAAR_MESSAGE_ID_OUT_OF_RANGE, "pBeginInfo->roomAlignment is not a power of two"},
@@ -134,10 +138,16 @@ static VkResult check_run_info(MaarAllocator allocator, const char* call,
     return maar_check_rules(allocator, call, rules);
 }
 
-/* Refuses pools whose placement does not serve a run. */
+/* Refuses pools that do not serve a run. */
 static VkResult check_strategy(MaarAllocator allocator, const char* call,
                                const struct maar_pool* pool, MaarDefragmentationGoal goal)
 {
+    if (goal == MAAR_DEFRAGMENTATION_GOAL_PAGES) {
+        return pool == NULL || pool->stitches
+                   ? VK_SUCCESS
+                   : maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_CANNOT_MOVE,
+                               call, "pBeginInfo->pool does not stitch: it has no page blocks");
+    }
     if (pool != NULL && pool->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR) {
         return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_CANNOT_MOVE, call,
                          "pBeginInfo->pool has linear placement: only what is freed in order gives "
@@ -151,6 +161,16 @@ static VkResult check_strategy(MaarAllocator allocator, const char* call,
             "placement alone");
     }
     return VK_SUCCESS;
+}
+
+/* Sums up what the pools of a run have released. */
+static void count_released(const struct maar_drain_run* run, uint32_t* count, uint64_t* bytes)
+{
+    if (run->pages != NULL) {
+        maar_page_run_count_released(run, count, bytes);
+    } else {
+        maar_drain_count_released(run, count, bytes);
+    }
 }
 
 /* Makes a run that is not listed yet. */
@@ -171,8 +191,10 @@ static VkResult make_run(MaarAllocator allocator, const MaarDefragmentationBegin
     VkResult result = VK_SUCCESS;
     if (info->goal == MAAR_DEFRAGMENTATION_GOAL_ROOM) {
         result = maar_room_create(run, info);
+    } else if (info->goal == MAAR_DEFRAGMENTATION_GOAL_PAGES) {
+        result = maar_page_run_create(run, info);
     }
-    maar_drain_count_released(run, &run->released_before, &run->released_bytes_before);
+    count_released(run, &run->released_before, &run->released_bytes_before);
     if (result == VK_SUCCESS) {
         result = maar_object_open(allocator, MAAR_OBJECT_DEFRAGMENTATION, run, &run->handle);
     }
@@ -433,9 +455,36 @@ static bool has_moves(const struct maar_drain_run* run)
     return hands_out && run->handed_count < run->moves.count;
 }
 
+/* A step of a run that empties page blocks. */
+static VkResult step_pages(struct maar_drain_run* run, const MaarDefragmentationStepInfo* limits,
+                           MaarMoveBatch* out)
+{
+    struct maar_page_moves* moves = NULL;
+    VkResult result = maar_page_run_step(run, limits, &moves);
+    if (result != VK_SUCCESS || moves == NULL) {
+        return result;
+    }
+    struct maar_move_batch* batch = maar_move_batch_make(run->allocator, 0);
+    if (batch == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    batch->pages = moves;
+    result = maar_move_batch_open(batch);
+    if (result != VK_SUCCESS) {
+        maar_host_free(run->allocator->callbacks, batch);
+        return result;
+    }
+    maar_page_run_hand_out(run);
+    *out = MAAR_FROM_BITS(MaarMoveBatch, batch->handle);
+    return VK_SUCCESS;
+}
+
 static VkResult step_run(struct maar_drain_run* run, const MaarDefragmentationStepInfo* limits,
                          MaarMoveBatch* batch)
 {
+    if (run->pages != NULL) {
+        return step_pages(run, limits, batch);
+    }
     const bool is_timed = limits->maxHostTime_ns != 0;
     const uint64_t deadline = is_timed ? maar_deadline_ns(limits->maxHostTime_ns) : 0;
     if (run->room == NULL && has_moves(run) && !still_drains(run)) {
@@ -506,7 +555,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetDefragmentationInfo(MaarAllocator allocato
     uint32_t released = 0;
     uint64_t released_bytes = 0;
     void* next = pInfo->pNext;
-    maar_drain_count_released(run, &released, &released_bytes);
+    count_released(run, &released, &released_bytes);
     *pInfo = run->sums;
     if (run->room != NULL) {
         maar_room_describe(run, pInfo);

@@ -17,6 +17,7 @@
 #include "core/move/drain_list.h"
 #include "core/move/move_state.h"
 
+struct maar_page_run;
 struct maar_room;
 
 enum {
@@ -108,7 +109,8 @@ struct maar_drain_run {
     uint32_t first_move;               /* of the present block */
     VkDeviceSize block_bytes;          /* of the moves of the present block */
     VkDeviceSize unplaced_size;        /* of the allocation that has found no room */
-    struct maar_room* room;            /* NULL: the run gives blocks back */
+    struct maar_room* room;            /* of a run that makes room, or NULL */
+    struct maar_page_run* pages;       /* of a run that empties page blocks, or NULL */
 };
 
 static inline struct maar_drain_block* maar_drain_block_at(const struct maar_drain_list* blocks,

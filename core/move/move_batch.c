@@ -13,6 +13,7 @@
 #include "core/move/move_copy.h"
 #include "core/move/move_index.h"
 #include "core/move/moved_object.h"
+#include "core/paging/page_move.h"
 
 /* ---- the state of the room ---- */
 
@@ -33,7 +34,7 @@ static void destroy_moves(MaarAllocator allocator, void* state)
 /* Whether a move of a batch has its bytes, old or new, in a pool. */
 static bool is_in_pool(const struct maar_move_batch* batch, const struct maar_pool* pool)
 {
-    bool is_in = false;
+    bool is_in = maar_page_moves_are_of(batch->pages, pool);
     for (uint32_t i = 0; i < batch->count && !is_in; ++i) {
         const struct maar_move* move = &batch->moves[i];
         is_in =
@@ -75,7 +76,8 @@ static void end_batches(MaarAllocator allocator, struct maar_pool* pool, enum ma
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
                     "leak: a batch of %u moves was neither committed nor canceled before its %s "
                     "was destroyed",
-                    batch->count, pool != NULL ? "pool" : "allocator");
+                    batch->pages != NULL ? (uint32_t)batch->pages->page_count : batch->count,
+                    pool != NULL ? "pool" : "allocator");
         /* The program says with the destruction that the device uses the memory no longer. */
         (void)maar_move_batch_end(batch, false, 0, NULL, NULL);
     }
@@ -116,6 +118,15 @@ VkResult maar_move_batch_enter(MaarAllocator allocator, const char* call, MaarMo
                                               MAAR_TO_BITS(batch), &object);
     *own = object;
     return result;
+}
+
+VkResult maar_move_batch_enter_list(MaarAllocator allocator, const char* call, MaarMoveBatch batch,
+                                    const uint32_t* count, struct maar_move_batch** own)
+{
+    const VkResult result = maar_move_batch_enter(allocator, call, batch, own);
+    return result == VK_SUCCESS && count == NULL
+               ? maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pCount is NULL")
+               : result;
 }
 
 VkResult maar_move_batch_open(struct maar_move_batch* batch)
@@ -346,8 +357,18 @@ VkResult maar_move_batch_end(struct maar_move_batch* batch, bool commits, uint32
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
+    if (batch->pages != NULL) {
+        const VkResult result = maar_page_moves_prepare(batch->pages, commits, point_count, all);
+        if (result != VK_SUCCESS) {
+            discard_items(allocator, items);
+            return result;
+        }
+    }
     unlist_moves(batch);
-    const uint32_t count = end_moves(batch, commits, items);
+    uint32_t count = end_moves(batch, commits, items);
+    if (batch->pages != NULL) {
+        count += maar_page_moves_end(batch->pages, commits);
+    }
     if (moved != NULL) {
         *moved = count;
     }

@@ -18,6 +18,9 @@ VkResult maar_move_batch_open(struct maar_move_batch* batch);
 /* Enters a call that uses a batch, and finds the batch: see maar_object_enter. */
 VkResult maar_move_batch_enter(MaarAllocator allocator, const char* call, MaarMoveBatch batch,
                                struct maar_move_batch** own);
+/* The same for a call that lists what the batch has: pCount may not be NULL. */
+VkResult maar_move_batch_enter_list(MaarAllocator allocator, const char* call, MaarMoveBatch batch,
+                                    const uint32_t* count, struct maar_move_batch** own);
 /* Returns what keeps a slot from moving, apart from a move that is under way. */
 MaarMoveObstacle maar_slot_obstacle(MaarAllocator allocator, const struct maar_slot* slot);
 /* Returns why a move of a batch would not change its allocation's home. */

@@ -29,7 +29,7 @@ static const char* describe_obstacle(MaarMoveObstacle obstacle)
     case MAAR_MOVE_OBSTACLE_SHARED:
         return "another API or process may use its block";
     case MAAR_MOVE_OBSTACLE_PAGES:
-        return "it is made of pages";
+        return "its pages move in runs with MAAR_DEFRAGMENTATION_GOAL_PAGES";
     case MAAR_MOVE_OBSTACLE_ADDRESS:
         return "it belongs to a buffer with a device address, created without "
                "MAAR_MOVABLE_ADDRESS_MAY_CHANGE_BIT";

@@ -12,6 +12,8 @@
 #include "core/move/move_index.h"
 #include "core/move/moved_object.h"
 #include "core/objects/object.h"
+#include "core/paging/page_move.h"
+#include "core/paging/paging_timeline.h"
 
 /* Reports an allocation that is not in a batch. */
 static VkResult refuse_stranger(MaarAllocator allocator, const char* call, const char* argument)
@@ -75,12 +77,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetMoves(MaarAllocator allocator, MaarMoveBat
                                             uint32_t* pCount, MaarMove* pMoves)
 {
     struct maar_move_batch* own = NULL;
-    VkResult result = maar_move_batch_enter(allocator, __func__, batch, &own);
+    VkResult result = maar_move_batch_enter_list(allocator, __func__, batch, pCount, &own);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pCount == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
     if (pMoves == NULL) {
         *pCount = own->count;
@@ -99,6 +98,34 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetMoves(MaarAllocator allocator, MaarMoveBat
     }
     *pCount = room;
     return room < own->count ? VK_INCOMPLETE : VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetPageMoves(MaarAllocator allocator, MaarMoveBatch batch,
+                                                uint32_t* pCount, MaarPageMove* pMoves)
+{
+    struct maar_move_batch* own = NULL;
+    VkResult result = maar_move_batch_enter_list(allocator, __func__, batch, pCount, &own);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const uint32_t count = own->pages != NULL ? own->pages->count : 0;
+    if (pMoves == NULL) {
+        *pCount = count;
+        return VK_SUCCESS;
+    }
+    const uint32_t room = *pCount < count ? *pCount : count;
+    for (uint32_t i = 0; i < room && result == VK_SUCCESS; ++i) {
+        result = maar_check_structure(allocator, __func__, "pMoves", &pMoves[i],
+                                      MAAR_STRUCTURE_TYPE_PAGE_MOVE);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    for (uint32_t i = 0; i < room; ++i) {
+        maar_page_moves_describe(own->pages, i, &pMoves[i]);
+    }
+    *pCount = room;
+    return room < count ? VK_INCOMPLETE : VK_SUCCESS;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarDropMoves(MaarAllocator allocator, MaarMoveBatch batch,
@@ -199,6 +226,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordMoves(MaarAllocator allocator, MaarMove
                            "commandBuffer is VK_NULL_HANDLE");
     }
     result = maar_moved_objects_check_copies(own, __func__, 0);
+    MaarPoint ready;
+    if (result == VK_SUCCESS && own->pages != NULL &&
+        maar_page_moves_wait_point(own->pages, &ready)) {
+        return VK_NOT_READY;
+    }
     if (result == VK_SUCCESS) {
         result = maar_move_copies_create(own, __func__, &copies);
     }
@@ -208,6 +240,18 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordMoves(MaarAllocator allocator, MaarMove
         own->copies = copies;
     }
     return result;
+}
+
+/* Returns whether the pages of a batch may be rebound, and reports why not. */
+static VkResult check_page_commit(const struct maar_move_batch* batch, const char* call,
+                                  uint32_t point_count, const MaarPoint* points)
+{
+    if (!batch->is_submitted && batch->copies == NULL) {
+        return maar_misuse(batch->allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,
+                           "batch moves pages whose bytes were not copied: neither by "
+                           "maarSubmitMoves nor by maarRecordMoves");
+    }
+    return maar_paging_check_waits(batch->allocator, call, point_count, points);
 }
 
 /* Ends a batch, and its handle. */
@@ -228,6 +272,9 @@ static VkResult end_batch(MaarAllocator allocator, const char* call, MaarMoveBat
     }
     if (result == VK_SUCCESS && commits) {
         result = maar_moved_objects_require(own, call);
+    }
+    if (result == VK_SUCCESS && commits && own->pages != NULL) {
+        result = check_page_commit(own, call, point_count, points);
     }
     if (result == VK_SUCCESS) {
         result = maar_object_begin_claim(allocator, call, "batch", MAAR_TO_BITS(batch));

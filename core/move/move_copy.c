@@ -10,6 +10,7 @@
 #include "core/memory/slot_home.h"
 #include "core/memory_order.h"
 #include "core/move/moved_object.h"
+#include "core/paging/page_move.h"
 
 /* The number of regions of one copy command. */
 enum { REGION_BATCH = 32 };
@@ -36,6 +37,11 @@ static int compare_views(const void* one, const void* other)
     return a < b ? -1 : a > b;
 }
 
+static uint32_t page_move_count(const struct maar_move_batch* batch)
+{
+    return batch->pages != NULL ? batch->pages->count : 0;
+}
+
 /* Lists the blocks that the copies touch, each once and in order. */
 static void list_blocks(const struct maar_move_batch* batch, struct maar_move_copies* copies)
 {
@@ -47,6 +53,15 @@ static void list_blocks(const struct maar_move_batch* batch, struct maar_move_co
                 view_of(allocator, maar_move_slot(allocator, &batch->moves[i]));
             copies->views[count++] =
                 view_of(allocator, maar_move_twin(allocator, &batch->moves[i]));
+        }
+    }
+    for (uint32_t i = 0; i < page_move_count(batch); ++i) {
+        struct maar_page_places places;
+        if (maar_page_moves_read(batch->pages, i, &places)) {
+            copies->views[count++] = (struct maar_move_view){
+                .memory = places.from, .size = places.from_size, .type_index = places.from_type};
+            copies->views[count++] = (struct maar_move_view){
+                .memory = places.to, .size = places.to_size, .type_index = places.to_type};
         }
     }
     qsort(copies->views, count, sizeof copies->views[0], compare_views);
@@ -110,7 +125,8 @@ VkResult maar_move_copies_create(const struct maar_move_batch* batch, const char
     VkResult result = VK_SUCCESS;
     *copies = NULL;
     struct maar_move_copies* made = maar_host_calloc(
-        allocator->callbacks, 1, sizeof *made + 2 * (size_t)batch->count * sizeof made->views[0]);
+        allocator->callbacks, 1,
+        sizeof *made + 2 * ((size_t)batch->count + page_move_count(batch)) * sizeof made->views[0]);
     if (made == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -152,6 +168,22 @@ static void record_run(const struct maar_device* device, VkCommandBuffer command
     run->count = 0;
 }
 
+/* Adds a copy, unless its allocation was dropped or freed since the buffers were made: it has none
+ * then. */
+static void add_region(const struct maar_device* device, VkCommandBuffer commands,
+                       struct region_run* run, VkBuffer from, VkBuffer to, VkBufferCopy region)
+{
+    if (from == VK_NULL_HANDLE || to == VK_NULL_HANDLE) {
+        return;
+    }
+    if (from != run->from || to != run->to || run->count == REGION_BATCH) {
+        record_run(device, commands, run);
+    }
+    run->from = from;
+    run->to = to;
+    run->regions[run->count++] = region;
+}
+
 void maar_move_copies_record(const struct maar_move_batch* batch,
                              const struct maar_move_copies* copies, VkCommandBuffer commands)
 {
@@ -166,20 +198,22 @@ void maar_move_copies_record(const struct maar_move_batch* batch,
         const struct maar_slot* twin = maar_move_twin(allocator, &batch->moves[i]);
         const VkBuffer from = buffer_over(copies, maar_slot_block(allocator, slot)->memory);
         const VkBuffer to = buffer_over(copies, maar_slot_block(allocator, twin)->memory);
-        if (!is_copied(allocator, &batch->moves[i]) || from == VK_NULL_HANDLE ||
-            to == VK_NULL_HANDLE) {
-            continue; /* dropped, or freed since the buffers were made */
+        if (is_copied(allocator, &batch->moves[i])) {
+            const VkBufferCopy region = {
+                .srcOffset = maar_slot_span(allocator, slot).offset,
+                .dstOffset = maar_slot_span(allocator, twin).offset,
+                .size = maar_slot_span(allocator, slot).size,
+            };
+            add_region(device, commands, &run, from, to, region);
         }
-        if (from != run.from || to != run.to || run.count == REGION_BATCH) {
-            record_run(device, commands, &run);
+    }
+    for (uint32_t i = 0; i < page_move_count(batch); ++i) {
+        struct maar_page_places places;
+        if (maar_page_moves_read(batch->pages, i, &places)) {
+            add_region(device, commands, &run, buffer_over(copies, places.from),
+                       buffer_over(copies, places.to),
+                       (VkBufferCopy){places.from_offset, places.to_offset, places.size});
         }
-        run.from = from;
-        run.to = to;
-        run.regions[run.count++] = (VkBufferCopy){
-            .srcOffset = maar_slot_span(allocator, slot).offset,
-            .dstOffset = maar_slot_span(allocator, twin).offset,
-            .size = maar_slot_span(allocator, slot).size,
-        };
     }
     record_run(device, commands, &run);
     maar_moved_objects_record_copies(batch, commands);

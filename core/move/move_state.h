@@ -16,6 +16,7 @@
 struct maar_drain_run;
 struct maar_move_copies;
 struct maar_moved_object;
+struct maar_page_moves;
 
 /* A move of one allocation. */
 struct maar_move {
@@ -31,6 +32,7 @@ struct maar_move_batch {
     struct maar_move_batch* previous;
     MaarAllocator allocator;
     uint64_t handle;
+    struct maar_page_moves* pages;   /* moves of pages, and then no others; or NULL */
     struct maar_move_copies* copies; /* what the device uses to copy; see move_copy.h */
     MaarPoint copied;                /* of maarSubmitMoves */
     bool is_submitted;

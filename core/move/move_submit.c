@@ -6,6 +6,7 @@
 #include "core/memory/object_handle.h"
 #include "core/move/move_copy.h"
 #include "core/move/moved_object.h"
+#include "core/paging/page_move.h"
 #include "core/queue_submit.h"
 #include "core/time/timeline.h"
 
@@ -82,14 +83,15 @@ static VkResult record_own(const struct maar_move_batch* batch, struct maar_move
 }
 
 /* Submits commands, or nothing if commands is VK_NULL_HANDLE, and sets the point of their end. */
-static VkResult submit(MaarAllocator allocator, const MaarMoveSubmitInfo* info,
+static VkResult submit(const struct maar_move_batch* batch, const MaarMoveSubmitInfo* info,
                        VkCommandBuffer commands, struct maar_move_timeline* timeline,
                        MaarPoint* point)
 {
+    MaarAllocator allocator = batch->allocator;
     const struct maar_device* device = &allocator->device;
     const MaarQueue* queue = &allocator->queues[info->queueIndex];
-    VkSemaphore waits[MAAR_MAX_POINTS];
-    uint64_t values[MAAR_MAX_POINTS];
+    VkSemaphore waits[MAAR_MAX_POINTS + 1];
+    uint64_t values[MAAR_MAX_POINTS + 1];
     for (uint32_t i = 0; i < info->waitCount; ++i) {
         waits[i] = info->pWaits[i].semaphore;
         values[i] = info->pWaits[i].value;
@@ -101,6 +103,12 @@ static VkResult submit(MaarAllocator allocator, const MaarMoveSubmitInfo* info,
         .wait_values = values,
         .signal = timeline->semaphore,
     };
+    MaarPoint ready;
+    if (batch->pages != NULL && maar_page_moves_wait_point(batch->pages, &ready)) {
+        waits[submission.wait_count] = ready.semaphore;
+        values[submission.wait_count++] = ready.value;
+        maar_page_moves_note_wait(batch->pages, info->queueIndex);
+    }
     maar_queue_lock(queue);
     submission.signal_value = timeline->value + 1;
     const VkResult result = maar_submit(device, &submission, commands);
@@ -186,7 +194,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSubmitMoves(MaarAllocator allocator, MaarMove
         result = record_own(own, copies, family, &commands);
     }
     if (result == VK_SUCCESS) {
-        result = submit(allocator, pSubmitInfo, commands, timeline, &own->copied);
+        result = submit(own, pSubmitInfo, commands, timeline, &own->copied);
     }
     if (result != VK_SUCCESS) {
         maar_move_copies_destroy(allocator, copies);

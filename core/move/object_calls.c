@@ -135,12 +135,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetObjectSwaps(MaarAllocator allocator, MaarM
                                                   uint32_t* pCount, MaarObjectSwap* pSwaps)
 {
     struct maar_move_batch* own = NULL;
-    VkResult result = maar_move_batch_enter(allocator, __func__, batch, &own);
+    VkResult result = maar_move_batch_enter_list(allocator, __func__, batch, pCount, &own);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    if (pCount == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
     const uint32_t count = count_objects(own);
     if (pSwaps == NULL) {

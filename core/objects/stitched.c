@@ -175,6 +175,7 @@ static enum stitch_step stitch(struct stitch_job* job, const MaarMemoryRequest* 
         maar_paging_add_count(allocator, MAAR_COUNT_STITCHED_MADE, 1);
     }
     *allocation = maar_stitched_publish(&stitched, table, page_bytes);
+    maar_page_table_set_allocation(table, *allocation);
     return STITCH_STEP_DONE;
 
 destroy_table:

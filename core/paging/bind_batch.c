@@ -10,6 +10,7 @@
 
 #include "core/memory/block.h"
 #include "core/paging/page_entry.h"
+#include "core/paging/page_move.h"
 
 #include <string.h>
 
@@ -383,6 +384,7 @@ VkResult maar_bind_batch_take(struct maar_paging* paging)
         maar_page_table_unlist(table);
         take_table(paging, table);
     }
+    maar_page_moves_take(paging);
     if (batch->taken.spans > 0) {
         ++paging->recorded_value;
     }
@@ -408,6 +410,7 @@ static void resolve_entry(const struct maar_bind_span* span, uint64_t page, bool
         *entry &= ~MAAR_ENTRY_BOUND;
         *entry |= span->unbinds ? 0 : MAAR_ENTRY_BOUND;
         *entry &= changed_since ? UINT64_MAX : ~MAAR_ENTRY_MOVED;
+        *entry &= ~MAAR_ENTRY_REBOUND;
     }
     const bool held = (*entry & MAAR_ENTRY_HELD) != 0;
     const bool bound = (*entry & MAAR_ENTRY_BOUND) != 0;
@@ -468,6 +471,8 @@ void maar_bind_batch_end(struct maar_paging* paging, bool succeeded)
     } else {
         take_value_back(paging);
     }
+    struct maar_page_moves* ended = maar_page_moves_resolve(paging, succeeded);
     maar_mutex_unlock(&paging->lock);
     maar_condition_wake(&paging->changed);
+    maar_page_moves_retire(paging->allocator, ended, maar_atomic64_load(&paging->submitted));
 }

@@ -194,21 +194,6 @@ static VkResult submit_copies(struct maar_paging* paging, uint32_t point_count,
     return result;
 }
 
-static VkResult check_waits(MaarAllocator allocator, const char* call, uint32_t point_count,
-                            const MaarPoint* points)
-{
-    VkResult result = maar_retire_check_points(&allocator->retire, call, point_count, points);
-    for (uint32_t i = 0; i < point_count && result == VK_SUCCESS; ++i) {
-        if (points[i].semaphore == VK_NULL_HANDLE &&
-            points[i].value > maar_atomic64_load(&allocator->retire.host_value)) {
-            result = maar_misuse(allocator, MAAR_MESSAGE_ID_POINT_NOT_USABLE, call,
-                                 "a point of the host timeline has not passed; the device cannot "
-                                 "wait for it");
-        }
-    }
-    return result;
-}
-
 /* Waits until no other thread submits. */
 static void begin_submission(struct maar_paging* paging)
 {
@@ -231,7 +216,7 @@ static void end_submission(struct maar_paging* paging)
 static VkResult submit_recorded(MaarAllocator allocator, const char* call, uint32_t point_count,
                                 const MaarPoint* points, MaarPoint* point)
 {
-    VkResult result = check_waits(allocator, call, point_count, points);
+    VkResult result = maar_paging_check_waits(allocator, call, point_count, points);
     if (result == VK_SUCCESS) {
         result = maar_paging_require(allocator, call, false);
     }
@@ -270,48 +255,18 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSubmitBinds(MaarAllocator allocator, uint32_t
                                 : result;
 }
 
-/* Adds points to the delays of the next submission, all or none. */
-static bool add_delays(struct maar_paging* paging, uint32_t point_count, const MaarPoint* points)
-{
-    MaarPoint merged[MAAR_MAX_POINTS];
-    maar_mutex_lock(&paging->lock);
-    uint32_t count = paging->delay_count;
-    memcpy(merged, paging->delays, count * sizeof merged[0]);
-    bool fits = true;
-    for (uint32_t i = 0; i < point_count && fits; ++i) {
-        uint32_t at = 0;
-        while (at < count && merged[at].semaphore != points[i].semaphore) {
-            ++at;
-        }
-        if (points[i].semaphore == VK_NULL_HANDLE) {
-            continue; /* a point of the host timeline has passed already */
-        }
-        fits = at < MAAR_MAX_POINTS;
-        if (at == count && fits) {
-            merged[count++] = points[i];
-        } else if (fits && merged[at].value < points[i].value) {
-            merged[at].value = points[i].value;
-        }
-    }
-    if (fits) {
-        memcpy(paging->delays, merged, count * sizeof merged[0]);
-        paging->delay_count = count;
-    }
-    maar_mutex_unlock(&paging->lock);
-    return fits;
-}
-
 VKAPI_ATTR VkResult VKAPI_CALL maarDelayBinds(MaarAllocator allocator, uint32_t pointCount,
                                               const MaarPoint* pPoints)
 {
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS) {
-        result = check_waits(allocator, __func__, pointCount, pPoints);
+        result = maar_paging_check_waits(allocator, __func__, pointCount, pPoints);
     }
     if (result == VK_SUCCESS) {
         result = maar_paging_require(allocator, __func__, false);
     }
-    if (result == VK_SUCCESS && !add_delays(maar_paging_of(allocator), pointCount, pPoints)) {
+    if (result == VK_SUCCESS &&
+        !maar_paging_delay(maar_paging_of(allocator), pointCount, pPoints)) {
         result = VK_ERROR_TOO_MANY_OBJECTS;
     }
     return result;

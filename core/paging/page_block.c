@@ -50,7 +50,8 @@ uint32_t maar_page_longest_class(const struct maar_page_block* block)
 
 static void note_longest(struct maar_page_block* block)
 {
-    block->pool->longest[block->place] = (uint8_t)maar_page_longest_class(block);
+    block->pool->longest[block->place] =
+        block->drainer == 0 ? (uint8_t)maar_page_longest_class(block) : 0;
 }
 
 static void list_free_run(struct maar_page_block* block, uint32_t first, uint32_t length)
@@ -72,6 +73,40 @@ void maar_page_block_begin(struct maar_page_block* block)
 {
     list_free_run(block, 0, block->page_count);
     note_longest(block);
+}
+
+void maar_page_block_drain(struct maar_page_block* block, uint64_t drainer)
+{
+    struct maar_page_pool* pool = block->pool;
+    const uint32_t unused = block->page_count - block->used_count;
+    maar_assert_held(pool->lock);
+    MAAR_DEBUG_ASSERT(block->drainer == 0 &&
+                      pool->free_count >= (uint64_t)unused + block->live_count);
+    block->drainer = drainer;
+    block->promised = block->live_count;
+    pool->free_count -= (uint64_t)unused + block->promised;
+    ++pool->draining_count;
+    note_longest(block);
+}
+
+void maar_page_block_unpromise(struct maar_page_block* block)
+{
+    maar_assert_held(block->pool->lock);
+    block->pool->free_count += block->promised;
+    block->promised = 0;
+}
+
+void maar_page_block_revive(struct maar_page_block* block)
+{
+    maar_assert_held(block->pool->lock);
+    if (block->drainer != 0) {
+        maar_page_block_unpromise(block);
+        block->drainer = 0;
+        block->is_emptied = false;
+        block->pool->free_count += block->page_count - block->used_count;
+        --block->pool->draining_count;
+        note_longest(block);
+    }
 }
 
 static void unlist_free_run(struct maar_page_block* block, uint32_t first)
@@ -107,7 +142,7 @@ static void publish_use(const struct maar_page_block* block)
 static void free_run(struct maar_page_block* block, uint32_t first, uint32_t length)
 {
     struct maar_page_mark* marks = block->marks;
-    block->pool->free_count += length;
+    block->pool->free_count += block->drainer == 0 ? length : 0;
     block->used_count -= length;
     block->pool->empty_count += block->used_count == 0;
     memset(&marks[first], 0, length * sizeof marks[0]);
@@ -148,7 +183,7 @@ void maar_page_take(struct maar_page_block* block, uint32_t first, uint32_t coun
 {
     const uint32_t length = block->marks[first].run;
     maar_assert_held(block->pool->lock);
-    MAAR_DEBUG_ASSERT(length >= count);
+    MAAR_DEBUG_ASSERT(length >= count && block->drainer == 0);
     unlist_free_run(block, first);
     if (length > count) {
         list_free_run(block, first + count, length - count);
@@ -177,6 +212,16 @@ bool maar_page_share(struct maar_page_block* block, uint32_t page)
     ++mark->refs;
     ++mark->live;
     return true;
+}
+
+void maar_page_keep(struct maar_page_block* block, uint32_t first, uint32_t count)
+{
+    maar_assert_held(block->pool->lock);
+    for (uint32_t page = first; page < first + count; ++page) {
+        MAAR_DEBUG_ASSERT(block->marks[page].run == 0 && block->marks[page].refs > 0 &&
+                          block->marks[page].refs < UINT16_MAX);
+        ++block->marks[page].refs;
+    }
 }
 
 void maar_page_hold(struct maar_page_block* block, uint32_t page, bool held)

@@ -52,8 +52,15 @@ struct maar_page_block {
     uint32_t live_count; /* pages with live references */
     uint64_t
         last_value; /* of the paging timeline: the last submission that names a page of the block */
-    uint64_t value_before;                    /* last_value before the submission under way */
-    uint64_t age;                             /* number among all page blocks ever made */
+    uint64_t value_before; /* last_value before the submission under way */
+    uint64_t age;          /* number among all page blocks ever made */
+    /* A run of defragmentation empties the block (page_drain.h). Its pages serve no request. */
+    uint64_t drainer;      /* number of the run; 0 for none */
+    bool is_emptied;       /* the run looks for the block's pages now */
+    uint32_t promised;     /* free pages of other blocks that are kept for pages of this one */
+    uint32_t moving_count; /* pages with MAAR_ENTRY_LEAVING */
+    uint64_t surveyor;     /* number of the run that has counted `movable` */
+    uint32_t movable;      /* pages that can move */
     uint64_t classes[MAAR_PAGE_CLASSES / 64]; /* bit set: the class's list has a run */
     uint32_t heads[MAAR_PAGE_CLASSES];        /* first page of each class's first run */
     struct maar_page_mark marks[];
@@ -74,7 +81,11 @@ struct maar_page_pool {
     uint32_t block_count;
     uint32_t empty_count; /* blocks without a page in use */
     uint64_t page_count;
-    uint64_t free_count;
+    uint64_t free_count;     /* pages for requests: not those of blocks that drain, nor those
+                                that are promised */
+    uint32_t draining_count; /* blocks that drain */
+    uint32_t drained_count;  /* blocks that were given back after they had drained */
+    uint64_t drained_bytes;
     uint32_t growing_count; /* calls that make blocks; empty blocks with an age above growing_age
                                belong to them */
     uint64_t growing_age;   /* age of the youngest block when the first of these calls began */
@@ -93,14 +104,23 @@ static inline uint32_t maar_page_class(uint32_t length)
 
 /* Lists all pages of a new block as one free run. The block has its place in its pool. */
 void maar_page_block_begin(struct maar_page_block* block);
+/* Makes a block drain for a run: its free pages serve no request, and as many pages as it has live
+ * ones are promised to it, which the other blocks have. */
+void maar_page_block_drain(struct maar_page_block* block, uint64_t drainer);
+/* Returns what is promised to a block. */
+void maar_page_block_unpromise(struct maar_page_block* block);
+/* Lets a block serve requests again. It may do so already. */
+void maar_page_block_revive(struct maar_page_block* block);
 /* Returns the class of the longest free run; 0 if no page is free. */
 uint32_t maar_page_longest_class(const struct maar_page_block* block);
 /* Returns the first page of a free run of at least `length` pages, or MAAR_PAGE_NONE. */
 uint32_t maar_page_find_run(const struct maar_page_block* block, uint32_t length);
-/* Takes the first pages of a free run. Each gets one live reference. */
+/* Takes the first pages of a free run. Each gets one live reference. The block does not drain. */
 void maar_page_take(struct maar_page_block* block, uint32_t first, uint32_t count);
 /* Adds a live reference to a page in use. Returns false when it has 65,535. */
 bool maar_page_share(struct maar_page_block* block, uint32_t page);
+/* Adds held references to adjacent pages in use. None has 65,535. */
+void maar_page_keep(struct maar_page_block* block, uint32_t first, uint32_t count);
 /* Makes a live reference held, or a held one live. A reference is held when its owner has given the
  * page back and the device still has it. */
 void maar_page_hold(struct maar_page_block* block, uint32_t page, bool held);

@@ -8,6 +8,7 @@
 #include "core/paging/page_check.h"
 
 #include "core/paging/page_entry.h"
+#include "core/paging/page_move.h"
 
 /* Checks one block: its pages from the first to the last, and its lists. */
 static const char* check_page_block(const struct maar_page_block* block, uint64_t* free_pages)
@@ -65,23 +66,32 @@ const char* maar_page_pool_check(const struct maar_page_pool* pool)
 {
     uint64_t pages = 0;
     uint64_t free_pages = 0;
+    uint64_t unused = 0; /* free pages that serve no request */
     uint32_t empty = 0;
+    uint32_t draining = 0;
     for (uint32_t i = 0; i < pool->block_count; ++i) {
         const struct maar_page_block* block = pool->blocks[i];
         if (block->place != i || block->pool != pool) {
             return "a page block is not where it should be";
         }
-        if (pool->longest[i] != maar_page_longest_class(block)) {
+        if (pool->longest[i] != (block->drainer == 0 ? maar_page_longest_class(block) : 0)) {
             return "a page block's longest run is not the one noted";
         }
         const char* broken = check_page_block(block, &free_pages);
         if (broken != NULL) {
             return broken;
         }
+        if (block->drainer != 0) {
+            unused += (uint64_t)(block->page_count - block->used_count) + block->promised;
+            ++draining;
+        } else if (block->promised != 0 || block->is_emptied) {
+            return "a page block that does not drain has pages promised";
+        }
         pages += block->page_count;
         empty += block->used_count == 0;
     }
-    if (pages != pool->page_count || free_pages != pool->free_count || empty != pool->empty_count) {
+    if (pages != pool->page_count || free_pages != pool->free_count + unused ||
+        empty != pool->empty_count || draining != pool->draining_count) {
         return "a page pool counts its pages wrongly";
     }
     return NULL;
@@ -91,6 +101,10 @@ static const char* check_entry(const struct maar_page_table* table, uint64_t ent
                                uint64_t* committed, uint64_t* dirty)
 {
     *dirty += (entry & MAAR_ENTRY_DIRTY) != 0;
+    if ((entry & MAAR_ENTRY_LEAVING) != 0 &&
+        (entry & MAAR_ENTRY_FLAGS) != (MAAR_ENTRY_LEAVING | MAAR_ENTRY_BOUND)) {
+        return "a page moves although it was given back";
+    }
     if ((entry & MAAR_ENTRY_FRESH) != 0) {
         return "a page is marked as committed by a call that is over";
     }
@@ -107,7 +121,8 @@ static const char* check_entry(const struct maar_page_table* table, uint64_t ent
     if (block->pool->page_size != table->page_size) {
         return "a page of a table has another size";
     }
-    if (block->marks[page].refs > 1 && !table->may_alias) {
+    /* References of moves were counted before. */
+    if (block->marks[page].refs - block->marks[page].seen > 1 && !table->may_alias) {
         return "a page is mapped twice in a table that may not alias";
     }
     if ((entry & MAAR_ENTRY_HELD) == 0) {
@@ -161,10 +176,25 @@ static const char* check_references(struct maar_paging* paging, bool compare)
     return NULL;
 }
 
+/* Counts the references of moves. */
+static void see_moves(struct maar_paging* paging)
+{
+    for (const struct maar_page_moves* moves = paging->moves; moves != NULL; moves = moves->next) {
+        for (uint32_t i = 0; i < moves->count; ++i) {
+            const struct maar_page_move* move = &moves->moves[i];
+            for (uint32_t page = 0; page < move->count; ++page) {
+                ++move->from->marks[move->from_first + page].seen;
+                ++move->to->marks[move->to_first + page].seen;
+            }
+        }
+    }
+}
+
 const char* maar_page_tables_check(struct maar_paging* paging)
 {
     uint64_t dirty = 0;
     const char* broken = check_references(paging, false);
+    see_moves(paging);
     for (const struct maar_page_table* table = paging->tables; table != NULL && broken == NULL;
          table = table->next) {
         broken = check_table(table, &dirty);

@@ -50,7 +50,7 @@ static bool unhold(struct maar_page_table* table, uint64_t* entry)
     *entry &= ~MAAR_ENTRY_HELD;
     maar_page_hold(maar_entry_block(table, *entry), maar_entry_page(*entry), false);
     ++table->committed;
-    if ((*entry & MAAR_ENTRY_MOVED) == 0) {
+    if ((*entry & (MAAR_ENTRY_MOVED | MAAR_ENTRY_REBOUND)) == 0) {
         maar_page_mark_clean(table, entry);
     }
     return true;
@@ -209,7 +209,7 @@ static enum commit_outcome commit_from(const struct maar_page_range* range,
         *missing = count_missing(range);
         if (range->table->may_alias && is_shown_elsewhere(range)) {
             outcome = COMMIT_SHOWN_ELSEWHERE;
-        } else if (*missing <= pool->free_count) {
+        } else if (*missing <= pool->free_count || maar_page_pool_revive(pool, *missing)) {
             fill_range(range, pool);
             outcome = COMMIT_DONE;
         } else if (with_held && fill_with_held(range, pool)) {
@@ -360,6 +360,7 @@ static void give_back(struct maar_page_table* table, uint64_t page, uint64_t* en
     const bool is_unseen = (*entry & (MAAR_ENTRY_DIRTY | MAAR_ENTRY_INFLIGHT)) == MAAR_ENTRY_DIRTY;
     --table->committed;
     *entry &= ~MAAR_ENTRY_FRESH;
+    maar_page_stop_leaving(table, entry);
     if (!is_unseen || (*entry & MAAR_ENTRY_MOVED) != 0) {
         *entry |= MAAR_ENTRY_HELD;
         maar_page_hold(block, number, true);
@@ -368,7 +369,7 @@ static void give_back(struct maar_page_table* table, uint64_t page, uint64_t* en
     }
     /* No submission named the page. The device has another entry's page here. */
     maar_page_drop(block, number, 1, true);
-    *entry &= MAAR_ENTRY_FLAGS;
+    *entry &= MAAR_ENTRY_FLAGS & ~MAAR_ENTRY_REBOUND;
     if ((*entry & MAAR_ENTRY_BOUND) == 0) {
         maar_page_mark_clean(table, entry);
     }

@@ -23,10 +23,13 @@ enum { MAAR_LEAF_PAGES = 512 };
 #define MAAR_ENTRY_INFLIGHT ((uint64_t)1 << 60) /* named by the submission under way */
 #define MAAR_ENTRY_FRESH ((uint64_t)1 << 59)    /* committed by the call under way */
 #define MAAR_ENTRY_MOVED ((uint64_t)1 << 58)    /* the device still has the page elsewhere */
-#define MAAR_ENTRY_FLAGS ((uint64_t)0x3F << 58)
+#define MAAR_ENTRY_LEAVING ((uint64_t)1 << 57)  /* the page moves elsewhere: see page_move.h */
+/* The page is the target of a move, and the device still has the old page here. */
+#define MAAR_ENTRY_REBOUND ((uint64_t)1 << 56)
+#define MAAR_ENTRY_FLAGS ((uint64_t)0xFF << 56)
 /* The other bits: the block's number plus one, and the page; 0 for no page. */
-#define MAAR_ENTRY_BLOCK_SHIFT 36
-#define MAAR_ENTRY_PAGE (((uint64_t)1 << 58) - 1)
+#define MAAR_ENTRY_BLOCK_SHIFT 32
+#define MAAR_ENTRY_PAGE (((uint64_t)1 << 56) - 1)
 
 /* The entries of adjacent pages. */
 struct maar_page_leaf {
@@ -67,6 +70,8 @@ struct maar_page_table {
     VkExtent3D extent;
     VkExtent3D tiles; /* in each direction */
     MaarAllocationCreateInfo memory;
+    uint64_t allocation;          /* the stitched allocation, or 0 */
+    struct maar_page_move* moves; /* that have not ended: see page_move.h */
     uint8_t type_count;
     uint8_t types[VK_MAX_MEMORY_TYPES]; /* in order of preference */
 };
@@ -106,6 +111,15 @@ static inline uint32_t maar_leaf_size(const struct maar_page_table* table, uint6
 
 /* Returns the entry of a page, or NULL while its leaf does not exist. */
 uint64_t* maar_page_entry(const struct maar_page_table* table, uint64_t page);
+/* Ends the move of a page that is given back or moves no longer. It may have none. */
+static inline void maar_page_stop_leaving(const struct maar_page_table* table, uint64_t* entry)
+{
+    if ((*entry & MAAR_ENTRY_LEAVING) != 0) {
+        *entry &= ~MAAR_ENTRY_LEAVING;
+        --maar_entry_block(table, *entry)->moving_count;
+    }
+}
+
 /* Puts a page on the list of changes. */
 void maar_page_mark_dirty(struct maar_page_table* table, uint64_t page, uint64_t* entry);
 /* Takes a page off the list of changes. Its leaf stays listed: a submission skips clean entries. */

@@ -95,6 +95,7 @@ uint32_t maar_page_pool_take(struct maar_page_pool* pool, uint32_t wanted,
     uint32_t best = 0;
     maar_assert_held(pool->lock);
     MAAR_DEBUG_ASSERT(pool->free_count > 0);
+    /* A block that drains has no class here. */
     for (uint32_t i = 0; i < pool->block_count; ++i) {
         if (pool->longest[i] >= class) {
             *first = maar_page_find_run(pool->blocks[i], wanted);
@@ -112,6 +113,15 @@ uint32_t maar_page_pool_take(struct maar_page_pool* pool, uint32_t wanted,
     count = count < wanted ? count : wanted;
     maar_page_take(*block, *first, count);
     return count;
+}
+
+bool maar_page_pool_revive(struct maar_page_pool* pool, uint64_t wanted)
+{
+    maar_assert_held(pool->lock);
+    for (uint32_t i = 0; i < pool->block_count && pool->draining_count > 0; ++i) {
+        maar_page_block_revive(pool->blocks[i]);
+    }
+    return wanted <= pool->free_count;
 }
 
 /* ---- growing and shrinking ---- */
@@ -222,6 +232,7 @@ static void unlist_block(struct maar_paging* paging, struct maar_page_block* blo
 {
     struct maar_page_pool* pool = block->pool;
     maar_assert_held(&paging->lock);
+    maar_page_block_revive(block);
     maar_leaving_enter(&paging->allocator->leaving, &block->leaving, pool_heap(paging, pool));
     block->block->pages = NULL;
     paging->blocks[block->number] = NULL;
@@ -382,7 +393,10 @@ static struct maar_page_block* choose_empty(struct maar_paging* paging,
                                             struct maar_page_block* block,
                                             struct maar_page_block* chosen)
 {
+    const bool drains = block->drainer != 0;
     unlist_block(paging, block);
+    block->pool->drained_count += drains ? 1 : 0;
+    block->pool->drained_bytes += drains ? block->page_count * block->pool->page_size : 0;
     ++block->pool->leaving_count;
     block->next = chosen;
     return block;
@@ -393,6 +407,27 @@ static bool is_chosen_pool(const struct maar_paging* paging, const struct maar_p
                            const struct maar_pool* owner, uint32_t heaps)
 {
     return owner != NULL ? pool->owner == owner : (heaps >> pool_heap(paging, pool) & 1) != 0;
+}
+
+/* Takes empty blocks of a pool off the lists, those that drain and others in excess of `kept`.
+ * No submission after `done` may name them. */
+static struct maar_page_block* pick_empty_of(struct maar_paging* paging,
+                                             struct maar_page_pool* pool, uint64_t done,
+                                             uint32_t kept, struct maar_page_block* chosen)
+{
+    const uint64_t youngest = pool->growing_count > 0 ? pool->growing_age : UINT64_MAX;
+    /* What has drained goes whatever the pool keeps, so it goes first. */
+    for (uint32_t pass = pool->draining_count > 0 ? 0 : 1; pass < 2; ++pass) {
+        for (uint32_t i = pool->block_count;
+             i-- > 0 && pool->empty_count > (pass == 0 ? 0 : kept);) {
+            struct maar_page_block* block = pool->blocks[i];
+            if (block->used_count == 0 && block->age <= youngest && block->last_value <= done &&
+                (pass == 1 || block->drainer != 0)) {
+                chosen = choose_empty(paging, block, chosen);
+            }
+        }
+    }
+    return chosen;
 }
 
 /* Takes the empty blocks that may be freed off the lists. */
@@ -409,17 +444,9 @@ static struct maar_page_block* pick_empty(struct maar_paging* paging, const stru
         return NULL;
     }
     for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
-        if (!is_chosen_pool(paging, pool, owner, heaps)) {
-            continue;
-        }
-        const uint64_t youngest = pool->growing_count > 0 ? pool->growing_age : UINT64_MAX;
-        const uint32_t kept = keep_one ? 1 : 0;
-        for (uint32_t i = pool->block_count; i-- > 0 && pool->empty_count > kept;) {
-            struct maar_page_block* block = pool->blocks[i];
-            if (block->used_count == 0 && block->age <= youngest &&
-                (all_done || block->last_value <= done)) {
-                chosen = choose_empty(paging, block, chosen);
-            }
+        if (is_chosen_pool(paging, pool, owner, heaps)) {
+            chosen =
+                pick_empty_of(paging, pool, all_done ? UINT64_MAX : done, keep_one ? 1 : 0, chosen);
         }
     }
     return chosen;
@@ -458,8 +485,8 @@ VkDeviceSize maar_page_pools_release(struct maar_paging* paging, const struct ma
     bool any = false;
     maar_mutex_lock(&paging->lock);
     for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
-        any = any || (is_chosen_pool(paging, pool, owner, heaps) &&
-                      pool->empty_count > (keep_one ? 1u : 0u));
+        const uint32_t kept = keep_one && pool->draining_count == 0 ? 1 : 0;
+        any = any || (is_chosen_pool(paging, pool, owner, heaps) && pool->empty_count > kept);
     }
     maar_mutex_unlock(&paging->lock);
     if (!any) {

@@ -32,6 +32,9 @@ VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* 
  * paging lock. */
 uint32_t maar_page_pool_take(struct maar_page_pool* pool, uint32_t wanted,
                              struct maar_page_block** block, uint32_t* first);
+/* Lets the blocks of a pool that drain serve requests again. Returns whether so many pages are free
+ * then. Called under the paging lock. */
+bool maar_page_pool_revive(struct maar_page_pool* pool, uint64_t wanted);
 /* Gives back empty blocks whose last submission has been executed, and returns their bytes. owner:
  * blocks of this pool alone, or NULL for all blocks of some heaps (bits). keep_one: keeps one empty
  * block of each pool. No lock may be held. */

@@ -13,6 +13,8 @@
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
 #include "core/paging/page_entry.h"
+#include "core/paging/page_move_list.h"
+#include "core/paging/page_walk.h"
 
 #include <string.h>
 
@@ -271,17 +273,21 @@ void maar_page_table_sort(struct maar_page_table* table)
 /* ---- the end ---- */
 
 /* Drops the change of an entry of a table that ends, unless the page that the device has here was
- * moved to another entry (page_reuse.h). Before the device binds it there, it must unbind it here:
- * the object still exists then. Returns whether the change stays. */
+ * moved to another entry (page_reuse.h), or its bytes to another page (page_move.h). Before the
+ * page serves another entry, the device must unbind it here: the object still exists then. Work
+ * that uses the object until it ends finds the bytes in the other page. Returns whether the change
+ * stays. */
 static bool seal_entry(struct maar_page_table* table, uint64_t* entry)
 {
     /* A page that is held here is the page that the device has here, unless it was moved here. */
     const uint64_t held = *entry & (MAAR_ENTRY_HELD | MAAR_ENTRY_MOVED);
+    const bool is_rebound = (*entry & MAAR_ENTRY_REBOUND) != 0;
     const bool is_moved_away = (*entry & MAAR_ENTRY_DIRTY) != 0 &&
-                               (*entry & MAAR_ENTRY_BOUND) != 0 && held != MAAR_ENTRY_HELD;
+                               (*entry & MAAR_ENTRY_BOUND) != 0 &&
+                               (held != MAAR_ENTRY_HELD || is_rebound);
     if (!is_moved_away) {
         maar_page_mark_clean(table, entry);
-    } else if (maar_entry_has_page(*entry) && (*entry & MAAR_ENTRY_HELD) == 0) {
+    } else if (maar_entry_has_page(*entry) && (*entry & MAAR_ENTRY_HELD) == 0 && !is_rebound) {
         /* It has got another page since. */
         --table->committed;
         *entry |= MAAR_ENTRY_HELD;
@@ -296,6 +302,7 @@ uint64_t maar_page_table_seal(struct maar_page_table* table)
     maar_lock_rank_expect_none();
     maar_mutex_lock(&paging->lock);
     table->sealed = true;
+    maar_page_moves_forget(table);
     /* The number of the next submission is known only while none is under way: that one may fail.
      */
     while (table->submitting || (paging->submitting && table->first_dirty != NULL)) {
@@ -385,6 +392,8 @@ void maar_page_table_destroy(struct maar_page_table* table)
         maar_condition_wait(&paging->changed, &paging->lock);
     }
     maar_page_table_unlist(table);
+    maar_page_moves_forget(table);
+    maar_page_cursors_leave(table);
     for (uint64_t i = 0; i < maar_leaf_count(table); ++i) {
         if (table->leaves[i] != NULL) {
             end_leaf(table, table->leaves[i]);
@@ -419,12 +428,20 @@ void maar_page_tables_forget(struct maar_paging* paging, const struct maar_page_
             }
             const struct maar_page_block* block = maar_entry_block(table, *entry);
             if (block != NULL && block->pool == pool) {
+                maar_page_stop_leaving(table, entry);
                 table->committed -= (*entry & MAAR_ENTRY_HELD) == 0 ? 1 : 0;
                 maar_page_mark_clean(table, entry);
                 *entry = 0;
             }
         }
     }
+}
+
+void maar_page_table_set_allocation(struct maar_page_table* table, MaarAllocation allocation)
+{
+    maar_mutex_lock(&table->paging->lock);
+    table->allocation = MAAR_TO_BITS(allocation);
+    maar_mutex_unlock(&table->paging->lock);
 }
 
 /* ---- questions ---- */

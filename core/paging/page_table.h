@@ -57,10 +57,13 @@ VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call, cons
  * does not stitch or its type does not serve. */
 VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_table_info* info,
                                 struct maar_page_table** table);
+/* Says which stitched allocation the table belongs to. */
+void maar_page_table_set_allocation(struct maar_page_table* table, MaarAllocation allocation);
 /* Drops the recorded changes of the table and prevents new ones. Pages that were moved away are
- * still unbound by the next submission. Returns the value of the paging timeline that the last
- * submission of the table signals, which may be that next one, or 0 if no submission named or will
- * name the table. No lock may be held: waits for a submission that reads the table. */
+ * still unbound by the next submission, and pages whose bytes were moved are rebound. Returns the
+ * value of the paging timeline that the last submission of the table signals, which may be that
+ * next one, or 0 if no submission named or will name the table. No lock may be held: waits for a
+ * submission that reads the table. */
 uint64_t maar_page_table_seal(struct maar_page_table* table);
 /* Drops the changes of a sealed table that no submission under way names. Called under the paging
  * lock. */

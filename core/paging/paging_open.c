@@ -8,6 +8,7 @@
 #include "core/paging/page_allocation.h"
 
 #include "core/paging/page_entry.h"
+#include "core/paging/page_move.h"
 #include "core/paging/paging_info.h"
 #include "core/paging/paging_timeline.h"
 #include "core/port_time.h"
@@ -114,6 +115,9 @@ static void destroy_paging(MaarAllocator allocator, void* opaque)
     maar_bind_batch_free(paging);
     wait_let_go(paging, executed && paging->has_bound, paging->bind_queue, deadline_ns);
     wait_let_go(paging, executed && paging->has_copied, paging->copy_queue, deadline_ns);
+    for (uint32_t i = 0; i < allocator->queue_count; ++i) {
+        wait_let_go(paging, (paging->waiting_queues >> (i % 64) & 1u) != 0, i, deadline_ns);
+    }
     maar_atomic_pointer_store(&allocator->retire.submitted_value, NULL);
     maar_condition_destroy(&paging->changed);
     maar_mutex_destroy(&paging->lock);
@@ -176,8 +180,15 @@ static void settle_paging(MaarAllocator allocator, struct maar_pool* owner)
             maar_page_table_forget(table);
         }
     }
+    for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
+        if (owner == NULL || pool->owner == owner) {
+            (void)maar_page_pool_revive(pool, 0);
+        }
+    }
+    struct maar_page_moves* unsubmitted = maar_page_moves_leave(paging, owner);
     const uint64_t submitted = maar_atomic64_load(&paging->submitted);
     maar_mutex_unlock(&paging->lock);
+    maar_page_moves_drop(unsubmitted);
     maar_retire_settle(&allocator->retire, maar_pool_pending(owner), paging->timeline, submitted);
 }
 

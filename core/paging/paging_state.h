@@ -42,6 +42,10 @@ struct maar_paging {
     uint32_t block_count;
     uint64_t blocks_made; /* number of blocks ever made */
     struct maar_page_table* tables;
+    struct maar_page_cursor* cursors; /* of walks over the tables: see page_drain.h */
+    struct maar_page_moves* moves;    /* that have not ended: see page_move.h */
+    uint64_t waiting_queues; /* bit i % 64: copies of moves on queue i waited for the timeline */
+    uint64_t drain_count;    /* number of runs ever begun that empty blocks */
     struct maar_page_table* first_dirty;
     struct maar_page_table* last_dirty;
     struct maar_paged_object* objects; /* live ones that a program destroys itself */

@@ -6,7 +6,10 @@
 
 #include "core/paging/paging_state.h"
 #include "core/port_time.h"
+#include "core/time/retire_collect.h"
 #include "core/time/timeline.h"
+
+#include <string.h>
 
 MaarPoint maar_paging_point(MaarAllocator allocator, uint64_t value)
 {
@@ -62,4 +65,49 @@ void maar_paging_look(struct maar_paging* paging)
     if (result == VK_SUCCESS || result == VK_ERROR_DEVICE_LOST) {
         maar_atomic64_max(&paging->completed, value < submitted ? value : submitted);
     }
+}
+
+VkResult maar_paging_check_waits(MaarAllocator allocator, const char* call, uint32_t point_count,
+                                 const MaarPoint* points)
+{
+    VkResult result = maar_retire_check_points(&allocator->retire, call, point_count, points);
+    for (uint32_t i = 0; i < point_count && result == VK_SUCCESS; ++i) {
+        if (points[i].semaphore == VK_NULL_HANDLE &&
+            points[i].value > maar_atomic64_load(&allocator->retire.host_value)) {
+            result = maar_misuse(allocator, MAAR_MESSAGE_ID_POINT_NOT_USABLE, call,
+                                 "a point of the host timeline has not passed; the device cannot "
+                                 "wait for it");
+        }
+    }
+    return result;
+}
+
+bool maar_paging_delay(struct maar_paging* paging, uint32_t point_count, const MaarPoint* points)
+{
+    MaarPoint merged[MAAR_MAX_POINTS];
+    maar_mutex_lock(&paging->lock);
+    uint32_t count = paging->delay_count;
+    memcpy(merged, paging->delays, count * sizeof merged[0]);
+    bool fits = true;
+    for (uint32_t i = 0; i < point_count && fits; ++i) {
+        uint32_t at = 0;
+        while (at < count && merged[at].semaphore != points[i].semaphore) {
+            ++at;
+        }
+        if (points[i].semaphore == VK_NULL_HANDLE) {
+            continue; /* a point of the host timeline has passed already */
+        }
+        fits = at < MAAR_MAX_POINTS;
+        if (at == count && fits) {
+            merged[count++] = points[i];
+        } else if (fits && merged[at].value < points[i].value) {
+            merged[at].value = points[i].value;
+        }
+    }
+    if (fits) {
+        memcpy(paging->delays, merged, count * sizeof merged[0]);
+        paging->delay_count = count;
+    }
+    maar_mutex_unlock(&paging->lock);
+    return fits;
 }

@@ -90,9 +90,9 @@ static void read_statistics(struct maar_paging* paging, MaarPagingStatistics* ou
         .recordedPages = paging->recorded_pages,
     };
     for (const struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
-        out->freeBytes += pool->free_count * pool->page_size;
         for (uint32_t i = 0; i < pool->block_count; ++i) {
             const struct maar_page_block* block = pool->blocks[i];
+            out->freeBytes += (uint64_t)(block->page_count - block->used_count) * pool->page_size;
             out->committedBytes += block->live_count * pool->page_size;
             out->heldBytes += (uint64_t)(block->used_count - block->live_count) * pool->page_size;
         }

@@ -86,6 +86,8 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_SLICE_CREATE_INFO = 0x4D410020,
     /** MaarSliceInfo */
     MAAR_STRUCTURE_TYPE_SLICE_INFO = 0x4D410021,
+    /** MaarPageMove */
+    MAAR_STRUCTURE_TYPE_PAGE_MOVE = 0x4D410027,
     /** MaarMoveBeginInfo */
     MAAR_STRUCTURE_TYPE_MOVE_BEGIN_INFO = 0x4D410028,
     /** MaarMove */

@@ -48,7 +48,8 @@ typedef enum MaarMoveObstacle {
     MAAR_MOVE_OBSTACLE_MOVING = 2,
     /** Another API or process may use its block: the memory is exportable or was imported. */
     MAAR_MOVE_OBSTACLE_SHARED = 3,
-    /** It is made of pages. */
+    /** It is made of pages. These move in runs with MAAR_DEFRAGMENTATION_GOAL_PAGES, and not as
+     * allocations. */
     MAAR_MOVE_OBSTACLE_PAGES = 4,
     /** An object of Maar's owns it: a buffer of slices, a transient heap. */
     MAAR_MOVE_OBSTACLE_OWNED = 5,
@@ -127,6 +128,37 @@ typedef struct MaarMove {
     VkBool32 copiedByMaar;
 } MaarMove;
 
+/** Adjacent pages of a buffer whose bytes move to other pages. The buffer, its device address and
+ * the allocation stay. */
+typedef struct MaarPageMove {
+    /** MAAR_STRUCTURE_TYPE_PAGE_MOVE */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** The allocation that the buffer was created with, in a pool that stitches; VK_NULL_HANDLE for
+     * reservations and arrays. */
+    MaarAllocation allocation;
+    /** The buffer; VK_NULL_HANDLE if it was destroyed. */
+    VkBuffer buffer;
+    /** As given when it was created; NULL if it was destroyed. */
+    void* pUserData;
+    /** MAAR_MOVE_OBSTACLE_NONE; MAAR_MOVE_OBSTACLE_FREED if the commit will leave all of these
+     * pages alone: they were given back, or are shared with another reservation. */
+    MaarMoveObstacle obstacle;
+    /** Bytes from the start of the buffer. */
+    VkDeviceSize offset;
+    /** Bytes that move. */
+    VkDeviceSize size;
+    /** Where they lie now. */
+    VkDeviceMemory sourceMemory;
+    /** Offset there, bytes. */
+    VkDeviceSize sourceOffset;
+    /** Where they will lie. */
+    VkDeviceMemory targetMemory;
+    /** Offset there, bytes. */
+    VkDeviceSize targetOffset;
+} MaarPageMove;
+
 /** What maarSubmitMoves needs. */
 typedef struct MaarMoveSubmitInfo {
     /** MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO */
@@ -188,6 +220,20 @@ MAAR_API VkResult VKAPI_CALL maarBeginMoves(MaarAllocator allocator,
  */
 MAAR_API VkResult VKAPI_CALL maarGetMoves(MaarAllocator allocator, MaarMoveBatch batch,
                                           uint32_t* pCount, MaarMove* pMoves);
+
+/**
+ * Lists the moves of pages in a batch of a run with MAAR_DEFRAGMENTATION_GOAL_PAGES.
+ *
+ * @param allocator  not null
+ * @param batch      not null
+ * @param pCount     in: room in pMoves; out: moves written, or their number if pMoves is NULL
+ * @param pMoves     an array whose elements have sType and pNext set; or NULL
+ * @return VK_SUCCESS; VK_INCOMPLETE; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetPageMoves(MaarAllocator allocator, MaarMoveBatch batch,
+                                              uint32_t* pCount, MaarPageMove* pMoves);
 
 /**
  * Drops moves of a batch: the commit leaves these allocations where they are. Their new ranges are
@@ -257,7 +303,8 @@ MAAR_API VkResult VKAPI_CALL maarBindMovedImage(MaarAllocator allocator, MaarMov
  * @param commandBuffer  in the recording state, outside a render pass, of a family that may use the
  *                       resources; primary
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
- *         VK_ERROR_FEATURE_NOT_PRESENT when the driver lets no buffer cover a block;
+ *         VK_ERROR_FEATURE_NOT_PRESENT when the driver lets no buffer cover a block; VK_NOT_READY
+ *         while an earlier submission of binds has not been executed that new pages wait for;
  *         VK_ERROR_VALIDATION_FAILED_EXT. On failure nothing is recorded.
  * @threadsafety internally synchronized; `batch` and `commandBuffer` externally
  * @since 0.2.0
@@ -290,14 +337,20 @@ MAAR_API VkResult VKAPI_CALL maarSubmitMoves(MaarAllocator allocator, MaarMoveBa
  * old ranges, and the new ranges of dropped moves, are pending until the points and the copies of
  * maarSubmitMoves have passed. The handle of the batch is invalid then. Does not call the driver.
  *
+ * A batch with moves of pages records that these pages are bound. The next maarSubmitBinds, of any
+ * thread, passes that to the device and waits for the points; its own point is the one after which
+ * the pages are used again. The old pages are pending until then.
+ *
  * @param allocator    not null
  * @param batch        may be VK_NULL_HANDLE
  * @param pointCount   0 (the device uses neither the old objects nor copies any more) to
  *                     MAAR_MAX_POINTS
  * @param pPoints      the points after which it does not
- * @param pMovedCount  receives the number of allocations that have moved; may be NULL
+ * @param pMovedCount  receives the number of allocations, or pages, that have moved; may be NULL
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_FEATURE_NOT_PRESENT and
- *         VK_ERROR_VALIDATION_FAILED_EXT as maarFreeMemoryAfter; the batch is then unchanged
+ *         VK_ERROR_VALIDATION_FAILED_EXT as maarFreeMemoryAfter; with moves of pages also
+ *         VK_ERROR_VALIDATION_FAILED_EXT if nothing was copied, or a point of the host timeline has
+ *         not passed, and VK_ERROR_TOO_MANY_OBJECTS as maarDelayBinds; the batch is then unchanged
  * @threadsafety internally synchronized; `batch` externally
  * @since 0.2.0
  */
@@ -313,7 +366,8 @@ MAAR_API VkResult VKAPI_CALL maarCommitMoves(MaarAllocator allocator, MaarMoveBa
  * @param batch       may be VK_NULL_HANDLE
  * @param pointCount  0 (no copy was submitted) to MAAR_MAX_POINTS
  * @param pPoints     the points after which the device has executed the copies
- * @return as maarCommitMoves
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_FEATURE_NOT_PRESENT and
+ *         VK_ERROR_VALIDATION_FAILED_EXT as maarFreeMemoryAfter; the batch is then unchanged
  * @threadsafety internally synchronized; `batch` externally
  * @since 0.2.0
  */
@@ -496,6 +550,9 @@ typedef enum MaarDefragmentationGoal {
     MAAR_DEFRAGMENTATION_GOAL_BLOCKS = 0,
     /** To make room for one allocation in an existing block. */
     MAAR_DEFRAGMENTATION_GOAL_ROOM = 1,
+    /** To give page blocks back to the driver: those of reservations, of arrays and of buffers in
+     * pools that stitch. */
+    MAAR_DEFRAGMENTATION_GOAL_PAGES = 2,
     /** Reserves the enumeration's size. */
     MAAR_DEFRAGMENTATION_GOAL_MAX_ENUM = 0x7FFFFFFF
 } MaarDefragmentationGoal;
@@ -537,7 +594,9 @@ typedef struct MaarDefragmentationBeginInfo {
     const void* pNext;
     /** See MaarDefragmentationFlagBits. */
     MaarDefragmentationFlags flags;
-    /** A pool with TLSF or buddy placement, or VK_NULL_HANDLE for all such default pools. */
+    /** A pool with TLSF or buddy placement, or VK_NULL_HANDLE for all such default pools. With
+     * MAAR_DEFRAGMENTATION_GOAL_PAGES: a pool that stitches, or VK_NULL_HANDLE for the page blocks
+     * of no MaarPool. */
     MaarPool pool;
     /** With default pools: the memory types of those that take part; 0 for all. */
     uint32_t memoryTypeBits;
@@ -545,7 +604,10 @@ typedef struct MaarDefragmentationBeginInfo {
      * first. */
     uint32_t maxBlockCount;
     /** Asked for each allocation before it moves; NULL: every allocation may move. A block with an
-     * allocation that may not is left alone. */
+     * allocation that may not is left alone. With MAAR_DEFRAGMENTATION_GOAL_PAGES it is asked for
+     * each buffer whose pages may move, and asked again before they do: with the buffer's
+     * allocation in a pool that stitches, else with VK_NULL_HANDLE, and with the buffer's user
+     * data. */
     PFN_maarMayMove pfnMayMove;
     /** Given to pfnMayMove. */
     void* pUserData;
@@ -573,7 +635,7 @@ typedef struct MaarDefragmentationStepInfo {
     uint32_t maxMoves;
     /** Host time after which the step returns VK_NOT_READY, ns; 0 for no limit. It is looked at
      * after each part of the work, of some microseconds. With a limit, a batch has at most 128
-     * moves. */
+     * moves. A batch has at most 1,024 moves of pages in any case. */
     uint64_t maxHostTime_ns;
 } MaarDefragmentationStepInfo;
 
@@ -587,7 +649,7 @@ typedef struct MaarDefragmentationInfo {
     uint32_t blockCount;
     /** Bytes of these blocks. */
     VkDeviceSize blockBytes;
-    /** Moves that empty them. */
+    /** Moves that empty them. With MAAR_DEFRAGMENTATION_GOAL_PAGES a move is that of one page. */
     uint32_t moveCount;
     /** Bytes of these moves. */
     VkDeviceSize moveBytes;
@@ -622,11 +684,20 @@ typedef struct MaarDefragmentationInfo {
  * ranges of that place are taken at once, as pending bytes, and so is what moves out of it: other
  * requests do not use the room meanwhile. The program takes it by maarTakeDefragmentationRoom.
  *
+ * A run that empties page blocks moves the pages of some to free pages of the others. Only the
+ * pages of buffers move, and only those that nobody shares: a block with other pages is left alone.
+ * The program carries out each batch by maarSubmitMoves (or maarRecordMoves), maarCommitMoves with
+ * the points after which nobody uses the buffers, and maarSubmitBinds. From the begin of the copies
+ * until the point of maarSubmitBinds, nobody may write to the ranges that maarGetPageMoves lists,
+ * and work that the points of the commit do not cover must not read them. Buffers, device addresses
+ * and allocations stay.
+ *
  * @param allocator        not null
  * @param pBeginInfo       not NULL
  * @param pDefragmentation receives the run
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_FEATURE_NOT_PRESENT for a pool with
- *         linear placement, and, to make room, for one with buddy placement;
+ *         linear placement, and, to make room, for one with buddy placement, and, to empty page
+ *         blocks, for one that does not stitch;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime end it with maarEndDefragmentation

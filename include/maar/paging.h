@@ -96,7 +96,8 @@ typedef struct MaarPagingStatistics {
     VkDeviceSize reservedBytes;
     /** Bytes of pages that belong to an object. A page that is shared counts once. */
     VkDeviceSize committedBytes;
-    /** Bytes of pages that were given back and whose unbinding has not been submitted yet. */
+    /** Bytes of pages that were given back and whose unbinding has not been submitted yet, and of
+     * pages that moves have taken or left. */
     VkDeviceSize heldBytes;
     /** Bytes of free pages. */
     VkDeviceSize freeBytes;
@@ -211,7 +212,8 @@ MAAR_API VkResult VKAPI_CALL maarDelayBinds(MaarAllocator allocator, uint32_t po
  *
  * An object made of pages has a MaarAllocation without a VkDeviceMemory of its own: it cannot be
  * mapped, and nothing else can be bound to it. It may be used once the point that maarSubmitBinds
- * returned after its creation has passed. Its contents never move.
+ * returned after its creation has passed. Only runs with MAAR_DEFRAGMENTATION_GOAL_PAGES move its
+ * contents.
  *
  * The pool places the following in its other blocks: objects below the threshold, linear images,
  * images that the device cannot make sparse, objects whose create info asks for mapping, aliasing

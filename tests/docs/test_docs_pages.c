@@ -532,6 +532,45 @@ static void docs_room_is_made(void** state)
     maarDestroyPool(rig->allocator, pool);
 }
 
+static void docs_page_blocks_are_emptied(void** state)
+{
+    const struct rig_setup setup = {.flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
+    struct rig* rig = fixture_begin(FIXTURE_SPARSE, 64 * KIB, &setup);
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .goal = MAAR_DEFRAGMENTATION_GOAL_PAGES,
+    };
+    MaarReservation reservations[2]; /* with the pages of a block each */
+    MaarDefragmentation run = VK_NULL_HANDLE;
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    MaarPoint usable = {VK_NULL_HANDLE, 0};
+    (void)state;
+    for (uint32_t i = 0; i < 2; ++i) {
+        reservations[i] = fixture_reserve(rig, 16 * MIB, 0);
+        assert_int_equal(fixture_commit(rig, reservations[i], 0, 16 * MIB), VK_SUCCESS);
+    }
+    (void)fixture_submit(rig);
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(fixture_decommit(rig, reservations[i], MIB, 15 * MIB), VK_SUCCESS);
+    }
+    (void)fixture_submit(rig);
+    assert_int_equal(fixture_statistics(rig).blockCount, 2);
+    const VkSemaphore timeline = rig_create_timeline(rig, 1);
+    const MaarPoint last_use = {timeline, 1};
+    assert_int_equal(maarBeginDefragmentation(rig->allocator, &info, &run), VK_SUCCESS);
+    assert_int_equal(maarStepDefragmentation(rig->allocator, run, NULL, &batch), VK_SUCCESS);
+    assert_int_equal(move_pages(rig->allocator, batch, &last_use, &usable), VK_SUCCESS);
+    assert_true(usable.value > 0);
+    maarEndDefragmentation(rig->allocator, run);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    assert_int_equal(fixture_statistics(rig).blockCount, 1);
+    maarDestroyReservation(rig->allocator, reservations[0]);
+    maarDestroyReservation(rig->allocator, reservations[1]);
+    maarDestroyAllocator(rig->allocator);
+    rig->allocator = VK_NULL_HANDLE;
+    vkDestroySemaphore(rig->device, timeline, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -552,6 +591,7 @@ int main(void)
         rig_unit_test(docs_buffers_move),
         rig_unit_test(docs_movable_images_are_swapped),
         rig_unit_test(docs_blocks_are_emptied),
+        rig_unit_test(docs_page_blocks_are_emptied),
         rig_unit_test(docs_room_is_made),
         cmocka_unit_test(docs_ranges_are_placed),
     };

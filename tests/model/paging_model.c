@@ -170,7 +170,7 @@ static void check(struct paged_model* m)
     assert_true(all.allocationBytes == s.committedBytes);
     assert_true(all.freeBytes == s.freeBytes && all.pendingBytes == s.heldBytes);
     const uint64_t recorded = count_recorded(m);
-    if (m->dying ? s.recordedPages < recorded : s.recordedPages != recorded) {
+    if (m->dying || m->scarce ? s.recordedPages < recorded : s.recordedPages != recorded) {
         fail_msg("%llu pages are recorded, not %llu", (unsigned long long)s.recordedPages,
                  (unsigned long long)recorded);
     }
@@ -236,6 +236,7 @@ static void destroy(struct paged_model* m, struct paged_table* table)
     }
     table->reservation = VK_NULL_HANDLE;
     m->dying = true;
+    m->sealed = true;
 }
 
 static MaarPageRange some_range(struct paged_model* m, const struct paged_table* table)
@@ -348,6 +349,7 @@ static void submit(struct paged_model* m)
         struct paged_table* table = &m->tables[t];
         memcpy(table->device, table->wanted, sizeof table->device);
     }
+    m->sealed = false;
     ++m->binds;
 }
 
@@ -399,9 +401,105 @@ static void use(struct paged_model* m, const struct paged_table* table)
     ++m->uses;
 }
 
+/* Takes a batch of a run, and submits its copies. */
+static void begin_moves(struct paged_model* m)
+{
+    static MaarPageMove moves[PAGED_MOVES];
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .pool = below(m, 4) != 0 ? m->pool : VK_NULL_HANDLE,
+        .goal = MAAR_DEFRAGMENTATION_GOAL_PAGES,
+    };
+    const MaarDefragmentationStepInfo limits = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO,
+        .maxMoves = 1 + below(m, PAGED_MOVES),
+    };
+    MaarDefragmentation run = VK_NULL_HANDLE;
+    assert_int_equal(maarBeginDefragmentation(m->rig.allocator, &info, &run), VK_SUCCESS);
+    assert_int_equal(maarStepDefragmentation(m->rig.allocator, run, &limits, &m->batch),
+                     VK_SUCCESS);
+    maarEndDefragmentation(m->rig.allocator, run);
+    m->move_count = 0;
+    if (m->batch == VK_NULL_HANDLE) {
+        return;
+    }
+    uint32_t count = PAGED_MOVES;
+    for (uint32_t i = 0; i < PAGED_MOVES; ++i) {
+        moves[i] = (MaarPageMove){.sType = MAAR_STRUCTURE_TYPE_PAGE_MOVE};
+    }
+    assert_int_equal(maarGetPageMoves(m->rig.allocator, m->batch, &count, moves), VK_SUCCESS);
+    for (uint32_t i = 0; i < count; ++i) {
+        const struct paged_table* table = m->tables;
+        while (table < m->tables + PAGED_TABLES &&
+               (table->reservation == VK_NULL_HANDLE || table->buffer != moves[i].buffer)) {
+            ++table;
+        }
+        assert_true(table < m->tables + PAGED_TABLES);
+        for (VkDeviceSize at = 0; at < moves[i].size; at += table->page_size) {
+            const uint32_t page = (uint32_t)((moves[i].offset + at) / table->page_size);
+            assert_true(same_place(&table->wanted[page], &table->device[page]));
+            m->moves[m->move_count++] =
+                (struct paged_move){table->buffer, page, table->wanted[page].token};
+        }
+    }
+    const MaarPoint point = {m->work, m->work_value};
+    const MaarMoveSubmitInfo submission = {
+        .sType = MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO,
+        .queueIndex = m->rig.create_info.queueCount - 1,
+        .waitCount = 1,
+        .pWaits = &point,
+    };
+    assert_int_equal(maarSubmitMoves(m->rig.allocator, m->batch, &submission, NULL), VK_SUCCESS);
+}
+
+/* How many pages of all tables have a token. */
+static uint32_t count_token(const struct paged_model* m, uint64_t token)
+{
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < PAGED_TABLES; ++t) {
+        const struct paged_table* table = &m->tables[t];
+        for (uint32_t page = 0; table->reservation != VK_NULL_HANDLE && page < table->page_count;
+             ++page) {
+            count += table->wanted[page].token == token;
+        }
+    }
+    return count;
+}
+
+/* Commits the batch, or cancels it. A page moves if it has been the same all the time, and nobody
+ * else shows it now. */
+static void end_moves(struct paged_model* m)
+{
+    const MaarPoint point = {m->work, m->work_value};
+    uint32_t expected = 0;
+    uint32_t moved = 0;
+    if (below(m, 4) == 0) {
+        assert_int_equal(maarCancelMoves(m->rig.allocator, m->batch, 1, &point), VK_SUCCESS);
+        m->batch = VK_NULL_HANDLE;
+        return;
+    }
+    assert_int_equal(maarCommitMoves(m->rig.allocator, m->batch, 1, &point, &moved), VK_SUCCESS);
+    m->batch = VK_NULL_HANDLE;
+    for (uint32_t i = 0; i < m->move_count; ++i) {
+        const struct paged_move* move = &m->moves[i];
+        for (uint32_t t = 0; t < PAGED_TABLES; ++t) {
+            struct paged_table* table = &m->tables[t];
+            struct paged_page* wanted = &table->wanted[move->page];
+            if (table->reservation != VK_NULL_HANDLE && table->buffer == move->buffer &&
+                wanted->token == move->token && count_token(m, move->token) == 1) {
+                *wanted = (struct paged_page){.token = ++m->last_token};
+                ++expected;
+            }
+        }
+    }
+    assert_int_equal(moved, expected);
+    m->moved += moved;
+}
+
 static void hold(struct paged_model* m, bool held)
 {
-    maarSimulatedSetFlags(m->rig.physical, held ? MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT : 0);
+    maarSimulatedSetFlags(m->rig.physical, MAAR_SIMULATED_ALLOW_ALIASING_BIT |
+                                               (held ? MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT : 0U));
     m->held = held;
 }
 
@@ -411,8 +509,14 @@ static void step(struct paged_model* m)
     struct paged_table* table = pick(m);
     if (what < 8 || table == NULL) {
         create(m);
-    } else if (what < 36) {
+    } else if (what < 32) {
         commit(m, table);
+    } else if (what < 36) {
+        if (m->batch == VK_NULL_HANDLE) {
+            begin_moves(m);
+        } else {
+            end_moves(m);
+        }
     } else if (what < 50) {
         decommit(m, table);
     } else if (what < 60) {
@@ -427,7 +531,7 @@ static void step(struct paged_model* m)
         assert_int_equal(maarTrim(m->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     } else if (what < 94) {
         assert_int_equal(maarCollect(m->rig.allocator, NULL), VK_SUCCESS);
-        m->dying = m->dying && m->held;
+        m->dying = m->dying && (m->held || m->sealed);
     } else if (what < 97) {
         (void)maarSimulatedExecuteSubmissions(m->rig.physical, 1 + below(m, 4));
     } else {
@@ -439,10 +543,14 @@ static void step(struct paged_model* m)
 
 static void open(struct paged_model* m, const MaarSimulatedProfile* profile)
 {
-    const struct rig_setup setup = {.profile = profile, .count_host = true, .paging = true};
+    const struct rig_setup setup = {.profile = profile,
+                                    .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT,
+                                    .count_host = true,
+                                    .paging = true};
     const MaarPoolPagingInfo paging = {
         .sType = MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO,
         .stitch = VK_TRUE,
+        .pageBlockSize = 2 * MIB,
     };
     const MaarPoolCreateInfo pool = {.pNext = &paging, .memoryTypeIndex = 0};
     rig_start(&m->rig, &setup);
@@ -450,6 +558,7 @@ static void open(struct paged_model* m, const MaarSimulatedProfile* profile)
     assert_int_equal(maarGetPagingInfo(m->rig.allocator, &info), VK_SUCCESS);
     assert_true(info.sparseReservations);
     m->may_alias = info.aliasing == VK_TRUE;
+    m->scarce = rig_allocator_info(&m->rig).memoryProperties.memoryHeaps[0].size < GIB;
     m->pool = rig_create_pool(&m->rig, &pool);
     m->work = rig_create_timeline(&m->rig, 0);
     const VkCommandPoolCreateInfo commands = {
@@ -461,12 +570,16 @@ static void open(struct paged_model* m, const MaarSimulatedProfile* profile)
 
 static void end(struct paged_model* m)
 {
+    if (m->batch != VK_NULL_HANDLE) {
+        end_moves(m);
+    }
     for (uint32_t t = 0; t < PAGED_TABLES; ++t) {
         if (m->tables[t].reservation != VK_NULL_HANDLE) {
             destroy(m, &m->tables[t]);
         }
     }
     hold(m, false);
+    submit(m);
     assert_int_equal(maarWaitPending(m->rig.allocator, UINT64_MAX), VK_SUCCESS);
     assert_int_equal(maarTrim(m->rig.allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     rig_check(&m->rig);

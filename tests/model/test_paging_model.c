@@ -14,8 +14,9 @@ static void run(const MaarSimulatedProfile* profile, uint64_t seed)
     const char* text = getenv("MAAR_TEST_STEPS");
     const uint32_t steps = text != NULL ? (uint32_t)strtoul(text, NULL, 0) : DEFAULT_STEPS;
     paged_model_run(&model, profile, seed, steps);
-    print_message("%s: %u submissions, %u uses, %u failures\n", profile->name,
-                  (unsigned)model.binds, (unsigned)model.uses, (unsigned)model.unmet);
+    print_message("%s: %u submissions, %u uses, %u pages moved, %u failures\n", profile->name,
+                  (unsigned)model.binds, (unsigned)model.uses, (unsigned)model.moved,
+                  (unsigned)model.unmet);
 }
 
 static MaarSimulatedProfile with_pages(const MaarSimulatedProfile* profile, VkDeviceSize page)

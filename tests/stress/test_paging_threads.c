@@ -1,8 +1,8 @@
 /*
  * Four threads on one allocator, each with a reservation of its own: they commit and give back
  * ranges, submit what any of them has recorded, look at runs, and destroy and make reservations
- * anew, while the queue has a lock of the program's. In the end every page is back.
- * ThreadSanitizer sees the rest.
+ * anew, while the queue has a lock of the program's. In a second case a fifth thread moves their
+ * pages meanwhile. In the end every page is back. ThreadSanitizer sees the rest.
  */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
@@ -16,11 +16,22 @@ enum { WORKERS = 4, ROUNDS = 10000, PAGES = 1200, RUNS = 64 };
 
 struct worker {
     pthread_t thread;
+    atomic_uint* working;
     MaarAllocator allocator;
     struct rig_random random;
     uint32_t errors;
     uint32_t commits;
     VkDeviceSize page_size;
+};
+
+/* A thread that moves pages until the workers have ended. */
+struct mover {
+    pthread_t thread;
+    MaarAllocator allocator;
+    struct rig_random random;
+    uint32_t errors;
+    uint32_t moved;
+    atomic_uint working; /* workers */
 };
 
 struct queue_lock {
@@ -110,19 +121,66 @@ static void* run_worker(void* user_data)
         }
     }
     maarDestroyReservation(worker->allocator, reservation);
+    (void)atomic_fetch_sub(worker->working, 1);
     return NULL;
 }
 
-static void reservations_of_many_threads_keep_their_pages(void** state)
+/* Copies and commits a batch, or cancels it. */
+static void end_batch(struct mover* mover, MaarMoveBatch batch)
 {
-    (void)state;
+    const MaarMoveSubmitInfo info = {.sType = MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO};
+    uint32_t moved = 0;
+    mover->errors += maarSubmitMoves(mover->allocator, batch, &info, NULL) != VK_SUCCESS;
+    if (rig_below(&mover->random, 5) == 0) {
+        mover->errors += maarCancelMoves(mover->allocator, batch, 0, NULL) != VK_SUCCESS;
+    } else {
+        mover->errors += maarCommitMoves(mover->allocator, batch, 0, NULL, &moved) != VK_SUCCESS;
+        mover->errors += maarSubmitBinds(mover->allocator, 0, NULL, NULL) != VK_SUCCESS;
+    }
+    mover->moved += moved;
+}
+
+static void* run_mover(void* user_data)
+{
+    struct mover* mover = user_data;
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .goal = MAAR_DEFRAGMENTATION_GOAL_PAGES,
+    };
+    while (atomic_load(&mover->working) > 0) {
+        const MaarDefragmentationStepInfo limits = {
+            .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO,
+            .maxMoves = 1 + rig_below(&mover->random, 200),
+        };
+        const uint32_t steps = 1 + rig_below(&mover->random, 10);
+        MaarDefragmentation run = VK_NULL_HANDLE;
+        mover->errors += maarBeginDefragmentation(mover->allocator, &info, &run) != VK_SUCCESS;
+        for (uint32_t i = 0; i < steps; ++i) {
+            MaarMoveBatch batch = VK_NULL_HANDLE;
+            mover->errors +=
+                maarStepDefragmentation(mover->allocator, run, &limits, &batch) != VK_SUCCESS;
+            if (batch == VK_NULL_HANDLE) {
+                break;
+            }
+            end_batch(mover, batch);
+        }
+        maarEndDefragmentation(mover->allocator, run);
+        mover->errors += maarCollect(mover->allocator, NULL) != VK_SUCCESS;
+    }
+    return NULL;
+}
+
+/* Lets the workers work, beside a mover if `moves`. */
+static void play(bool moves)
+{
     struct queue_lock lock = {.uses = 0};
     assert_int_equal(pthread_mutex_init(&lock.mutex, NULL), 0);
     struct rig* const rig = rig_new();
     MaarSimulatedProfile profile = *rig_profile_discrete();
     profile.sparse.sparseBinding = VK_TRUE;
     profile.sparse.residencyBuffer = VK_TRUE;
-    rig_open(rig, &(struct rig_setup){.profile = &profile});
+    rig_open(rig,
+             &(struct rig_setup){.profile = &profile, .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT});
     const MaarQueue queue = {
         .familyIndex = rig->recommendation.sparseQueueFamily,
         .queue = rig->queue,
@@ -134,9 +192,22 @@ static void reservations_of_many_threads_keep_their_pages(void** state)
     rig->create_info.pQueues = &queue;
     rig_make_allocator(rig);
     struct worker workers[WORKERS];
+    struct mover mover = {.allocator = rig->allocator, .random = {.state = 99}};
+    atomic_init(&mover.working, WORKERS);
     for (uint32_t w = 0; w < WORKERS; ++w) {
-        workers[w] = (struct worker){.allocator = rig->allocator, .random = {.state = w + 1}};
+        workers[w] = (struct worker){
+            .working = &mover.working, .allocator = rig->allocator, .random = {.state = w + 1}};
         assert_int_equal(pthread_create(&workers[w].thread, NULL, run_worker, &workers[w]), 0);
+    }
+    if (moves) {
+        assert_int_equal(pthread_create(&mover.thread, NULL, run_mover, &mover), 0);
+        assert_int_equal(pthread_join(mover.thread, NULL), 0);
+        if (mover.errors != 0) {
+            print_error("%u errors, the last message: %s\n", mover.errors, rig->messages.last);
+        }
+        assert_int_equal(mover.errors, 0);
+        assert_true(mover.moved > 0);
+        print_message("%u pages moved\n", mover.moved);
     }
     for (uint32_t w = 0; w < WORKERS; ++w) {
         assert_int_equal(pthread_join(workers[w].thread, NULL), 0);
@@ -156,7 +227,7 @@ static void reservations_of_many_threads_keep_their_pages(void** state)
     assert_int_equal(paging.recordedPages, 0);
     assert_int_equal(paging.reservedBytes, 0);
     assert_int_equal(paging.freeBytes, paging.blockBytes);
-    assert_int_equal(paging.submissionCount, lock.uses);
+    assert_true(moves ? lock.uses >= paging.submissionCount : lock.uses == paging.submissionCount);
     assert_true(paging.bindCount < paging.pagesBound + paging.pagesUnbound);
     assert_int_equal(maarTrim(rig->allocator, VK_NULL_HANDLE, NULL), VK_SUCCESS);
     assert_int_equal(maarGetPagingStatistics(rig->allocator, &paging), VK_SUCCESS);
@@ -165,10 +236,23 @@ static void reservations_of_many_threads_keep_their_pages(void** state)
     pthread_mutex_destroy(&lock.mutex);
 }
 
+static void reservations_of_many_threads_keep_their_pages(void** state)
+{
+    (void)state;
+    play(false);
+}
+
+static void pages_move_while_threads_use_them(void** state)
+{
+    (void)state;
+    play(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(reservations_of_many_threads_keep_their_pages),
+        rig_unit_test(pages_move_while_threads_use_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,7 @@ static const MaarMoveSubmitInfo submit_info = {.sType = MAAR_STRUCTURE_TYPE_MOVE
 USE_BATCH(end_by_commit, maarCommitMoves(allocator, handle, 0, NULL, NULL))
 USE_BATCH(end_by_cancel, maarCancelMoves(allocator, handle, 0, NULL))
 USE_BATCH(list_moves, maarGetMoves(allocator, handle, &(uint32_t){0}, NULL))
+USE_BATCH(list_page_moves, maarGetPageMoves(allocator, handle, &(uint32_t){0}, NULL))
 USE_BATCH(drop_moves, maarDropMoves(allocator, handle, 1, &moving))
 USE_BATCH(bind_buffer, maarBindMovedBuffer(allocator, handle, moving, 0, loose_buffer, NULL))
 USE_BATCH(bind_image, maarBindMovedImage(allocator, handle, moving, 0, loose_image, NULL))
@@ -50,12 +51,19 @@ USE_BATCH(set_layouts, maarSetMovedImageLayouts(allocator, handle, 1,
                                                 &(MaarMovedImageLayout){.allocation = moving}))
 
 static const struct handle_use batch_uses[] = {
-    {"batch", end_by_commit, true},   {"batch", end_by_cancel, true},
-    {"batch", list_moves, false},     {"batch", drop_moves, false},
-    {"batch", bind_buffer, false},    {"batch", bind_image, false},
-    {"batch", record_moves, false},   {"batch", submit_moves, false},
-    {"batch", create_objects, false}, {"batch", list_swaps, false},
-    {"batch", set_layouts, false},    {.call = NULL},
+    {"batch", end_by_commit, true},
+    {"batch", end_by_cancel, true},
+    {"batch", list_moves, false},
+    {"batch", list_page_moves, false},
+    {"batch", drop_moves, false},
+    {"batch", bind_buffer, false},
+    {"batch", bind_image, false},
+    {"batch", record_moves, false},
+    {"batch", submit_moves, false},
+    {"batch", create_objects, false},
+    {"batch", list_swaps, false},
+    {"batch", set_layouts, false},
+    {.call = NULL},
 };
 
 /* ---- calls that take an allocation ---- */

@@ -835,7 +835,7 @@ static void misuse_of_rooms_is_reported(void** state)
                      VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "roomKind");
     info = info_for(UNIT, 0);
-    info.goal = (MaarDefragmentationGoal)2;
+    info.goal = (MaarDefragmentationGoal)3;
     assert_int_equal(maarBeginDefragmentation(rig->allocator, &info, &run),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "goal");
