@@ -7,7 +7,7 @@
  */
 #include "core/memory/draining.h"
 #include "core/memory/pool_list.h"
-#include "core/move/drain_work.h"
+#include "core/move/drain_plan.h"
 #include "core/move/room_shape.h"
 
 enum {
@@ -38,10 +38,14 @@ static struct maar_drain_pool* pool_at(const struct maar_drain_run* run, uint32_
 
 /* ---- the heap ---- */
 
-/* Whether a block comes first: that of the lower rank, and of equal ones the last that was made. */
+/* Whether a block comes first: that of the lower rank. Of equal ones that with the smaller free
+ * range, since larger ones are good places, and then the last that was made. */
 static bool is_before(const struct maar_drain_block* one, const struct maar_drain_block* other)
 {
-    return one->rank != other->rank ? one->rank < other->rank : one->id > other->id;
+    if (one->rank != other->rank) {
+        return one->rank < other->rank;
+    }
+    return one->room != other->room ? one->room < other->room : one->id > other->id;
 }
 
 bool maar_drain_push_seen(struct maar_drain_run* run, const struct maar_drain_block* block)
@@ -122,6 +126,7 @@ static uint32_t look_at_some(struct maar_drain_run* run, struct maar_arena* aren
                 .room = maar_placement_largest_free_bound(block->placement),
                 .pool = block->pool,
                 .pool_number = number,
+                .map = MAAR_MAP_NONE,
             };
         }
         pool_at(run, number)->free += block->draining ? 0 : totals.free_size;
@@ -218,8 +223,7 @@ void maar_drain_leave(MaarAllocator allocator, struct maar_arena* arena)
     maar_pool_leave(allocator, pool);
 }
 
-/* Makes a block drain. Returns whether it is there. */
-static bool drain(MaarAllocator allocator, uint64_t id)
+bool maar_drain_close(MaarAllocator allocator, uint64_t id)
 {
     struct maar_arena* arena = NULL;
     struct maar_block* block = maar_drain_enter(allocator, id, &arena);
@@ -244,6 +248,21 @@ void maar_drain_revive(MaarAllocator allocator, uint64_t id)
     }
 }
 
+/* Makes a block drain if the pool has room for what lives there. */
+static bool choose_block(struct maar_drain_run* run, const struct maar_drain_block* block)
+{
+    struct maar_drain_pool* room = pool_at(run, block->pool_number);
+    if (run->chosen_count >= run->most_blocks ||
+        room->live + block->live > room->free - block->free ||
+        !maar_drain_close(run->allocator, block->id)) {
+        return false;
+    }
+    room->live += block->live;
+    room->free -= block->free;
+    ++run->chosen_count;
+    return true;
+}
+
 enum maar_drain_result maar_drain_choose(struct maar_drain_run* run)
 {
     if (!maar_drain_list_reserve(run->allocator->callbacks, &run->blocks, CHOICES_AT_A_TIME,
@@ -252,13 +271,19 @@ enum maar_drain_result maar_drain_choose(struct maar_drain_run* run)
     }
     for (uint32_t i = 0; i < CHOICES_AT_A_TIME; ++i) {
         struct maar_drain_block block;
-        if (run->blocks.count >= run->most_blocks || !maar_drain_pop_seen(run, &block)) {
+        if (run->seen.count == 0) {
             return MAAR_DRAIN_FINISHED;
         }
-        struct maar_drain_pool* room = pool_at(run, block.pool_number);
-        if (room->live + block.live <= room->free - block.free && drain(run->allocator, block.id)) {
-            room->live += block.live;
-            room->free -= block.free;
+        const bool has_plan =
+            maar_drain_block_at(&run->seen, 0)->pool->strategy == MAAR_PLACEMENT_STRATEGY_TLSF;
+        if (has_plan && !maar_drain_plan_reserve(run)) {
+            return MAAR_DRAIN_NO_HOST_MEMORY;
+        }
+        (void)maar_drain_pop_seen(run, &block);
+        block.drains = choose_block(run, &block);
+        if (has_plan) {
+            maar_drain_plan_add(run, &block);
+        } else if (block.drains) {
             *maar_drain_block_at(&run->blocks, run->blocks.count++) = block;
         }
     }

@@ -14,6 +14,7 @@ enum maar_drain_result {
     MAAR_DRAIN_FINISHED, /* the next phase follows */
     MAAR_DRAIN_NO_ROOM,  /* an allocation has no room in the other blocks */
     MAAR_DRAIN_ABANDON,  /* the block cannot be emptied */
+    MAAR_DRAIN_WAITS,    /* for batches that have not ended, or points that have not passed */
     MAAR_DRAIN_NO_HOST_MEMORY
 };
 
@@ -37,6 +38,8 @@ enum maar_drain_result maar_drain_choose(struct maar_drain_run* run);
 struct maar_block* maar_drain_enter(MaarAllocator allocator, uint64_t id,
                                     struct maar_arena** arena);
 void maar_drain_leave(MaarAllocator allocator, struct maar_arena* arena);
+/* Makes a block drain. Returns false if it has left or cannot. */
+bool maar_drain_close(MaarAllocator allocator, uint64_t id);
 /* Lets a block that drains take allocations again. */
 void maar_drain_revive(MaarAllocator allocator, uint64_t id);
 /* Sums up how many blocks, and of how many bytes, the pools of a run have released. */
@@ -46,6 +49,10 @@ void maar_drain_count_released(const struct maar_drain_run* run, uint32_t* count
 
 /* Forgets the entries. */
 void maar_drain_forget_entries(struct maar_drain_run* run);
+/* Describes the live allocation of a range. Called under the arena's lock. */
+struct maar_drain_entry maar_drain_entry_of(const struct maar_drain_run* run,
+                                            const struct maar_placement_range* range, uint64_t tag,
+                                            uint64_t handle);
 /* Adds an entry for the live allocation of a range. The list has room. */
 void maar_drain_add_entry(struct maar_drain_run* run, const struct maar_placement_range* range,
                           uint64_t tag, uint64_t handle);
@@ -66,8 +73,15 @@ bool maar_drain_is_cursor_valid(const struct maar_drain_cursor* cursor,
 void maar_drain_begin_block(struct maar_drain_run* run);
 /* Lists some allocations of the present block. */
 enum maar_drain_result maar_drain_scan(struct maar_drain_run* run);
-/* Takes twins for some of them. */
+/* Asks whether some of them may move, and some of those that make way for them, and closes the
+ * blocks of the latter. */
+enum maar_drain_result maar_drain_ask(struct maar_drain_run* run);
+/* Takes twins for some of those that make way. */
+enum maar_drain_result maar_drain_make_way(struct maar_drain_run* run);
+/* Takes twins for some of the allocations of the block. */
 enum maar_drain_result maar_drain_reserve(struct maar_drain_run* run);
+/* Whether the present block still drains. */
+bool maar_drain_still_drains(const struct maar_drain_run* run);
 /* Takes back at most so many of the moves from a number on, the last ones first. Returns whether
  * none is left. */
 bool maar_drain_take_back(struct maar_drain_run* run, uint32_t first, uint32_t most);
