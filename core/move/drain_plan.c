@@ -39,6 +39,7 @@ void maar_drain_plan_destroy(MaarAllocator allocator, struct maar_drain_plan* pl
         maar_drain_list_free(callbacks, &plan->blocks);
         maar_drain_list_free(callbacks, &plan->heap);
         maar_drain_list_free(callbacks, &plan->leavers);
+        maar_drain_list_free(callbacks, &plan->movers);
         maar_host_free(callbacks, plan);
     }
 }
