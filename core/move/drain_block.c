@@ -53,22 +53,6 @@ void maar_drain_begin_block(struct maar_drain_run* run)
     run->phase = MAAR_DRAIN_SCAN;
 }
 
-struct maar_drain_entry maar_drain_entry_of(const struct maar_drain_run* run,
-                                            const struct maar_placement_range* range, uint64_t tag,
-                                            uint64_t handle)
-{
-    const uint32_t index = maar_tag_slot(tag);
-    const VkDeviceSize known = maar_tag_alignment(tag);
-    return (struct maar_drain_entry){
-        .handle = handle,
-        .size = range->size,
-        .alignment = known != 0 ? known : range->offset & (~range->offset + 1),
-        .user_data = maar_slot_user_data(maar_slot_at(&run->allocator->slots, index), index),
-        .next = MAAR_DRAIN_NONE,
-        .item = MAAR_MAP_NONE,
-    };
-}
-
 void maar_drain_add_entry(struct maar_drain_run* run, const struct maar_placement_range* range,
                           uint64_t tag, uint64_t handle)
 {
@@ -119,17 +103,6 @@ static enum maar_drain_result list_some(struct maar_drain_run* run, const struct
         }
     }
     return MAAR_DRAIN_MORE;
-}
-
-bool maar_drain_is_cursor_valid(const struct maar_drain_cursor* cursor,
-                                const struct maar_block* block)
-{
-    struct maar_placement_range range;
-    uint64_t tag = 0;
-    uint32_t kind = 0;
-    return cursor->node == MAAR_PLACEMENT_NO_NODE ||
-           (maar_placement_get(block->placement, cursor->node, &range, &tag, &kind) &&
-            range.generation == cursor->generation);
 }
 
 enum maar_drain_result maar_drain_scan(struct maar_drain_run* run)

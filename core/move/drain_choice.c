@@ -2,12 +2,10 @@
  * The choice of blocks: those with the fewest live bytes, as long as the other blocks of their pool
  * have as many free bytes. To give back n blocks of one size, the bytes that live in the n emptiest
  * ones must move in any case.
- *
- * The blocks are kept in a heap while they are seen, so no part of the work sorts all of them.
  */
-#include "core/memory/draining.h"
 #include "core/memory/pool_list.h"
 #include "core/move/drain_plan.h"
+#include "core/move/drain_seen.h"
 #include "core/move/room_shape.h"
 
 enum {
@@ -17,16 +15,10 @@ enum {
     CHOICES_AT_A_TIME = 16
 };
 
-static bool can_drain(const struct maar_block* block)
-{
-    return block->placement != NULL && block->range_count > 0 && block->pin_count == 0 &&
-           !block->draining && !block->has_kept && block->shared_types == 0 && !block->imported;
-}
-
 /* Whether a run of either goal may use a block. An empty one has room, and nothing to move. */
 static bool serves(const struct maar_drain_run* run, const struct maar_block* block)
 {
-    return run->room == NULL ? can_drain(block)
+    return run->room == NULL ? maar_drain_can(block)
                              : block->placement != NULL && block->shared_types == 0 &&
                                    !block->imported && !block->draining && !block->has_kept;
 }
@@ -34,59 +26,6 @@ static bool serves(const struct maar_drain_run* run, const struct maar_block* bl
 static struct maar_drain_pool* pool_at(const struct maar_drain_run* run, uint32_t at)
 {
     return maar_drain_list_at(&run->pools, at, sizeof(struct maar_drain_pool));
-}
-
-/* ---- the heap ---- */
-
-/* Whether a block comes first: that of the lower rank. Of equal ones that with the smaller free
- * range, since larger ones are good places, and then the last that was made. */
-static bool is_before(const struct maar_drain_block* one, const struct maar_drain_block* other)
-{
-    if (one->rank != other->rank) {
-        return one->rank < other->rank;
-    }
-    return one->room != other->room ? one->room < other->room : one->id > other->id;
-}
-
-bool maar_drain_push_seen(struct maar_drain_run* run, const struct maar_drain_block* block)
-{
-    struct maar_drain_list* seen = &run->seen;
-    if (!maar_drain_list_reserve(run->allocator->callbacks, seen, 1, sizeof *block)) {
-        return false;
-    }
-    uint32_t at = seen->count++;
-    while (at > 0 && is_before(block, maar_drain_block_at(seen, (at - 1) / 2))) {
-        *maar_drain_block_at(seen, at) = *maar_drain_block_at(seen, (at - 1) / 2);
-        at = (at - 1) / 2;
-    }
-    *maar_drain_block_at(seen, at) = *block;
-    return true;
-}
-
-bool maar_drain_pop_seen(struct maar_drain_run* run, struct maar_drain_block* block)
-{
-    struct maar_drain_list* seen = &run->seen;
-    if (seen->count == 0) {
-        return false;
-    }
-    *block = *maar_drain_block_at(seen, 0);
-    const struct maar_drain_block last = *maar_drain_block_at(seen, --seen->count);
-    uint32_t at = 0;
-    for (uint32_t child = 1; child < seen->count; child = 2 * at + 1) {
-        if (child + 1 < seen->count &&
-            is_before(maar_drain_block_at(seen, child + 1), maar_drain_block_at(seen, child))) {
-            ++child;
-        }
-        if (!is_before(maar_drain_block_at(seen, child), &last)) {
-            break;
-        }
-        *maar_drain_block_at(seen, at) = *maar_drain_block_at(seen, child);
-        at = child;
-    }
-    if (seen->count > 0) {
-        *maar_drain_block_at(seen, at) = last;
-    }
-    return true;
 }
 
 /* ---- which blocks there are ---- */
@@ -197,56 +136,6 @@ enum maar_drain_result maar_drain_collect(struct maar_drain_run* run)
 }
 
 /* ---- which of them drain ---- */
-
-struct maar_block* maar_drain_enter(MaarAllocator allocator, uint64_t id, struct maar_arena** arena)
-{
-    for (;;) {
-        *arena = maar_block_ids_hold_arena(allocator, id);
-        if (*arena == NULL) {
-            return NULL;
-        }
-        struct maar_pool* pool = (*arena)->pool;
-        maar_mutex_lock(&(*arena)->lock);
-        struct maar_block* block = maar_block_ids_find(&allocator->block_ids, id, *arena);
-        if (block != NULL) {
-            return block;
-        }
-        maar_mutex_unlock(&(*arena)->lock);
-        maar_pool_leave(allocator, pool);
-    }
-}
-
-void maar_drain_leave(MaarAllocator allocator, struct maar_arena* arena)
-{
-    struct maar_pool* pool = arena->pool;
-    maar_mutex_unlock(&arena->lock);
-    maar_pool_leave(allocator, pool);
-}
-
-bool maar_drain_close(MaarAllocator allocator, uint64_t id)
-{
-    struct maar_arena* arena = NULL;
-    struct maar_block* block = maar_drain_enter(allocator, id, &arena);
-    if (block == NULL) {
-        return false;
-    }
-    const bool drains = can_drain(block);
-    if (drains) {
-        maar_block_drain(arena, block);
-    }
-    maar_drain_leave(allocator, arena);
-    return drains;
-}
-
-void maar_drain_revive(MaarAllocator allocator, uint64_t id)
-{
-    struct maar_arena* arena = NULL;
-    struct maar_block* block = maar_drain_enter(allocator, id, &arena);
-    if (block != NULL) {
-        maar_block_revive(arena, block);
-        maar_drain_leave(allocator, arena);
-    }
-}
 
 /* Makes a block drain if the pool has room for what lives there. */
 static bool choose_block(struct maar_drain_run* run, const struct maar_drain_block* block)

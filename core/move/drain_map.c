@@ -55,15 +55,10 @@ bool maar_map_reserve(struct maar_map* map, uint32_t count)
 
 /* ---- gaps by size ---- */
 
-static uint32_t class_of(VkDeviceSize size)
-{
-    return maar_size_class(size);
-}
-
 void maar_map_show_gap(struct maar_map* map, uint32_t cell, bool shown)
 {
     struct maar_map_gap* gap = maar_map_gap(map, cell);
-    const uint32_t class = class_of(gap->size);
+    const uint32_t class = maar_size_class(gap->size);
     uint32_t* head = &map->heads[class];
     if (shown) {
         gap->bin_previous = MAAR_MAP_NONE;
@@ -89,7 +84,7 @@ void maar_map_show_gap(struct maar_map* map, uint32_t cell, bool shown)
 }
 
 /* Returns the first class from one on that has gaps, or MAAR_MAP_CLASSES. */
-static uint32_t next_class(const struct maar_map* map, uint32_t class)
+static uint32_t next_gap_class(const struct maar_map* map, uint32_t class)
 {
     uint32_t word = class / 64;
     uint64_t bits = class < MAAR_MAP_CLASSES ? map->words[word] & (~UINT64_C(0) << class % 64) : 0;
@@ -230,7 +225,7 @@ uint32_t maar_map_item_before(const struct maar_map* map, uint32_t item)
 
 /* ---- changes ---- */
 
-static uint32_t take(struct maar_map* map, uint32_t at)
+static uint32_t take_item(struct maar_map* map, uint32_t at)
 {
     const struct maar_map_item item = *maar_map_item(map, at);
     struct maar_map_gap span = {.offset = item.offset,
@@ -253,7 +248,7 @@ static uint32_t take(struct maar_map* map, uint32_t at)
     return link_gap(map, item.block, before, span, behind);
 }
 
-static void put(struct maar_map* map, uint32_t at, uint32_t cell, VkDeviceSize offset)
+static void put_item(struct maar_map* map, uint32_t at, uint32_t cell, VkDeviceSize offset)
 {
     struct maar_map_item* item = maar_map_item(map, at);
     const struct maar_map_gap gap = *maar_map_gap(map, cell);
@@ -281,7 +276,7 @@ uint32_t maar_map_take(struct maar_map* map, uint32_t item)
         .is_leaver = about->is_leaver,
         .is_taken = true,
     };
-    return take(map, item);
+    return take_item(map, item);
 }
 
 void maar_map_put(struct maar_map* map, uint32_t item, uint32_t gap, VkDeviceSize offset)
@@ -289,7 +284,7 @@ void maar_map_put(struct maar_map* map, uint32_t item, uint32_t gap, VkDeviceSiz
     struct maar_map_change* change =
         maar_drain_list_at(&map->changes, map->changes.count++, sizeof(struct maar_map_change));
     *change = (struct maar_map_change){.item = item};
-    put(map, item, gap, offset);
+    put_item(map, item, gap, offset);
 }
 
 void maar_map_plan(struct maar_map* map, uint32_t item, int32_t level, bool is_leaver)
@@ -328,14 +323,14 @@ bool maar_map_undo(struct maar_map* map, uint32_t left, uint32_t most)
         const struct maar_map_change change = *(const struct maar_map_change*)maar_drain_list_at(
             &map->changes, --map->changes.count, sizeof(struct maar_map_change));
         if (!change.is_taken) {
-            (void)take(map, change.item);
+            (void)take_item(map, change.item);
             continue;
         }
         const uint32_t gap = change.before != MAAR_MAP_NONE
                                  ? maar_map_item(map, change.before)->next
                                  : maar_map_block(map, change.block)->first_cell;
         unplan(map, change.item, change.level, change.is_leaver);
-        put(map, change.item, gap, change.offset);
+        put_item(map, change.item, gap, change.offset);
     }
     return map->changes.count <= left;
 }
@@ -383,8 +378,9 @@ bool maar_map_fit(const struct maar_map* map, uint32_t item, int32_t level,
 {
     const struct maar_map_item* about = maar_map_item(map, item);
     uint32_t searched = 0;
-    for (uint32_t class = next_class(map, class_of(about->size));
-         class < MAAR_MAP_CLASSES && searched < SEARCHED_GAPS; class = next_class(map, class + 1)) {
+    for (uint32_t class = next_gap_class(map, maar_size_class(about->size));
+         class < MAAR_MAP_CLASSES && searched < SEARCHED_GAPS;
+         class = next_gap_class(map, class + 1)) {
         VkDeviceSize best = UINT64_MAX;
         uint32_t compared = 0;
         for (uint32_t at = map->heads[class]; at != MAAR_MAP_NONE && compared < COMPARED_GAPS;

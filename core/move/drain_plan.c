@@ -3,7 +3,7 @@
  */
 #include "core/move/drain_plan.h"
 
-#include "core/move/drain_work.h"
+#include "core/move/drain_windows.h"
 #include "core/move/plan_list.h"
 
 enum {
@@ -430,7 +430,7 @@ static void follow_ways(struct maar_drain_plan* plan)
         begin_ways(plan);
         return;
     }
-    if (present->is_final) { /* it has succeeded before: the work has come to its end */
+    if (present->is_final) { /* it has succeeded before: no work is left */
         plan->best_at = MAAR_MAP_NONE;
         plan->work_left = 0;
         return;

@@ -257,6 +257,22 @@ uint32_t maar_target_leaver_count(const struct maar_drain_run* run)
     return maar_target_level(run) > 0 ? present_block(run)->leaver_count : 0;
 }
 
+struct maar_drain_entry maar_drain_entry_of(const struct maar_drain_run* run,
+                                            const struct maar_placement_range* range, uint64_t tag,
+                                            uint64_t handle)
+{
+    const uint32_t index = maar_tag_slot(tag);
+    const VkDeviceSize known = maar_tag_alignment(tag);
+    return (struct maar_drain_entry){
+        .handle = handle,
+        .size = range->size,
+        .alignment = known != 0 ? known : range->offset & (~range->offset + 1),
+        .user_data = maar_slot_user_data(maar_slot_at(&run->allocator->slots, index), index),
+        .next = MAAR_DRAIN_NONE,
+        .item = MAAR_MAP_NONE,
+    };
+}
+
 bool maar_target_leaver(const struct maar_drain_run* run, uint32_t at,
                         struct maar_drain_entry* entry)
 {

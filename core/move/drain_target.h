@@ -25,6 +25,10 @@ int32_t maar_target_level(const struct maar_drain_run* run);
 uint32_t maar_target_item(struct maar_drain_run* run, VkDeviceSize offset, uint64_t handle);
 /* Begins with the ranges of the present block. */
 void maar_target_begin_block(struct maar_drain_run* run);
+/* Describes the live allocation of a range. Called under the arena's lock. */
+struct maar_drain_entry maar_drain_entry_of(const struct maar_drain_run* run,
+                                            const struct maar_placement_range* range, uint64_t tag,
+                                            uint64_t handle);
 /* Looks at the place of an item. */
 enum maar_target_look maar_target_look(const struct maar_drain_run* run, uint32_t item);
 /* Takes the place of an item for a twin. Returns MAAR_POOL_NO_ROOM if it is not free. */

@@ -3,8 +3,9 @@
  * fits. For each allocation or begin of a block there is at most one window that begins behind it
  * and that needs the fewest others to make way. One sweep over the items finds all of them.
  */
+#include "core/move/drain_windows.h"
+
 #include "core/bits.h"
-#include "core/move/drain_plan.h"
 
 enum {
     /* Steps of a sweep in one part of the work. */

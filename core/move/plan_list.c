@@ -10,6 +10,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/moving_slot.h"
 #include "core/memory/ordered_reuse.h"
+#include "core/move/drain_seen.h"
 
 enum {
     /* Ranges that are looked at under one lock: a few microseconds. */
@@ -178,7 +179,7 @@ static enum maar_drain_result map_some(const struct maar_drain_run* run,
 }
 
 /* Lists some ranges of the present block, which has a lock of its own for the time. */
-static enum maar_drain_result map_block(const struct maar_drain_run* run)
+static enum maar_drain_result map_present(const struct maar_drain_run* run)
 {
     struct maar_drain_plan* plan = run->plan;
     struct maar_arena* arena = NULL;
@@ -207,7 +208,7 @@ void maar_plan_list(struct maar_drain_run* run)
     if (plan->last_cell == MAAR_MAP_NONE) {
         block->first_item = plan->map.items.count;
     }
-    const enum maar_drain_result result = map_block(run);
+    const enum maar_drain_result result = map_present(run);
     if (result == MAAR_DRAIN_MORE) {
         return;
     }

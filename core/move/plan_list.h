@@ -6,7 +6,8 @@
 #ifndef MAAR_CORE_MOVE_PLAN_LIST_H
 #define MAAR_CORE_MOVE_PLAN_LIST_H
 
-#include "core/move/drain_plan.h"
+#include "core/move/drain_work.h"
+#include "core/move/plan_state.h"
 
 /* Goes on to the next pool. */
 void maar_plan_next_pool(struct maar_drain_run* run);
