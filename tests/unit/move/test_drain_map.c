@@ -295,11 +295,47 @@ static void kinds_keep_to_their_granules(void** state)
     }
 }
 
+static void tightest_gap_of_a_class_is_found(void** state)
+{
+    (void)state;
+    /* Gaps of sizes that are nearly equal, between small items. The item needs the second one. */
+    enum { GAPS = 3, LEAST = 4000 };
+    struct maar_map_place place;
+    map = (struct maar_map){0};
+    maar_map_begin(&map, NULL);
+    assert_true(maar_map_reserve(&map, 8));
+    assert_true(maar_drain_list_reserve(NULL, &map.blocks, 2, sizeof(struct maar_map_block)));
+    for (uint32_t i = 0; i < 2; ++i) {
+        *maar_map_block(&map, map.blocks.count++) = (struct maar_map_block){
+            .first_cell = MAAR_MAP_NONE, .leaver = MAAR_MAP_NONE, .is_source = i == 1};
+    }
+    struct maar_map_item item = {
+        .handle = 1, .size = UNIT, .extent = UNIT, .alignment = UNIT, .level = MAAR_MAP_STAYS};
+    uint32_t last = MAAR_MAP_NONE;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < GAPS; ++i) {
+        const uint32_t units = LEAST + (i + 2) % GAPS;
+        assert_int_equal(maar_size_class(bytes(units)), maar_size_class(bytes(LEAST)));
+        last = maar_map_add_gap(&map, 0, last, bytes(at), bytes(units));
+        item.offset = item.origin_offset = bytes(at + units);
+        last = maar_map_add_item(&map, last, &item);
+        at += units + 1;
+    }
+    item.origin = item.block = 1;
+    item.offset = item.origin_offset = 0;
+    item.size = item.extent = bytes(LEAST);
+    const uint32_t wanted = maar_map_add_item(&map, MAAR_MAP_NONE, &item);
+    assert_true(maar_map_fit(&map, wanted, 0, &place));
+    assert_int_equal(maar_map_gap(&map, place.gap)->size, bytes(LEAST));
+    maar_map_destroy(&map);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_changes_are_those_of_a_naive_map_and_undone),
         cmocka_unit_test(kinds_keep_to_their_granules),
+        cmocka_unit_test(tightest_gap_of_a_class_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -189,6 +189,96 @@ static void small_allocation_makes_way_for_a_large_one(void** state)
     close_pool();
 }
 
+/* Commits the move of one that makes way, and sees that the rest waits for its old range. */
+static void expect_way(MaarDefragmentation run, MaarAllocation small, MaarAllocation third)
+{
+    const VkSemaphore timeline = rig_create_timeline(rig, 0);
+    const MaarPoint point = {timeline, 1};
+    const MaarMoveBatch batch = step(run, VK_SUCCESS);
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 1, &point, NULL), VK_SUCCESS);
+    assert_true(rig_info(rig, small).memory == rig_info(rig, third).memory);
+    assert_true(step(run, VK_NOT_READY) == VK_NULL_HANDLE);
+    rig_signal(rig, timeline, 1);
+    assert_int_equal(maarCollect(rig->allocator, NULL), VK_SUCCESS);
+    vkDestroySemaphore(rig->device, timeline, NULL);
+}
+
+static void what_makes_way_does_not_go_where_it_lies(void** state)
+{
+    (void)state;
+    /* The smallest gap beside the window consists of the bytes of what makes way. There is another
+     * one in the third block, or none. */
+    for (uint32_t gap = 1; gap <= 3; gap += 2) {
+        MaarAllocation gaps[5];
+        open_pool(NULL);
+        const MaarAllocation first = allocate(6);
+        gaps[0] = allocate(7);
+        const MaarAllocation small = allocate(2);
+        gaps[1] = allocate(1);
+        gaps[2] = allocate(4);
+        const MaarAllocation large = allocate(8);
+        gaps[3] = allocate(4);
+        const MaarAllocation third = allocate(IN_BLOCK - gap);
+        gaps[4] = allocate(gap);
+        for (uint32_t i = 0; i < 5; ++i) {
+            release(&gaps[i]);
+        }
+        MaarDefragmentationBeginInfo begin_info = run_info();
+        begin_info.flags = gap == 1 ? MAAR_DEFRAGMENTATION_DRY_RUN_BIT : 0;
+        const MaarDefragmentation run = begin(&begin_info);
+        if (gap == 1) {
+            assert_true(step(run, VK_SUCCESS) == VK_NULL_HANDLE);
+            assert_int_equal(info_of(run).blockCount, 0);
+        } else {
+            expect_way(run, small, third);
+            commit(step(run, VK_SUCCESS), 1);
+            assert_true(rig_info(rig, large).memory == rig_info(rig, first).memory);
+            assert_int_equal(rig_info(rig, large).offset, 6 * UNIT);
+        }
+        maarEndDefragmentation(rig->allocator, run);
+        assert_int_equal(blocks(), gap == 1 ? 3 : 2);
+        close_pool();
+        rig_close(rig);
+    }
+}
+
+static void window_may_begin_within_what_makes_way(void** state)
+{
+    (void)state;
+    /* The alignment of the large one lets the window begin in the middle of the small one. */
+    MaarAllocation gaps[4];
+    open_pool(NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = pool;
+    how.flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT; /* its block stays */
+    const MaarAllocation first = rig_allocate(rig, (VkDeviceSize)6 * UNIT, &how);
+    memories[memory_count++] = first;
+    gaps[0] = allocate(1);
+    const MaarAllocation small = allocate(2);
+    gaps[1] = allocate(7);
+    gaps[2] = allocate(8);
+    const MaarMemoryRequest request = rig_request((VkDeviceSize)8 * UNIT, (VkDeviceSize)8 * UNIT,
+                                                  UINT32_MAX, MAAR_RESOURCE_KIND_UNKNOWN);
+    how.flags = 0;
+    MaarAllocation* const large = &memories[memory_count++];
+    assert_int_equal(maarAllocateMemory(rig->allocator, &request, &how, large), VK_SUCCESS);
+    const MaarAllocation third = allocate(13);
+    gaps[3] = allocate(3);
+    for (uint32_t i = 0; i < 4; ++i) {
+        release(&gaps[i]);
+    }
+    assert_int_equal(blocks(), 3);
+    assert_int_equal(rig_info(rig, *large).offset, 8 * UNIT);
+    const MaarDefragmentation run = begin(NULL);
+    expect_way(run, small, third);
+    commit(step(run, VK_SUCCESS), 1);
+    assert_true(rig_info(rig, *large).memory == rig_info(rig, first).memory);
+    assert_int_equal(rig_info(rig, *large).offset, 8 * UNIT);
+    maarEndDefragmentation(rig->allocator, run);
+    assert_int_equal(blocks(), 2);
+    close_pool();
+}
+
 static void dry_run_counts_what_makes_way(void** state)
 {
     (void)state;
@@ -509,6 +599,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(small_allocation_makes_way_for_a_large_one),
+        rig_unit_test(what_makes_way_does_not_go_where_it_lies),
+        rig_unit_test(window_may_begin_within_what_makes_way),
         rig_unit_test(dry_run_counts_what_makes_way),
         rig_unit_test(nothing_moves_in_vain),
         rig_unit_test(window_that_stays_shut_gives_the_block_up),
