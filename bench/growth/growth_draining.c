@@ -87,6 +87,17 @@ static void do_steps(struct growth* growth, uint32_t index)
     } while (batch != VK_NULL_HANDLE);
 }
 
+/* A run that has planned all, and has emptied one block. */
+static void begin_planned_run(struct growth* growth)
+{
+    const MaarDefragmentationStepInfo limits = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO, .maxMoves = 1};
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    begin_run(growth);
+    GROWTH_EXPECT(maarStepDefragmentation(growth->allocator, *run_of(growth), &limits, &batch));
+    GROWTH_EXPECT(maarCommitMoves(growth->allocator, batch, 0, NULL, NULL));
+}
+
 static void open_run(struct growth* growth)
 {
     open_pool(growth);
@@ -200,7 +211,7 @@ const struct growth_case growth_draining_cases[] = {
         .kind = GROWTH_OVER,
         .n = 1000,
         .open = open_pool,
-        .prepare = begin_run,
+        .prepare = begin_planned_run,
         .operation = do_end,
         .tidy = eat_cheese,
         .close = close_pool,

@@ -177,6 +177,18 @@ static char* mapped_block(MaarAllocator allocator, const struct maar_slot* slot)
     return mapped;
 }
 
+bool maar_slot_seems_mapped(MaarAllocator allocator, const struct maar_slot* slot, uint64_t handle)
+{
+    struct maar_block* block = maar_slot_enter(allocator, slot);
+    bool is_mapped = false;
+    if (maar_key_read(&slot->key) == handle >> 32 && maar_mutex_try_lock(&block->map_lock)) {
+        is_mapped = slot->map_count > 0;
+        maar_mutex_unlock(&block->map_lock);
+    }
+    maar_mutex_unlock(&maar_block_arena(block)->lock);
+    return is_mapped;
+}
+
 void* maar_slot_address(MaarAllocator allocator, const struct maar_slot* slot)
 {
     char* mapped = mapped_block(allocator, slot);

@@ -14,7 +14,7 @@
 #include "core/memory/ordered_reuse.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/slot_home.h"
-#include "core/move/drain_work.h"
+#include "core/move/drain_target.h"
 
 enum {
     /* Ranges that are looked at under one lock: a few microseconds. */
@@ -38,7 +38,12 @@ void maar_drain_forget_entries(struct maar_drain_run* run)
 void maar_drain_begin_block(struct maar_drain_run* run)
 {
     maar_drain_forget_entries(run);
+    maar_target_begin_block(run);
     run->cursor.restarts = 0;
+    run->leaver_at = 0;
+    run->asked_at = 0;
+    run->agreed_count = 0;
+    run->opens = false;
     run->block_bytes = 0;
     if (!run->is_dry) {
         run->moves.count = 0;
@@ -51,16 +56,10 @@ void maar_drain_begin_block(struct maar_drain_run* run)
 void maar_drain_add_entry(struct maar_drain_run* run, const struct maar_placement_range* range,
                           uint64_t tag, uint64_t handle)
 {
-    const uint32_t index = maar_tag_slot(tag);
-    const VkDeviceSize known = maar_tag_alignment(tag);
     const uint32_t class = maar_size_class(range->size);
-    *maar_drain_entry_at(run, run->entries.count) = (struct maar_drain_entry){
-        .handle = handle,
-        .size = range->size,
-        .alignment = known != 0 ? known : range->offset & (~range->offset + 1),
-        .user_data = maar_slot_user_data(maar_slot_at(&run->allocator->slots, index), index),
-        .next = run->heads[class],
-    };
+    struct maar_drain_entry* entry = maar_drain_entry_at(run, run->entries.count);
+    *entry = maar_drain_entry_of(run, range, tag, handle);
+    entry->next = run->heads[class];
     run->heads[class] = (int32_t)run->entries.count++;
     run->top = class > run->top ? class : run->top;
 }
@@ -80,7 +79,10 @@ static bool list_allocation(struct maar_drain_run* run, const struct maar_placem
         maar_slot_owner_obstacle(run->allocator, slot) != MAAR_MOVE_OBSTACLE_NONE) {
         return false;
     }
-    maar_drain_add_entry(run, range, tag, maar_handle_make(index, key));
+    const uint64_t handle = maar_handle_make(index, key);
+    maar_drain_add_entry(run, range, tag, handle);
+    maar_drain_entry_at(run, run->entries.count - 1)->item =
+        maar_target_item(run, range->offset, handle);
     return true;
 }
 
@@ -101,17 +103,6 @@ static enum maar_drain_result list_some(struct maar_drain_run* run, const struct
         }
     }
     return MAAR_DRAIN_MORE;
-}
-
-bool maar_drain_is_cursor_valid(const struct maar_drain_cursor* cursor,
-                                const struct maar_block* block)
-{
-    struct maar_placement_range range;
-    uint64_t tag = 0;
-    uint32_t kind = 0;
-    return cursor->node == MAAR_PLACEMENT_NO_NODE ||
-           (maar_placement_get(block->placement, cursor->node, &range, &tag, &kind) &&
-            range.generation == cursor->generation);
 }
 
 enum maar_drain_result maar_drain_scan(struct maar_drain_run* run)
@@ -135,6 +126,7 @@ enum maar_drain_result maar_drain_scan(struct maar_drain_run* run)
         result = list_some(run, block);
     } else {
         maar_drain_forget_entries(run);
+        maar_target_begin_block(run);
         result = ++run->cursor.restarts > MOST_RESTARTS ? MAAR_DRAIN_ABANDON : MAAR_DRAIN_MORE;
     }
     maar_drain_leave(allocator, arena);
@@ -161,26 +153,39 @@ enum entry_outcome {
     ENTRY_GONE,  /* it was freed */
     ENTRY_STAYS, /* it cannot move */
     ENTRY_NO_ROOM,
+    ENTRY_WAITS, /* its place is not free yet */
     ENTRY_NO_MEMORY
 };
 
-/* Asks the program, and makes the allocation of an entry move. */
-static enum entry_outcome begin_entry(struct maar_drain_run* run,
-                                      const struct maar_drain_entry* entry)
+/* Asks whether the allocation of an entry may move. */
+static enum entry_outcome ask_entry(const struct maar_drain_run* run,
+                                    const struct maar_drain_entry* entry)
 {
-    MaarAllocator allocator = run->allocator;
     uint32_t index = 0;
-    struct maar_slot* slot = maar_slot_resolve(&allocator->slots, entry->handle, &index);
+    const struct maar_slot* slot = maar_slot_resolve(&run->allocator->slots, entry->handle, &index);
     if (slot == NULL) {
         return ENTRY_GONE;
     }
-    if (run->may_move != NULL &&
+    if (!entry->is_asked && run->may_move != NULL &&
         run->may_move(run->user_data, MAAR_FROM_BITS(MaarAllocation, entry->handle),
                       entry->user_data) == VK_FALSE) {
         return ENTRY_STAYS;
     }
-    if (maar_slot_address(allocator, slot) != NULL || maar_ordered_holds(allocator, slot)) {
-        return ENTRY_STAYS;
+    return maar_slot_seems_mapped(run->allocator, slot, entry->handle) ||
+                   maar_ordered_holds(run->allocator, slot)
+               ? ENTRY_STAYS
+               : ENTRY_MOVES;
+}
+
+/* Asks the program, and makes the allocation of an entry move. */
+static enum entry_outcome begin_entry(const struct maar_drain_run* run,
+                                      const struct maar_drain_entry* entry)
+{
+    MaarAllocator allocator = run->allocator;
+    const enum entry_outcome asked = ask_entry(run, entry);
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, (uint32_t)entry->handle - 1u);
+    if (asked != ENTRY_MOVES) {
+        return asked;
     }
     if (maar_epoch_reserve(&allocator->epochs, allocator->callbacks, entry->handle) != VK_SUCCESS) {
         return ENTRY_NO_MEMORY;
@@ -208,13 +213,20 @@ struct maar_place_request maar_drain_request(const struct maar_drain_run* run,
     };
 }
 
-/* Takes a range for an entry in a block of its pool that does not drain. */
+/* Takes a range for an entry: that of the plan, or another one in a block of its pool that does not
+ * drain. */
 static enum maar_pool_outcome
 place_twin(struct maar_drain_run* run, const struct maar_drain_entry* entry, struct maar_made* made)
 {
     struct maar_pool* pool = maar_drain_block_at(&run->blocks, run->at)->pool;
     const struct maar_place_request request = maar_drain_request(run, entry);
-    enum maar_pool_outcome outcome = maar_pool_place(pool, &request, false, made);
+    enum maar_pool_outcome outcome = MAAR_POOL_NO_ROOM;
+    if (entry->item != MAAR_MAP_NONE) {
+        outcome = maar_target_place(run, entry->item, &request, made);
+    }
+    if (outcome == MAAR_POOL_NO_ROOM) {
+        outcome = maar_pool_place(pool, &request, false, made);
+    }
     if (outcome == MAAR_POOL_NO_ROOM) {
         outcome = maar_pool_place(pool, &request, true, made);
     }
@@ -239,6 +251,10 @@ static enum entry_outcome reserve_entry(struct maar_drain_run* run,
 {
     MaarAllocator allocator = run->allocator;
     struct maar_made made;
+    if (entry->item != MAAR_MAP_NONE && maar_target_level(run) > 0 &&
+        maar_target_look(run, entry->item) == MAAR_TARGET_WAITS) {
+        return ENTRY_WAITS;
+    }
     const enum entry_outcome begun = begin_entry(run, entry);
     if (begun != ENTRY_MOVES) {
         return begun;
@@ -255,26 +271,125 @@ static enum entry_outcome reserve_entry(struct maar_drain_run* run,
     return ENTRY_MOVES;
 }
 
+bool maar_drain_still_drains(const struct maar_drain_run* run)
+{
+    struct maar_arena* arena = NULL;
+    const struct maar_block* block =
+        maar_drain_enter(run->allocator, maar_drain_block_at(&run->blocks, run->at)->id, &arena);
+    if (block == NULL) {
+        return false;
+    }
+    const bool drains = block->draining;
+    maar_drain_leave(run->allocator, arena);
+    return drains;
+}
+
+/* What an outcome means for the block. */
+static enum maar_drain_result follow_entry(enum entry_outcome outcome)
+{
+    switch (outcome) {
+    case ENTRY_STAYS:
+        return MAAR_DRAIN_ABANDON;
+    case ENTRY_NO_ROOM:
+        return MAAR_DRAIN_NO_ROOM;
+    case ENTRY_WAITS:
+        return MAAR_DRAIN_WAITS;
+    case ENTRY_NO_MEMORY:
+        return MAAR_DRAIN_NO_HOST_MEMORY;
+    default:
+        return MAAR_DRAIN_MORE;
+    }
+}
+
 enum maar_drain_result maar_drain_reserve(struct maar_drain_run* run)
 {
     if (!maar_drain_list_reserve(run->allocator->callbacks, &run->moves, TWINS_AT_A_TIME,
                                  sizeof(struct maar_move))) {
         return MAAR_DRAIN_NO_HOST_MEMORY;
     }
+    if (maar_target_level(run) > 0 && !maar_drain_still_drains(run)) {
+        return MAAR_DRAIN_ABANDON;
+    }
     for (uint32_t i = 0; i < TWINS_AT_A_TIME; ++i) {
         const struct maar_drain_entry* entry = maar_drain_largest(run);
         if (entry == NULL) {
             return MAAR_DRAIN_FINISHED;
         }
-        const enum entry_outcome outcome = reserve_entry(run, entry);
+        const enum maar_drain_result result = follow_entry(reserve_entry(run, entry));
         run->unplaced_size = entry->size;
-        if (outcome == ENTRY_STAYS || outcome == ENTRY_NO_ROOM) {
-            return outcome == ENTRY_STAYS ? MAAR_DRAIN_ABANDON : MAAR_DRAIN_NO_ROOM;
-        }
-        if (outcome == ENTRY_NO_MEMORY) {
-            return MAAR_DRAIN_NO_HOST_MEMORY;
+        if (result != MAAR_DRAIN_MORE) {
+            return result;
         }
         maar_drain_drop_largest(run);
+    }
+    return MAAR_DRAIN_MORE;
+}
+
+/* ---- above level 0 ---- */
+
+/* Asks about one of those that make way, and closes its block. */
+static enum maar_drain_result ask_leaver(struct maar_drain_run* run, uint32_t at)
+{
+    struct maar_drain_entry entry;
+    if (!maar_target_leaver(run, at, &entry)) {
+        return MAAR_DRAIN_MORE;
+    }
+    if (ask_entry(run, &entry) == ENTRY_STAYS) {
+        return MAAR_DRAIN_ABANDON;
+    }
+    if (run->is_dry) {
+        ++run->agreed_count;
+        run->block_bytes += entry.size;
+        return MAAR_DRAIN_MORE;
+    }
+    return maar_target_close(run, at);
+}
+
+enum maar_drain_result maar_drain_ask(struct maar_drain_run* run)
+{
+    for (uint32_t i = 0; i < TWINS_AT_A_TIME; ++i) {
+        if (run->asked_at < run->entries.count) {
+            struct maar_drain_entry* entry = maar_drain_entry_at(run, run->asked_at);
+            if (ask_entry(run, entry) == ENTRY_STAYS) {
+                return MAAR_DRAIN_ABANDON;
+            }
+            entry->is_asked = true;
+            run->agreed_count += run->is_dry ? 1 : 0;
+            run->block_bytes += run->is_dry ? entry->size : 0;
+            ++run->asked_at;
+        } else if (run->leaver_at < maar_target_leaver_count(run)) {
+            const enum maar_drain_result result = ask_leaver(run, run->leaver_at);
+            if (result != MAAR_DRAIN_MORE) {
+                return result;
+            }
+            ++run->leaver_at;
+        } else {
+            run->leaver_at = 0;
+            return MAAR_DRAIN_FINISHED;
+        }
+    }
+    return MAAR_DRAIN_MORE;
+}
+
+enum maar_drain_result maar_drain_make_way(struct maar_drain_run* run)
+{
+    if (!maar_drain_list_reserve(run->allocator->callbacks, &run->moves, TWINS_AT_A_TIME,
+                                 sizeof(struct maar_move))) {
+        return MAAR_DRAIN_NO_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < TWINS_AT_A_TIME; ++i) {
+        struct maar_drain_entry entry;
+        if (run->leaver_at == maar_target_leaver_count(run)) {
+            return MAAR_DRAIN_FINISHED;
+        }
+        if (maar_target_leaver(run, run->leaver_at, &entry)) {
+            entry.is_asked = true;
+            const enum maar_drain_result result = follow_entry(reserve_entry(run, &entry));
+            if (result != MAAR_DRAIN_MORE) {
+                return result == MAAR_DRAIN_NO_ROOM ? MAAR_DRAIN_ABANDON : result;
+            }
+        }
+        ++run->leaver_at;
     }
     return MAAR_DRAIN_MORE;
 }

@@ -2,12 +2,10 @@
  * The choice of blocks: those with the fewest live bytes, as long as the other blocks of their pool
  * have as many free bytes. To give back n blocks of one size, the bytes that live in the n emptiest
  * ones must move in any case.
- *
- * The blocks are kept in a heap while they are seen, so no part of the work sorts all of them.
  */
-#include "core/memory/draining.h"
 #include "core/memory/pool_list.h"
-#include "core/move/drain_work.h"
+#include "core/move/drain_plan.h"
+#include "core/move/drain_seen.h"
 #include "core/move/room_shape.h"
 
 enum {
@@ -17,16 +15,10 @@ enum {
     CHOICES_AT_A_TIME = 16
 };
 
-static bool can_drain(const struct maar_block* block)
-{
-    return block->placement != NULL && block->range_count > 0 && block->pin_count == 0 &&
-           !block->draining && !block->has_kept && block->shared_types == 0 && !block->imported;
-}
-
 /* Whether a run of either goal may use a block. An empty one has room, and nothing to move. */
 static bool serves(const struct maar_drain_run* run, const struct maar_block* block)
 {
-    return run->room == NULL ? can_drain(block)
+    return run->room == NULL ? maar_drain_can(block)
                              : block->placement != NULL && block->shared_types == 0 &&
                                    !block->imported && !block->draining && !block->has_kept;
 }
@@ -34,55 +26,6 @@ static bool serves(const struct maar_drain_run* run, const struct maar_block* bl
 static struct maar_drain_pool* pool_at(const struct maar_drain_run* run, uint32_t at)
 {
     return maar_drain_list_at(&run->pools, at, sizeof(struct maar_drain_pool));
-}
-
-/* ---- the heap ---- */
-
-/* Whether a block comes first: that of the lower rank, and of equal ones the last that was made. */
-static bool is_before(const struct maar_drain_block* one, const struct maar_drain_block* other)
-{
-    return one->rank != other->rank ? one->rank < other->rank : one->id > other->id;
-}
-
-bool maar_drain_push_seen(struct maar_drain_run* run, const struct maar_drain_block* block)
-{
-    struct maar_drain_list* seen = &run->seen;
-    if (!maar_drain_list_reserve(run->allocator->callbacks, seen, 1, sizeof *block)) {
-        return false;
-    }
-    uint32_t at = seen->count++;
-    while (at > 0 && is_before(block, maar_drain_block_at(seen, (at - 1) / 2))) {
-        *maar_drain_block_at(seen, at) = *maar_drain_block_at(seen, (at - 1) / 2);
-        at = (at - 1) / 2;
-    }
-    *maar_drain_block_at(seen, at) = *block;
-    return true;
-}
-
-bool maar_drain_pop_seen(struct maar_drain_run* run, struct maar_drain_block* block)
-{
-    struct maar_drain_list* seen = &run->seen;
-    if (seen->count == 0) {
-        return false;
-    }
-    *block = *maar_drain_block_at(seen, 0);
-    const struct maar_drain_block last = *maar_drain_block_at(seen, --seen->count);
-    uint32_t at = 0;
-    for (uint32_t child = 1; child < seen->count; child = 2 * at + 1) {
-        if (child + 1 < seen->count &&
-            is_before(maar_drain_block_at(seen, child + 1), maar_drain_block_at(seen, child))) {
-            ++child;
-        }
-        if (!is_before(maar_drain_block_at(seen, child), &last)) {
-            break;
-        }
-        *maar_drain_block_at(seen, at) = *maar_drain_block_at(seen, child);
-        at = child;
-    }
-    if (seen->count > 0) {
-        *maar_drain_block_at(seen, at) = last;
-    }
-    return true;
 }
 
 /* ---- which blocks there are ---- */
@@ -122,6 +65,7 @@ static uint32_t look_at_some(struct maar_drain_run* run, struct maar_arena* aren
                 .room = maar_placement_largest_free_bound(block->placement),
                 .pool = block->pool,
                 .pool_number = number,
+                .map = MAAR_MAP_NONE,
             };
         }
         pool_at(run, number)->free += block->draining ? 0 : totals.free_size;
@@ -193,55 +137,19 @@ enum maar_drain_result maar_drain_collect(struct maar_drain_run* run)
 
 /* ---- which of them drain ---- */
 
-struct maar_block* maar_drain_enter(MaarAllocator allocator, uint64_t id, struct maar_arena** arena)
+/* Makes a block drain if the pool has room for what lives there. */
+static bool choose_block(struct maar_drain_run* run, const struct maar_drain_block* block)
 {
-    for (;;) {
-        *arena = maar_block_ids_hold_arena(allocator, id);
-        if (*arena == NULL) {
-            return NULL;
-        }
-        struct maar_pool* pool = (*arena)->pool;
-        maar_mutex_lock(&(*arena)->lock);
-        struct maar_block* block = maar_block_ids_find(&allocator->block_ids, id, *arena);
-        if (block != NULL) {
-            return block;
-        }
-        maar_mutex_unlock(&(*arena)->lock);
-        maar_pool_leave(allocator, pool);
-    }
-}
-
-void maar_drain_leave(MaarAllocator allocator, struct maar_arena* arena)
-{
-    struct maar_pool* pool = arena->pool;
-    maar_mutex_unlock(&arena->lock);
-    maar_pool_leave(allocator, pool);
-}
-
-/* Makes a block drain. Returns whether it is there. */
-static bool drain(MaarAllocator allocator, uint64_t id)
-{
-    struct maar_arena* arena = NULL;
-    struct maar_block* block = maar_drain_enter(allocator, id, &arena);
-    if (block == NULL) {
+    struct maar_drain_pool* room = pool_at(run, block->pool_number);
+    if (run->chosen_count >= run->most_blocks ||
+        room->live + block->live > room->free - block->free ||
+        !maar_drain_close(run->allocator, block->id)) {
         return false;
     }
-    const bool drains = can_drain(block);
-    if (drains) {
-        maar_block_drain(arena, block);
-    }
-    maar_drain_leave(allocator, arena);
-    return drains;
-}
-
-void maar_drain_revive(MaarAllocator allocator, uint64_t id)
-{
-    struct maar_arena* arena = NULL;
-    struct maar_block* block = maar_drain_enter(allocator, id, &arena);
-    if (block != NULL) {
-        maar_block_revive(arena, block);
-        maar_drain_leave(allocator, arena);
-    }
+    room->live += block->live;
+    room->free -= block->free;
+    ++run->chosen_count;
+    return true;
 }
 
 enum maar_drain_result maar_drain_choose(struct maar_drain_run* run)
@@ -252,13 +160,19 @@ enum maar_drain_result maar_drain_choose(struct maar_drain_run* run)
     }
     for (uint32_t i = 0; i < CHOICES_AT_A_TIME; ++i) {
         struct maar_drain_block block;
-        if (run->blocks.count >= run->most_blocks || !maar_drain_pop_seen(run, &block)) {
+        if (run->seen.count == 0) {
             return MAAR_DRAIN_FINISHED;
         }
-        struct maar_drain_pool* room = pool_at(run, block.pool_number);
-        if (room->live + block.live <= room->free - block.free && drain(run->allocator, block.id)) {
-            room->live += block.live;
-            room->free -= block.free;
+        const bool has_plan =
+            maar_drain_block_at(&run->seen, 0)->pool->strategy == MAAR_PLACEMENT_STRATEGY_TLSF;
+        if (has_plan && !maar_drain_plan_reserve(run)) {
+            return MAAR_DRAIN_NO_HOST_MEMORY;
+        }
+        (void)maar_drain_pop_seen(run, &block);
+        block.drains = choose_block(run, &block);
+        if (has_plan) {
+            maar_drain_plan_add(run, &block);
+        } else if (block.drains) {
             *maar_drain_block_at(&run->blocks, run->blocks.count++) = block;
         }
     }

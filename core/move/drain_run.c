@@ -7,7 +7,7 @@
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
 #include "core/memory/pool_list.h"
-#include "core/move/drain_work.h"
+#include "core/move/drain_target.h"
 #include "core/move/move_batch.h"
 #include "core/move/page_run.h"
 #include "core/move/room.h"
@@ -44,6 +44,8 @@ static void free_drain_run(struct maar_drain_run* run)
     const VkAllocationCallbacks* callbacks = run->allocator->callbacks;
     maar_room_destroy(run);
     maar_page_run_destroy(run);
+    maar_drain_plan_destroy(run->allocator, run->plan);
+    maar_drain_list_free(callbacks, &run->closed);
     maar_drain_list_free(callbacks, &run->pools);
     maar_drain_list_free(callbacks, &run->seen);
     maar_drain_list_free(callbacks, &run->blocks);
@@ -52,17 +54,39 @@ static void free_drain_run(struct maar_drain_run* run)
     maar_host_free(callbacks, run);
 }
 
+/* Revives the blocks that were chosen, if the run ends while it plans. */
+static void end_planning(struct maar_drain_run* run)
+{
+    const struct maar_drain_list* candidates = &run->plan->candidates;
+    for (uint32_t i = 0; i < candidates->count; ++i) {
+        if (maar_drain_block_at(candidates, i)->drains) {
+            maar_drain_revive(run->allocator, maar_drain_block_at(candidates, i)->id);
+        }
+    }
+    for (uint32_t i = 0; i < run->seen.count; ++i) { /* those that are sorted */
+        if (maar_drain_block_at(&run->seen, i)->drains) {
+            maar_drain_revive(run->allocator, maar_drain_block_at(&run->seen, i)->id);
+        }
+    }
+}
+
 /* Gives back what a run that empties blocks has not handed out. */
 static void end_draining(struct maar_drain_run* run)
 {
-    const bool is_complete =
-        !run->is_dry && run->phase == MAAR_DRAIN_HAND_OUT && run->handed_count == run->moves.count;
+    const bool is_complete = !run->is_dry && run->phase == MAAR_DRAIN_HAND_OUT && !run->opens &&
+                             run->handed_count == run->moves.count;
     (void)maar_drain_take_back(run, run->is_dry ? 0 : run->handed_count, UINT32_MAX);
+    maar_target_open_all(run);
+    if (run->phase <= MAAR_DRAIN_PLAN) {
+        end_planning(run);
+    }
     /* The blocks before are empty, or become empty when their batches end. */
     uint32_t first = run->is_dry ? 0 : run->at;
     first += is_complete && run->at < run->blocks.count ? 1 : 0;
     for (uint32_t i = first; i < run->blocks.count; ++i) {
-        maar_drain_revive(run->allocator, maar_drain_block_at(&run->blocks, i)->id);
+        if (maar_drain_block_at(&run->blocks, i)->drains) {
+            maar_drain_revive(run->allocator, maar_drain_block_at(&run->blocks, i)->id);
+        }
     }
 }
 
@@ -193,6 +217,9 @@ static VkResult make_run(MaarAllocator allocator, const MaarDefragmentationBegin
         result = maar_room_create(run, info);
     } else if (info->goal == MAAR_DEFRAGMENTATION_GOAL_PAGES) {
         result = maar_page_run_create(run, info);
+    } else {
+        run->plan = maar_drain_plan_create(allocator);
+        result = run->plan != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     count_released(run, &run->released_before, &run->released_bytes_before);
     if (result == VK_SUCCESS) {
@@ -259,6 +286,7 @@ static void abandon_block(struct maar_drain_run* run)
 {
     maar_drain_revive(run->allocator, maar_drain_block_at(&run->blocks, run->at)->id);
     ++run->sums.abandonedCount;
+    maar_target_open_all(run);
     run->phase = MAAR_DRAIN_TAKE_BACK;
 }
 
@@ -271,7 +299,7 @@ static bool give_up_last(struct maar_drain_run* run)
     uint32_t last = run->blocks.count - 1;
     while (last > run->at) {
         const struct maar_drain_block* block = maar_drain_block_at(&run->blocks, last);
-        if (block->pool == pool && block->room >= run->unplaced_size) {
+        if (block->pool == pool && block->drains && block->room >= run->unplaced_size) {
             break;
         }
         --last;
@@ -288,20 +316,70 @@ static bool give_up_last(struct maar_drain_run* run)
     return true;
 }
 
+/* Counts moves that have twins, or that a dry run has planned. */
+static void count_moves(struct maar_drain_run* run)
+{
+    run->sums.moveCount += run->moves.count - run->first_move + run->agreed_count;
+    run->sums.moveBytes += run->block_bytes;
+}
+
 /* All allocations of the present block have twins. */
 static void plan_block(struct maar_drain_run* run)
 {
     run->sums.blockCount += 1;
     run->sums.blockBytes += maar_drain_block_at(&run->blocks, run->at)->size;
-    run->sums.moveCount += run->moves.count - run->first_move;
-    run->sums.moveBytes += run->block_bytes;
+    count_moves(run);
+    maar_target_open_all(run);
     run->phase = MAAR_DRAIN_HAND_OUT;
+}
+
+/* All that make way for the present block have twins. */
+static void plan_way(struct maar_drain_run* run)
+{
+    count_moves(run);
+    run->opens = true;
+    run->phase = MAAR_DRAIN_HAND_OUT;
+}
+
+/* The moves of those that make way are handed out. Those of the block itself follow. */
+static void follow_way(struct maar_drain_run* run)
+{
+    run->moves.count = 0;
+    run->handed_count = 0;
+    run->first_move = 0;
+    run->block_bytes = 0;
+    run->opens = false;
+    run->phase = MAAR_DRAIN_RESERVE;
+}
+
+/* All may move. */
+static void follow_answers(struct maar_drain_run* run)
+{
+    if (run->is_dry) {
+        plan_block(run);
+    } else {
+        run->phase = MAAR_DRAIN_MAKE_WAY;
+    }
 }
 
 /* Goes on to the next block, or ends. */
 static void enter_next(struct maar_drain_run* run)
 {
-    run->phase = run->at < run->blocks.count ? MAAR_DRAIN_NEXT : MAAR_DRAIN_DONE;
+    const bool has_next = run->at < run->blocks.count && run->sums.blockCount < run->most_blocks;
+    run->phase = has_next ? MAAR_DRAIN_NEXT : MAAR_DRAIN_DONE;
+}
+
+/* Begins with a block, if it drains. */
+static void begin_next(struct maar_drain_run* run)
+{
+    struct maar_drain_block* block = maar_drain_block_at(&run->blocks, run->at);
+    block->drains = block->drains || maar_drain_close(run->allocator, block->id);
+    if (block->drains) {
+        maar_drain_begin_block(run);
+    } else {
+        ++run->at;
+        enter_next(run);
+    }
 }
 
 /* Does a part of the work, in a phase before there are blocks to empty, or between two. */
@@ -311,8 +389,11 @@ static enum maar_drain_result work_on_choice(struct maar_drain_run* run)
     if (run->phase == MAAR_DRAIN_COLLECT) {
         result = maar_drain_collect(run);
         run->phase = result == MAAR_DRAIN_FINISHED ? MAAR_DRAIN_CHOOSE : MAAR_DRAIN_COLLECT;
-    } else {
+    } else if (run->phase == MAAR_DRAIN_CHOOSE) {
         result = maar_drain_choose(run);
+        run->phase = result == MAAR_DRAIN_FINISHED ? MAAR_DRAIN_PLAN : MAAR_DRAIN_CHOOSE;
+    } else {
+        result = maar_drain_plan_work(run);
         if (result == MAAR_DRAIN_FINISHED) {
             enter_next(run);
         }
@@ -326,12 +407,24 @@ static enum maar_drain_result work_on_block(struct maar_drain_run* run)
     enum maar_drain_result result = MAAR_DRAIN_FINISHED;
     switch (run->phase) {
     case MAAR_DRAIN_NEXT:
-        maar_drain_begin_block(run);
+        begin_next(run);
         break;
     case MAAR_DRAIN_SCAN:
         result = maar_drain_scan(run);
         if (result == MAAR_DRAIN_FINISHED) {
-            run->phase = MAAR_DRAIN_RESERVE;
+            run->phase = maar_target_level(run) > 0 ? MAAR_DRAIN_ASK : MAAR_DRAIN_RESERVE;
+        }
+        break;
+    case MAAR_DRAIN_ASK:
+        result = maar_drain_ask(run);
+        if (result == MAAR_DRAIN_FINISHED) {
+            follow_answers(run);
+        }
+        break;
+    case MAAR_DRAIN_MAKE_WAY:
+        result = maar_drain_make_way(run);
+        if (result == MAAR_DRAIN_FINISHED) {
+            plan_way(run);
         }
         break;
     case MAAR_DRAIN_RESERVE:
@@ -349,19 +442,27 @@ static enum maar_drain_result work_on_block(struct maar_drain_run* run)
         ++run->at;
         enter_next(run);
         break;
-    default:
+    case MAAR_DRAIN_HAND_OUT:
+        if (run->opens) {
+            follow_way(run);
+            break;
+        }
         ++run->at;
         enter_next(run);
+        break;
+    default:
         break;
     }
     return result;
 }
 
-/* Does a part of the work of a run that empties blocks. */
-static VkResult work(struct maar_drain_run* run)
+/* Does a part of the work of a run that empties blocks. Sets *waits if there is nothing to do
+ * before batches end or points pass. */
+static VkResult work(struct maar_drain_run* run, bool* waits)
 {
     const enum maar_drain_result result =
-        run->phase <= MAAR_DRAIN_CHOOSE ? work_on_choice(run) : work_on_block(run);
+        run->phase <= MAAR_DRAIN_PLAN ? work_on_choice(run) : work_on_block(run);
+    *waits = result == MAAR_DRAIN_WAITS;
     if (result == MAAR_DRAIN_NO_HOST_MEMORY) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -418,20 +519,6 @@ static VkResult hand_out(struct maar_drain_run* run, const MaarDefragmentationSt
     return VK_SUCCESS;
 }
 
-/* Whether the present block, with moves that are not handed out, still drains. */
-static bool still_drains(const struct maar_drain_run* run)
-{
-    struct maar_arena* arena = NULL;
-    const struct maar_block* block =
-        maar_drain_enter(run->allocator, maar_drain_block_at(&run->blocks, run->at)->id, &arena);
-    if (block == NULL) {
-        return false;
-    }
-    const bool drains = block->draining;
-    maar_drain_leave(run->allocator, arena);
-    return drains;
-}
-
 /* Gives up the moves of the present block that are not handed out. The pool has needed the room, so
  * they would not empty the block. */
 static void abandon_rest(struct maar_drain_run* run)
@@ -442,6 +529,9 @@ static void abandon_rest(struct maar_drain_run* run)
         run->sums.moveBytes -= maar_slot_span(run->allocator, twin).size;
     }
     (void)maar_drain_take_back(run, run->handed_count, UINT32_MAX);
+    if (run->opens) {
+        return; /* the block itself follows, and is given up then */
+    }
     run->sums.abandonedCount += 1;
     run->sums.blockCount -= 1;
     run->sums.blockBytes -= maar_drain_block_at(&run->blocks, run->at)->size;
@@ -487,17 +577,21 @@ static VkResult step_run(struct maar_drain_run* run, const MaarDefragmentationSt
     }
     const bool is_timed = limits->maxHostTime_ns != 0;
     const uint64_t deadline = is_timed ? maar_deadline_ns(limits->maxHostTime_ns) : 0;
-    if (run->room == NULL && has_moves(run) && !still_drains(run)) {
+    if (run->room == NULL && has_moves(run) && !maar_drain_still_drains(run)) {
         abandon_rest(run);
     }
     bool rests = false;
+    bool waits = false;
     while (!rests) {
         if (has_moves(run)) {
             return hand_out(run, limits, batch);
         }
-        const VkResult result = run->room != NULL ? maar_room_work(run, &rests) : work(run);
+        const VkResult result = run->room != NULL ? maar_room_work(run, &rests) : work(run, &waits);
         if (result != VK_SUCCESS) {
             return result;
+        }
+        if (waits) {
+            return VK_NOT_READY;
         }
         rests = rests || run->phase == MAAR_DRAIN_DONE;
         if (!rests && is_timed && maar_time_left_ns(deadline) == 0) {

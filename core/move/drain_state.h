@@ -19,6 +19,7 @@
 
 struct maar_page_run;
 struct maar_room;
+struct maar_drain_plan;
 
 enum {
     /* The classes of sizes by which allocations are sorted. */
@@ -36,6 +37,8 @@ struct maar_drain_block {
     VkDeviceSize room; /* at least the largest free range, when the block was seen */
     struct maar_pool* pool;
     uint32_t pool_number; /* in the list of the run's pools */
+    uint32_t map;         /* in the plan's list of blocks; MAAR_MAP_NONE if it has no plan */
+    bool drains;          /* the run has made it drain */
 };
 
 /* What a pool has for the allocations of the blocks that are emptied. */
@@ -57,7 +60,9 @@ struct maar_drain_entry {
     VkDeviceSize size;
     VkDeviceSize alignment;
     void* user_data;
-    int32_t next; /* of the same class */
+    int32_t next;  /* of the same class */
+    uint32_t item; /* in the plan's map, or MAAR_MAP_NONE */
+    bool is_asked; /* the program has agreed to its move */
 };
 
 /* Where the search for allocations in a block is. */
@@ -70,8 +75,11 @@ struct maar_drain_cursor {
 enum maar_drain_phase {
     MAAR_DRAIN_COLLECT,
     MAAR_DRAIN_CHOOSE,
+    MAAR_DRAIN_PLAN, /* see drain_plan.h */
     MAAR_DRAIN_NEXT,
     MAAR_DRAIN_SCAN,
+    MAAR_DRAIN_ASK,      /* above level 0: whether all may move */
+    MAAR_DRAIN_MAKE_WAY, /* takes twins for those that make way in other blocks */
     MAAR_DRAIN_RESERVE,
     MAAR_DRAIN_HAND_OUT,
     MAAR_DRAIN_TAKE_BACK, /* the present block is given up */
@@ -111,6 +119,16 @@ struct maar_drain_run {
     VkDeviceSize unplaced_size;        /* of the allocation that has found no room */
     struct maar_room* room;            /* of a run that makes room, or NULL */
     struct maar_page_run* pages;       /* of a run that empties page blocks, or NULL */
+
+    struct maar_drain_plan* plan; /* of a run that empties blocks, or NULL */
+    uint32_t chosen_count;        /* blocks that drain by the sums */
+    uint32_t item_at;             /* in the map: the next item of the present block */
+    uint32_t item_end;
+    uint32_t leaver_at;            /* of those that make way for the present block */
+    uint32_t asked_at;             /* of its entries */
+    uint32_t agreed_count;         /* moves of which a dry run has asked */
+    bool opens;                    /* the moves make way */
+    struct maar_drain_list closed; /* uint64_t: blocks where allocations make way */
 };
 
 static inline struct maar_drain_block* maar_drain_block_at(const struct maar_drain_list* blocks,

@@ -5,8 +5,7 @@
 #ifndef MAAR_CORE_MOVE_DRAIN_WORK_H
 #define MAAR_CORE_MOVE_DRAIN_WORK_H
 
-#include "core/memory/arena_place.h"
-#include "core/move/drain_state.h"
+#include "core/move/drain_access.h"
 
 /* The result of a part of the work. */
 enum maar_drain_result {
@@ -14,6 +13,7 @@ enum maar_drain_result {
     MAAR_DRAIN_FINISHED, /* the next phase follows */
     MAAR_DRAIN_NO_ROOM,  /* an allocation has no room in the other blocks */
     MAAR_DRAIN_ABANDON,  /* the block cannot be emptied */
+    MAAR_DRAIN_WAITS,    /* for batches that have not ended, or points that have not passed */
     MAAR_DRAIN_NO_HOST_MEMORY
 };
 
@@ -25,20 +25,8 @@ bool maar_drain_takes_part(const struct maar_drain_run* run, const struct maar_p
 enum maar_drain_result maar_drain_collect(struct maar_drain_run* run);
 /* Ends a search for blocks before its end. */
 void maar_drain_stop_collecting(struct maar_drain_run* run);
-/* Adds a block to those that were seen. Returns false if there is no host memory. */
-bool maar_drain_push_seen(struct maar_drain_run* run, const struct maar_drain_block* block);
-/* Takes the block of the lowest rank out of those that were seen. Returns false if there is none.
- */
-bool maar_drain_pop_seen(struct maar_drain_run* run, struct maar_drain_block* block);
 /* Chooses some of the blocks that were seen and makes them drain. */
 enum maar_drain_result maar_drain_choose(struct maar_drain_run* run);
-/* Returns a block under the lock of its arena, or NULL if it has left. The caller calls
- * maar_drain_leave. */
-struct maar_block* maar_drain_enter(MaarAllocator allocator, uint64_t id,
-                                    struct maar_arena** arena);
-void maar_drain_leave(MaarAllocator allocator, struct maar_arena* arena);
-/* Lets a block that drains take allocations again. */
-void maar_drain_revive(MaarAllocator allocator, uint64_t id);
 /* Sums up how many blocks, and of how many bytes, the pools of a run have released. */
 void maar_drain_count_released(const struct maar_drain_run* run, uint32_t* count, uint64_t* bytes);
 
@@ -59,15 +47,19 @@ struct maar_place_request maar_drain_request(const struct maar_drain_run* run,
 /* Adds the move of an entry, whose twin was placed. The list has room. */
 void maar_drain_add_move(struct maar_drain_run* run, const struct maar_drain_entry* entry,
                          const struct maar_made* made);
-/* Whether the range that was seen last is still there. */
-bool maar_drain_is_cursor_valid(const struct maar_drain_cursor* cursor,
-                                const struct maar_block* block);
 /* Begins with the present block. */
 void maar_drain_begin_block(struct maar_drain_run* run);
 /* Lists some allocations of the present block. */
 enum maar_drain_result maar_drain_scan(struct maar_drain_run* run);
-/* Takes twins for some of them. */
+/* Asks whether some of them may move, and some of those that make way for them, and closes the
+ * blocks of the latter. */
+enum maar_drain_result maar_drain_ask(struct maar_drain_run* run);
+/* Takes twins for some of those that make way. */
+enum maar_drain_result maar_drain_make_way(struct maar_drain_run* run);
+/* Takes twins for some of the allocations of the block. */
 enum maar_drain_result maar_drain_reserve(struct maar_drain_run* run);
+/* Whether the present block still drains. */
+bool maar_drain_still_drains(const struct maar_drain_run* run);
 /* Takes back at most so many of the moves from a number on, the last ones first. Returns whether
  * none is left. */
 bool maar_drain_take_back(struct maar_drain_run* run, uint32_t first, uint32_t most);

@@ -214,8 +214,8 @@ MaarMoveObstacle maar_move_obstacle(MaarAllocator allocator, const struct maar_m
     if (move->is_dropped) {
         return MAAR_MOVE_OBSTACLE_DROPPED;
     }
-    return maar_slot_address(allocator, slot) != NULL ? MAAR_MOVE_OBSTACLE_MAPPED
-                                                      : MAAR_MOVE_OBSTACLE_NONE;
+    return maar_slot_seems_mapped(allocator, slot, move->handle) ? MAAR_MOVE_OBSTACLE_MAPPED
+                                                                 : MAAR_MOVE_OBSTACLE_NONE;
 }
 
 /* ---- the end of a batch ---- */

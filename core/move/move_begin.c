@@ -60,7 +60,7 @@ static VkResult begin_move(MaarAllocator allocator, const char* call, uint32_t a
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     MaarMoveObstacle obstacle = maar_slot_obstacle(allocator, slot);
-    if (obstacle == MAAR_MOVE_OBSTACLE_NONE && maar_slot_address(allocator, slot) != NULL) {
+    if (obstacle == MAAR_MOVE_OBSTACLE_NONE && maar_slot_seems_mapped(allocator, slot, handle)) {
         obstacle = MAAR_MOVE_OBSTACLE_MAPPED;
     }
     if (obstacle == MAAR_MOVE_OBSTACLE_NONE) {

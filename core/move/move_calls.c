@@ -39,7 +39,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetMoveObstacle(MaarAllocator allocator,
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     MaarMoveObstacle obstacle = maar_slot_obstacle(allocator, slot);
-    if (obstacle == MAAR_MOVE_OBSTACLE_NONE && maar_slot_address(allocator, slot) != NULL) {
+    if (obstacle == MAAR_MOVE_OBSTACLE_NONE &&
+        maar_slot_seems_mapped(allocator, slot, MAAR_TO_BITS(allocation))) {
         obstacle = MAAR_MOVE_OBSTACLE_MAPPED;
     }
     if (obstacle == MAAR_MOVE_OBSTACLE_NONE &&

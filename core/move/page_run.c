@@ -4,6 +4,7 @@
 #include "core/move/page_run.h"
 
 #include "core/memory/pool.h"
+#include "core/move/drain_seen.h"
 #include "core/move/drain_work.h"
 #include "core/paging/page_drain.h"
 #include "core/paging/page_pool.h"

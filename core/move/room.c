@@ -4,6 +4,7 @@
 #include "core/move/room.h"
 
 #include "core/memory/pool.h"
+#include "core/move/drain_seen.h"
 #include "core/move/room_claim.h"
 #include "core/move/room_search.h"
 #include "core/move/room_shape.h"

@@ -601,7 +601,7 @@ typedef struct MaarDefragmentationBeginInfo {
     /** With default pools: the memory types of those that take part; 0 for all. */
     uint32_t memoryTypeBits;
     /** Most blocks to empty; 0 for no limit. Blocks whose emptying moves the fewest bytes come
-     * first. */
+     * first. In place of a block that cannot be emptied comes the next one. */
     uint32_t maxBlockCount;
     /** Asked for each allocation before it moves; NULL: every allocation may move. A block with an
      * allocation that may not is left alone. With MAAR_DEFRAGMENTATION_GOAL_PAGES it is asked for
@@ -649,7 +649,8 @@ typedef struct MaarDefragmentationInfo {
     uint32_t blockCount;
     /** Bytes of these blocks. */
     VkDeviceSize blockBytes;
-    /** Moves that empty them. With MAAR_DEFRAGMENTATION_GOAL_PAGES a move is that of one page. */
+    /** Moves that empty them, with those of allocations that make way in other blocks. With
+     * MAAR_DEFRAGMENTATION_GOAL_PAGES a move is that of one page. */
     uint32_t moveCount;
     /** Bytes of these moves. */
     VkDeviceSize moveBytes;
@@ -676,9 +677,12 @@ typedef struct MaarDefragmentationInfo {
 /**
  * Begins a run. No allocation moves yet. Does not call the driver.
  *
- * A run that gives blocks back looks at the sums of each block in its first steps, and chooses the
- * blocks to empty. A block that was chosen takes no more allocations, unless its pool has no other
+ * A run that gives blocks back plans in its first steps which blocks it empties and where each
+ * allocation goes. A block that was chosen takes no more allocations, unless its pool has no other
  * room: then all chosen blocks of the pool take allocations again, and the run leaves them alone.
+ * Blocks whose allocations fit into free ranges come first. In pools with TLSF placement others
+ * follow, for which smaller allocations make way in the blocks that stay. Such a block takes no
+ * allocations either until its range is in use.
  *
  * A run that makes room looks for the place in one block where the fewest bytes must move. The free
  * ranges of that place are taken at once, as pending bytes, and so is what moves out of it: other
@@ -710,15 +714,19 @@ maarBeginDefragmentation(MaarAllocator allocator, const MaarDefragmentationBegin
 /**
  * Plans some moves and hands them out as a batch, which the program carries out like one of
  * maarBeginMoves. All allocations of a block, or of the place for a room, get their new ranges
- * before the first of them is handed out, so a block that cannot be emptied moves nothing. No
- * allocation moves twice in a run. Never waits for the device, does not call the driver.
+ * before the first of them is handed out, so a block that cannot be emptied moves nothing. Where
+ * others make way, all are asked before the first one moves, and the allocations of the block
+ * follow when these moves have ended and the points of their commit have passed. No allocation
+ * moves twice in a run. Never waits for the device, does not call the driver.
  *
  * @param allocator       not null
  * @param defragmentation not null
  * @param pStepInfo       limits; NULL for none
  * @param pBatch          receives the batch, or VK_NULL_HANDLE when nothing is left to move
  * @return VK_SUCCESS; VK_NOT_READY when the host time was used up before there was a batch (call
- *         again); VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
+ *         again), or when what is left waits for a batch that has not ended or for points that
+ *         have not passed (end the batch, call maarCollect in a later frame, and call again);
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `defragmentation` externally
  * @lifetime end the batch with maarCommitMoves or maarCancelMoves; it may outlive the run
  * @since 0.2.0

@@ -26,7 +26,7 @@ struct cheese_retired {
 
 /* ---- 1. what moves ---- */
 
-/* Takes a step. *moves->batch is VK_NULL_HANDLE if nothing is left to move. */
+/* Takes a step. *moves->batch is VK_NULL_HANDLE if there is nothing to move now. */
 static bool take_step(struct cheese_moves* moves)
 {
     MaarAllocator const allocator = moves->heap->device->allocator;
@@ -36,10 +36,13 @@ static bool take_step(struct cheese_moves* moves)
         .maxMoves = moves->limits.moves,
     };
     moves->count = 0;
-    if (!sample_succeeded(maarStepDefragmentation(allocator, moves->run, &limits, &moves->batch),
-                          "maarStepDefragmentation") ||
-        moves->batch == VK_NULL_HANDLE) {
-        return moves->batch == VK_NULL_HANDLE;
+    const VkResult result = maarStepDefragmentation(allocator, moves->run, &limits, &moves->batch);
+    moves->waits = result == VK_NOT_READY;
+    if (!moves->waits && !sample_succeeded(result, "maarStepDefragmentation")) {
+        return false;
+    }
+    if (moves->batch == VK_NULL_HANDLE) {
+        return true;
     }
     if (!sample_succeeded(maarGetMoves(allocator, moves->batch, &moves->count, NULL),
                           "maarGetMoves")) {
@@ -263,7 +266,7 @@ bool cheese_moves_record(struct cheese_moves* moves, VkCommandBuffer commands)
         return false;
     }
     if (moves->batch == VK_NULL_HANDLE) {
-        return end_run(moves);
+        return moves->waits || end_run(moves);
     }
     count_step(moves);
     for (uint32_t i = 0; i < moves->count; ++i) {

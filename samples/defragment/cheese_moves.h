@@ -41,6 +41,7 @@ struct cheese_moves {
     MaarDefragmentation run; /* VK_NULL_HANDLE when nothing is left to move */
     MaarMoveBatch batch;     /* of this frame */
     MaarMove* list;          /* its moves */
+    bool waits;              /* what is left to move needs places that earlier frames still use */
     uint32_t count;
     uint32_t room;
     struct cheese_retired* retired;

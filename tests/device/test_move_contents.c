@@ -1,8 +1,8 @@
 /*
  * Random programs that allocate, write, move, free and read buffers, with several batches of moves
- * under way and with submissions that are held back, and that make room for one request. Every byte
- * is compared with what the program wrote last. The validation layer, where it is installed, checks
- * the commands.
+ * under way and with submissions that are held back, and that empty blocks and make room for one
+ * request. Every byte is compared with what the program wrote last. The validation layer, where it
+ * is installed, checks the commands.
  *
  * MAAR_TEST_STEPS sets the number of steps, MAAR_TEST_SEED the seed.
  */
@@ -42,6 +42,7 @@ static uint32_t bytes[UNIT * MOST_UNITS / 4];
 static uint32_t compared;
 static uint32_t moved_count;
 static uint32_t room_count;
+static uint32_t emptied_count; /* blocks */
 
 static uint32_t below(uint32_t bound)
 {
@@ -281,14 +282,17 @@ static void carry_out(MaarMoveBatch batch)
     assert_int_equal(maarGetMoves(rig.allocator, batch, &count, moves), VK_SUCCESS);
     for (uint32_t i = 0; i < count; ++i) {
         struct entry* entry = entry_of(moves[i].allocation);
-        entry->moved = make_buffer(entry->size);
-        assert_int_equal(
-            maarBindMovedBuffer(rig.allocator, batch, entry->memory, 0, entry->moved, NULL),
-            VK_SUCCESS);
+        if (!entry->is_movable) {
+            entry->moved = make_buffer(entry->size);
+            assert_int_equal(
+                maarBindMovedBuffer(rig.allocator, batch, entry->memory, 0, entry->moved, NULL),
+                VK_SUCCESS);
+        }
         if (entry->usable.semaphore != VK_NULL_HANDLE) {
             waits[submit.waitCount++] = entry->usable;
         }
     }
+    assert_int_equal(maarCreateMovedObjects(rig.allocator, batch), VK_SUCCESS);
     assert_int_equal(maarSubmitMoves(rig.allocator, batch, &submit, &copied), VK_SUCCESS);
     assert_int_equal(maarCommitMoves(rig.allocator, batch, 0, NULL, &moved), VK_SUCCESS);
     assert_int_equal(moved, count);
@@ -296,9 +300,15 @@ static void carry_out(MaarMoveBatch batch)
     wait_for(copied);
     for (uint32_t i = 0; i < count; ++i) {
         struct entry* entry = entry_of(moves[i].allocation);
+        entry->usable = copied;
+        if (entry->is_movable) {
+            assert_int_equal(
+                maarGetMovableObject(rig.allocator, entry->memory, &entry->buffer, NULL),
+                VK_SUCCESS);
+            continue;
+        }
         vkDestroyBuffer(rig.device, entry->buffer, NULL);
         entry->buffer = entry->moved;
-        entry->usable = copied;
     }
 }
 
@@ -337,6 +347,37 @@ static void use_room(void)
     maarFreeMemory(rig.allocator, room);
 }
 
+/* Empties blocks, or some of them. */
+static void empty_blocks(void)
+{
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .pool = pools[below(2)],
+        .maxBlockCount = below(3),
+    };
+    const MaarDefragmentationStepInfo limits = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO, .maxMoves = 1 + below(BATCH_MOVES)};
+    MaarDefragmentation run = VK_NULL_HANDLE;
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    VkResult result = VK_SUCCESS;
+    uint32_t waits = 0;
+    assert_int_equal(maarBeginDefragmentation(rig.allocator, &info, &run), VK_SUCCESS);
+    do {
+        result = maarStepDefragmentation(rig.allocator, run, &limits, &batch);
+        if (batch != VK_NULL_HANDLE) {
+            carry_out(batch);
+        } else if (result == VK_NOT_READY) {
+            assert_int_equal(maarCollect(rig.allocator, NULL), VK_SUCCESS);
+            ++waits;
+        }
+    } while ((result == VK_SUCCESS && batch != VK_NULL_HANDLE) ||
+             (result == VK_NOT_READY && waits < 8));
+    MaarDefragmentationInfo done = {.sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO};
+    assert_int_equal(maarGetDefragmentationInfo(rig.allocator, run, &done), VK_SUCCESS);
+    emptied_count += done.blockCount;
+    maarEndDefragmentation(rig.allocator, run);
+}
+
 static void step(void)
 {
     struct entry* entry = &entries[below(BUFFERS)];
@@ -357,6 +398,8 @@ static void step(void)
     case 3:
         if (below(4) == 0) {
             use_room();
+        } else if (below(8) == 0) {
+            empty_blocks();
         } else if (entry->memory != VK_NULL_HANDLE && entry->batch == BATCHES) {
             write_entry(entry);
         }
@@ -393,6 +436,7 @@ static void play(void)
     compared = 0;
     moved_count = 0;
     room_count = 0;
+    emptied_count = 0;
     hold_value = 0;
     hold = rig_create_timeline(&rig, 0);
     assert_int_equal(maarChooseMemoryTypeForBuffer(rig.allocator, &buffer_info, &how, &choice),
@@ -425,8 +469,10 @@ static void play(void)
     rig_signal(&rig, hold, ++hold_value);
     assert_int_equal(maarWaitPending(rig.allocator, 10000000000), VK_SUCCESS);
     assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 0);
-    print_message("%u steps: %u allocations moved, %u buffers compared, %u rooms\n", steps,
-                  moved_count, compared, room_count);
+    print_message(
+        "%u steps: %u allocations moved, %u buffers compared, %u rooms, %u blocks emptied\n", steps,
+        moved_count, compared, room_count, emptied_count);
+    assert_true(emptied_count > steps / 200);
     assert_true(room_count > steps / 200);
     assert_true(moved_count > steps / 4);
     assert_true(compared > steps / 8);

@@ -486,6 +486,54 @@ static VkResult run_end_run(struct fault_context* c)
     return VK_SUCCESS;
 }
 
+/* A pool of three blocks, of which the second can be emptied if one of the first makes way. */
+static void prepare_way(struct fault_context* c)
+{
+    static const uint32_t units[] = {6, 4, 1, 5, 4, 8, 4, 13, 3};
+    const MaarPoolCreateInfo info = {.memoryTypeIndex = 0, .blockSize = 16 * SIZE};
+    c->pool = rig_create_pool(&c->rig, &info);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = c->pool;
+    for (uint32_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
+        c->crowd[i] = rig_allocate(&c->rig, units[i] * SIZE, &how);
+    }
+    for (uint32_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
+        if (i == 1 || i == 3 || i == 4 || i == 6 || i == 8) {
+            maarFreeMemory(c->rig.allocator, c->crowd[i]);
+            c->crowd[i] = VK_NULL_HANDLE;
+        }
+    }
+    c->batch = VK_NULL_HANDLE;
+    assert_int_equal(run_begin_run(c), VK_SUCCESS);
+}
+
+/* All steps, and their commits. */
+static VkResult run_way(struct fault_context* c)
+{
+    VkResult result = VK_SUCCESS;
+    do {
+        if (c->batch != VK_NULL_HANDLE) {
+            result = maarCommitMoves(c->rig.allocator, c->batch, 0, NULL, NULL);
+            c->batch = result == VK_SUCCESS ? VK_NULL_HANDLE : c->batch;
+        }
+        if (result == VK_SUCCESS) {
+            result = maarStepDefragmentation(c->rig.allocator, c->run, NULL, &c->batch);
+        }
+    } while (result == VK_SUCCESS && c->batch != VK_NULL_HANDLE);
+    return result;
+}
+
+static void finish_way(struct fault_context* c)
+{
+    MaarDefragmentationInfo info = {.sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO};
+    assert_int_equal(maarGetDefragmentationInfo(c->rig.allocator, c->run, &info), VK_SUCCESS);
+    assert_int_equal(info.blockCount, 1);
+    assert_int_equal(info.moveCount, 2);
+    end_run(c);
+    free_crowd(c);
+    maarDestroyPool(c->rig.allocator, c->pool);
+}
+
 /* ---- runs that make room ---- */
 
 static VkResult run_begin_room(struct fault_context* c)
@@ -606,6 +654,12 @@ static const struct fault_step steps[] = {
      .prepare = prepare_run,
      .run = run_step,
      .finish = finish_cheese,
+     .partial = true},
+    {.function = "maarStepDefragmentation",
+     .variant = "way",
+     .prepare = prepare_way,
+     .run = run_way,
+     .finish = finish_way,
      .partial = true},
     {.function = "maarBeginDefragmentation",
      .variant = "room",

@@ -409,6 +409,13 @@ MaarAllocationCreateInfo rig_how(MaarMemoryUsage usage)
     };
 }
 
+MaarDefragmentation rig_begin_run(struct rig* rig, const MaarDefragmentationBeginInfo* info)
+{
+    MaarDefragmentation run = VK_NULL_HANDLE;
+    assert_int_equal(maarBeginDefragmentation(rig->allocator, info, &run), VK_SUCCESS);
+    return run;
+}
+
 MaarAllocation rig_allocate(struct rig* rig, VkDeviceSize size, const MaarAllocationCreateInfo* how)
 {
     MaarMemoryRequest request = rig_request(size, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);

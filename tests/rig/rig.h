@@ -201,6 +201,8 @@ void rig_forget_messages(struct rig* rig);
 MaarMemoryRequest rig_request(VkDeviceSize size, VkDeviceSize alignment, uint32_t type_bits,
                               MaarResourceKind kind);
 MaarAllocationCreateInfo rig_how(MaarMemoryUsage usage);
+/* A run of defragmentation; must begin. */
+MaarDefragmentation rig_begin_run(struct rig* rig, const MaarDefragmentationBeginInfo* info);
 /* Plain memory of any type; must succeed. */
 MaarAllocation rig_allocate(struct rig* rig, VkDeviceSize size,
                             const MaarAllocationCreateInfo* how);

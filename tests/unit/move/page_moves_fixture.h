@@ -111,10 +111,7 @@ static inline MaarDefragmentationBeginInfo run_info(void)
 static inline MaarDefragmentation begin(const MaarDefragmentationBeginInfo* info)
 {
     const MaarDefragmentationBeginInfo plain = run_info();
-    MaarDefragmentation run = VK_NULL_HANDLE;
-    assert_int_equal(maarBeginDefragmentation(rig->allocator, info != NULL ? info : &plain, &run),
-                     VK_SUCCESS);
-    return run;
+    return rig_begin_run(rig, info != NULL ? info : &plain);
 }
 
 static inline MaarDefragmentationInfo info_of(MaarDefragmentation run)

@@ -196,9 +196,7 @@ static uint32_t fewest_units(uint32_t size, uint32_t alignment, uint32_t stays)
 
 static MaarDefragmentation begin_with(const MaarDefragmentationBeginInfo* info)
 {
-    MaarDefragmentation run = VK_NULL_HANDLE;
-    assert_int_equal(maarBeginDefragmentation(rig->allocator, info, &run), VK_SUCCESS);
-    return run;
+    return rig_begin_run(rig, info);
 }
 
 static MaarDefragmentationBeginInfo info_for(VkDeviceSize size, VkDeviceSize alignment)
