@@ -177,16 +177,23 @@ static char* mapped_block(MaarAllocator allocator, const struct maar_slot* slot)
     return mapped;
 }
 
-bool maar_slot_seems_mapped(MaarAllocator allocator, const struct maar_slot* slot, uint64_t handle)
+bool maar_slot_is_mapped(MaarAllocator allocator, const struct maar_slot* slot, uint64_t handle)
 {
-    struct maar_block* block = maar_slot_enter(allocator, slot);
-    bool is_mapped = false;
-    if (maar_key_read(&slot->key) == handle >> 32 && maar_mutex_try_lock(&block->map_lock)) {
-        is_mapped = slot->map_count > 0;
-        maar_mutex_unlock(&block->map_lock);
+    for (;;) {
+        struct maar_block* block = maar_slot_enter(allocator, slot);
+        const bool is_live = maar_key_read(&slot->key) == handle >> 32;
+        const bool can_look = is_live && maar_mutex_try_lock(&block->map_lock);
+        const bool is_mapped = can_look && slot->map_count > 0;
+        if (can_look) {
+            maar_mutex_unlock(&block->map_lock);
+        }
+        maar_mutex_unlock(&maar_block_arena(block)->lock);
+        if (can_look || !is_live) {
+            return is_mapped;
+        }
+        /* Another thread may be in the driver with that lock: waits without the arena. */
+        maar_mutex_unlock(&maar_slot_enter_mapping(allocator, slot)->map_lock);
     }
-    maar_mutex_unlock(&maar_block_arena(block)->lock);
-    return is_mapped;
 }
 
 void* maar_slot_address(MaarAllocator allocator, const struct maar_slot* slot)

@@ -20,9 +20,8 @@ VkResult maar_slot_map_for_life(MaarAllocator allocator, const char* call, struc
                                 void** data);
 /* Ends one mapping of a slot. Returns false when the slot is mapped at most `keep` times. */
 bool maar_slot_unmap(MaarAllocator allocator, struct maar_slot* slot, uint32_t keep);
-/* Whether an allocation that another thread may free meanwhile is mapped. May say no while another
- * thread maps or unmaps its block; the end of a move knows better. */
-bool maar_slot_seems_mapped(MaarAllocator allocator, const struct maar_slot* slot, uint64_t handle);
+/* Whether an allocation is mapped, which another thread may free meanwhile. No lock may be held. */
+bool maar_slot_is_mapped(MaarAllocator allocator, const struct maar_slot* slot, uint64_t handle);
 /* Returns the address of a slot's first byte, or NULL while the slot is not mapped. */
 void* maar_slot_address(MaarAllocator allocator, const struct maar_slot* slot);
 

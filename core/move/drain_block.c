@@ -15,6 +15,7 @@
 #include "core/memory/pool_list.h"
 #include "core/memory/slot_home.h"
 #include "core/move/drain_target.h"
+#include "core/move/move_batch.h"
 
 enum {
     /* Ranges that are looked at under one lock: a few microseconds. */
@@ -171,8 +172,9 @@ static enum entry_outcome ask_entry(const struct maar_drain_run* run,
                       entry->user_data) == VK_FALSE) {
         return ENTRY_STAYS;
     }
-    return maar_slot_seems_mapped(run->allocator, slot, entry->handle) ||
-                   maar_ordered_holds(run->allocator, slot)
+    return maar_slot_is_mapped(run->allocator, slot, entry->handle) ||
+                   maar_slot_obstacle(run->allocator, slot, entry->handle) ==
+                       MAAR_MOVE_OBSTACLE_PENDING
                ? ENTRY_STAYS
                : ENTRY_MOVES;
 }

@@ -185,11 +185,14 @@ static void unlist_moves(struct maar_move_batch* batch)
     maar_mutex_unlock(&allocator->list_lock);
 }
 
-MaarMoveObstacle maar_slot_obstacle(MaarAllocator allocator, const struct maar_slot* slot)
+MaarMoveObstacle maar_slot_obstacle(MaarAllocator allocator, const struct maar_slot* slot,
+                                    uint64_t handle)
 {
     const struct maar_block* block = maar_slot_enter(allocator, slot);
     MaarMoveObstacle obstacle = MAAR_MOVE_OBSTACLE_NONE;
-    if (slot->stitched || block->table != NULL) {
+    if (maar_key_read(&slot->key) != handle >> 32) {
+        obstacle = MAAR_MOVE_OBSTACLE_FREED;
+    } else if (slot->stitched || block->table != NULL) {
         obstacle = MAAR_MOVE_OBSTACLE_PAGES;
     } else if (maar_slot_has(slot, MAAR_SLOT_INTERNAL)) {
         obstacle = MAAR_MOVE_OBSTACLE_OWNED;
@@ -198,10 +201,10 @@ MaarMoveObstacle maar_slot_obstacle(MaarAllocator allocator, const struct maar_s
     } else {
         obstacle = maar_slot_owner_obstacle(allocator, slot);
     }
-    maar_mutex_unlock(&maar_block_arena(block)->lock);
     if (obstacle == MAAR_MOVE_OBSTACLE_NONE && maar_ordered_holds(allocator, slot)) {
         obstacle = MAAR_MOVE_OBSTACLE_PENDING;
     }
+    maar_mutex_unlock(&maar_block_arena(block)->lock);
     return obstacle;
 }
 
@@ -214,8 +217,8 @@ MaarMoveObstacle maar_move_obstacle(MaarAllocator allocator, const struct maar_m
     if (move->is_dropped) {
         return MAAR_MOVE_OBSTACLE_DROPPED;
     }
-    return maar_slot_seems_mapped(allocator, slot, move->handle) ? MAAR_MOVE_OBSTACLE_MAPPED
-                                                                 : MAAR_MOVE_OBSTACLE_NONE;
+    return maar_slot_is_mapped(allocator, slot, move->handle) ? MAAR_MOVE_OBSTACLE_MAPPED
+                                                              : MAAR_MOVE_OBSTACLE_NONE;
 }
 
 /* ---- the end of a batch ---- */

@@ -21,8 +21,9 @@ VkResult maar_move_batch_enter(MaarAllocator allocator, const char* call, MaarMo
 /* The same for a call that lists what the batch has: pCount may not be NULL. */
 VkResult maar_move_batch_enter_list(MaarAllocator allocator, const char* call, MaarMoveBatch batch,
                                     const uint32_t* count, struct maar_move_batch** own);
-/* Returns what keeps a slot from moving, apart from a move that is under way. */
-MaarMoveObstacle maar_slot_obstacle(MaarAllocator allocator, const struct maar_slot* slot);
+/* Returns what keeps an allocation from moving, apart from a move that is under way. */
+MaarMoveObstacle maar_slot_obstacle(MaarAllocator allocator, const struct maar_slot* slot,
+                                    uint64_t handle);
 /* Returns why a move of a batch would not change its allocation's home. */
 MaarMoveObstacle maar_move_obstacle(MaarAllocator allocator, const struct maar_move* move);
 

@@ -59,8 +59,8 @@ static VkResult begin_move(MaarAllocator allocator, const char* call, uint32_t a
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    MaarMoveObstacle obstacle = maar_slot_obstacle(allocator, slot);
-    if (obstacle == MAAR_MOVE_OBSTACLE_NONE && maar_slot_seems_mapped(allocator, slot, handle)) {
+    MaarMoveObstacle obstacle = maar_slot_obstacle(allocator, slot, handle);
+    if (obstacle == MAAR_MOVE_OBSTACLE_NONE && maar_slot_is_mapped(allocator, slot, handle)) {
         obstacle = MAAR_MOVE_OBSTACLE_MAPPED;
     }
     if (obstacle == MAAR_MOVE_OBSTACLE_NONE) {

@@ -38,9 +38,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetMoveObstacle(MaarAllocator allocator,
     if (slot == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    MaarMoveObstacle obstacle = maar_slot_obstacle(allocator, slot);
+    MaarMoveObstacle obstacle = maar_slot_obstacle(allocator, slot, MAAR_TO_BITS(allocation));
     if (obstacle == MAAR_MOVE_OBSTACLE_NONE &&
-        maar_slot_seems_mapped(allocator, slot, MAAR_TO_BITS(allocation))) {
+        maar_slot_is_mapped(allocator, slot, MAAR_TO_BITS(allocation))) {
         obstacle = MAAR_MOVE_OBSTACLE_MAPPED;
     }
     if (obstacle == MAAR_MOVE_OBSTACLE_NONE &&

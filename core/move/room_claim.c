@@ -187,7 +187,7 @@ static enum maar_drain_result ask_program(struct maar_drain_run* run)
         (run->may_move == NULL ||
          run->may_move(run->user_data, MAAR_FROM_BITS(MaarAllocation, room->asked),
                        room->asked_data) != VK_FALSE) &&
-        !maar_slot_seems_mapped(allocator, slot, room->asked);
+        !maar_slot_is_mapped(allocator, slot, room->asked);
     if (!may_move) {
         return MAAR_DRAIN_ABANDON;
     }
