@@ -158,6 +158,7 @@ static void pool_of_another_allocator_is_refused(void** state)
 static void driver_sees_a_structure_that_is_there_twice(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     struct rig* const rig = rig_begin(NULL);
     VkMemoryPriorityAllocateInfoEXT second = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_PRIORITY_ALLOCATE_INFO_EXT, .priority = 0.25F};
@@ -180,6 +181,7 @@ static void driver_sees_a_structure_that_is_there_twice(void** state)
 static void chain_of_a_pool_replaces_ones_own(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     struct rig* const rig = rig_begin(NULL);
     const VkBufferCreateInfo buffer_info = rig_buffer_info(64 * KIB);
     const VkMemoryPriorityAllocateInfoEXT priority = {
