@@ -460,6 +460,10 @@ typedef enum MaarAllocationCreateFlagBits {
     /** VkMemoryDedicatedAllocateInfo does not tie a dedicated VkDeviceMemory to its object, unless
      * the driver requires it. */
     MAAR_ALLOCATION_CREATE_UNTIED_BIT = 0x40,
+    /** As MAAR_ALLOCATION_CREATE_MAPPED_BIT, if the memory type that is chosen without it is
+     * HOST_VISIBLE; maarGetMappedData returns NULL otherwise. Pages of reservations are not mapped,
+     * and an object of a pool that stitches is placed in a block. */
+    MAAR_ALLOCATION_CREATE_MAPPED_IF_VISIBLE_BIT = 0x80,
     /** Reserves the enumeration's size. */
     MAAR_ALLOCATION_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarAllocationCreateFlagBits;
@@ -498,6 +502,18 @@ typedef struct MaarAllocationCreateInfo {
     /** Name for dumps and messages, copied; may be NULL. */
     const char* pName;
 } MaarAllocationCreateInfo;
+
+/** Chained to the create info of a dedicated allocation (MAAR_DEDICATED_ALWAYS): structures for its
+ * vkAllocateMemory. */
+typedef struct MaarMemoryAllocateNextInfo {
+    /** MAAR_STRUCTURE_TYPE_MEMORY_ALLOCATE_NEXT_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** Chained to VkMemoryAllocateInfo, in the place of the pool's chain; NULL for none. Memory
+     * that a structure there makes exportable or imports is the program's to share. */
+    const void* pMemoryAllocateNext;
+} MaarMemoryAllocateNextInfo;
 
 /** The memory types that would serve a request, and the reason for their order. */
 typedef struct MaarMemoryTypeChoice {
