@@ -487,8 +487,9 @@ typedef struct MaarAllocationCreateInfo {
     VkMemoryPropertyFlags requiredFlags;
     /** Property flags that the type should have. They weigh more than the usage's preferences. */
     VkMemoryPropertyFlags preferredFlags;
-    /** Types that may be used, 0 for any. An avoided type (AMD's device-coherent ones, protected
-     * ones) is used only when its bit is set here or its flag is required. */
+    /** Types that may be used, 0 or all bits for any. An avoided type (AMD's device-coherent ones,
+     * protected ones) is used only when this field names types and the bit of the avoided one is
+     * set, or when its flag is required. */
     uint32_t memoryTypeBits;
     /** Least alignment in bytes, in addition to the resource's own; any number; 0 for none. */
     VkDeviceSize minAlignment;
@@ -644,6 +645,20 @@ MAAR_API VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
  */
 MAAR_API VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, MaarPool pool,
                                                  float priority);
+
+/**
+ * Renames a pool.
+ *
+ * @param allocator  not null
+ * @param pool       not null
+ * @param pName      copied; NULL for none
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety `pool` externally synchronized, also with dumps and with calls that may report that
+ *               the pool has no room
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarSetPoolName(MaarAllocator allocator, MaarPool pool,
+                                             const char* pName);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Allocations */
@@ -1236,6 +1251,20 @@ MAAR_API VkResult VKAPI_CALL maarGetMemoryTypeStatistics(MaarAllocator allocator
  */
 MAAR_API VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator, MaarPool pool,
                                                        MaarDetailedStatistics* pStatistics);
+
+/**
+ * Walks every block of one memory type, all pools together. Everything else is as in
+ * maarGetDetailedStatistics.
+ *
+ * @param allocator        not null
+ * @param memoryTypeIndex  which
+ * @param pStatistics      sType and pNext set by the caller; the rest is filled
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetMemoryTypeDetailedStatistics(
+    MaarAllocator allocator, uint32_t memoryTypeIndex, MaarDetailedStatistics* pStatistics);
 
 /**
  * Sets the peaks of MaarStatistics to the current values.
