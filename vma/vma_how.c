@@ -38,12 +38,12 @@ static void choose_auto(const VmaAllocationCreateInfo* from, struct maar_vma_sub
     const bool writes = (flags & FLAG(HOST_ACCESS_SEQUENTIAL_WRITE)) != 0;
     if (!reads && !writes) {
         to->usage = prefers_host ? MAAR_MEMORY_USAGE_UPLOAD : MAAR_MEMORY_USAGE_DEVICE_LOCAL;
-    } else if ((flags & FLAG(HOST_ACCESS_ALLOW_TRANSFER_INSTEAD)) != 0 && !prefers_host) {
+    } else if ((flags & FLAG(HOST_ACCESS_ALLOW_TRANSFER_INSTEAD)) != 0 && !prefers_host &&
+               !subject.for_transfers) {
         to->usage = MAAR_MEMORY_USAGE_DEVICE_LOCAL;
         to->preferredFlags |= DEVICE_LOCAL | HOST_VISIBLE;
     } else if (reads) {
         to->usage = MAAR_MEMORY_USAGE_READBACK;
-        to->preferredFlags |= prefers_device ? DEVICE_LOCAL : 0;
     } else if (prefers_host || (subject.for_transfers && !prefers_device)) {
         to->usage = MAAR_MEMORY_USAGE_UPLOAD;
     } else {

@@ -166,9 +166,10 @@ maarVmaAllocateMemoryPages(VmaAllocator allocator, const VkMemoryRequirements* p
     for (size_t i = 0; i < allocationCount; ++i) {
         pAllocations[i] = VK_NULL_HANDLE;
     }
+    /* As in the library, the first element of both counts for all: programs pass one alone. */
     for (size_t i = 0; i < allocationCount && result == VK_SUCCESS; ++i) {
-        result = maarVmaAllocateMemory(allocator, &pRequirements[i], &pCreateInfo[i],
-                                       &pAllocations[i], pInfo != NULL ? &pInfo[i] : NULL);
+        result = maarVmaAllocateMemory(allocator, pRequirements, pCreateInfo, &pAllocations[i],
+                                       pInfo != NULL ? &pInfo[i] : NULL);
     }
     if (result != VK_SUCCESS) {
         maarVmaFreeMemoryPages(allocator, allocationCount, pAllocations);

@@ -187,7 +187,8 @@ VKAPI_ATTR void VKAPI_CALL maarVmaGetHeapBudgets(VmaAllocator allocator, VmaBudg
             .statistics = {.blockCount = budgets[i].blockCount,
                            .blockBytes = budgets[i].blockBytes},
             .usage = budgets[i].usage,
-            .budget = budgets[i].budget,
+            .budget = budgets[i].fromDriver == VK_TRUE ? budgets[i].budget
+                                                       : memory->memoryHeaps[i].size * 8 / 10,
         };
     }
     for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {

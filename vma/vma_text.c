@@ -65,19 +65,17 @@ put(struct writing* to, const char* format, ...)
     to->length += written > 0 ? (size_t)written : 0;
 }
 
-static VkBool32 VKAPI_PTR put_range(void* user, const MaarRangeInfo* info)
+static void put_stretch(void* context, const struct maar_vma_stretch* stretch)
 {
-    struct writing* to = user;
-    const bool live = info->state == MAAR_RANGE_STATE_LIVE;
-    put(to, "%s\n    {\"Offset\": %" PRIu64 ", \"Type\": \"%s\", \"Size\": %" PRIu64,
-        to->first ? "" : ",", (uint64_t)info->offset, live ? "VirtualAllocation" : "FREE",
-        (uint64_t)info->size);
-    if (live && info->userData != 0) {
-        put(to, ", \"CustomData\": \"%016" PRIX64 "\"", info->userData);
+    struct writing* to = context;
+    put(to, "%s\n      {\"Offset\": %" PRIu64 "%s, \"Size\": %" PRIu64, to->first ? "" : ",",
+        (uint64_t)stretch->offset, stretch->live ? "" : ", \"Type\": \"FREE\"",
+        (uint64_t)stretch->size);
+    if (stretch->live && stretch->user_data != 0) {
+        put(to, ", \"CustomData\": \"0x%" PRIx64 "\"", stretch->user_data);
     }
     put(to, "}");
     to->first = false;
-    return VK_TRUE;
 }
 
 static void put_block(VmaVirtualBlock block, bool detailed, struct writing* to)
@@ -109,7 +107,7 @@ static void put_block(VmaVirtualBlock block, bool detailed, struct writing* to)
             (uint64_t)details.statistics.blockBytes, (uint64_t)unused,
             details.statistics.allocationCount, details.unusedRangeCount);
         to->first = true;
-        (void)maarWalkRanges(block->ranges, put_range, to);
+        maar_vma_walk(block, put_stretch, to);
         put(to, "\n    ]\n  }");
     }
     put(to, "\n}\n");

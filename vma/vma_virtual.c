@@ -125,20 +125,53 @@ VKAPI_ATTR void VKAPI_CALL maarVmaGetVirtualBlockStatistics(VmaVirtualBlock bloc
                                    .allocationBytes = totals.usedSize};
 }
 
-static VkBool32 VKAPI_PTR note_range(void* user, const MaarRangeInfo* info)
+/* A walk that joins what is not live. */
+struct joining {
+    maar_vma_visit visit;
+    void* context;
+    struct maar_vma_stretch hole; /* of size 0 where there is none */
+};
+
+static void end_hole(struct joining* walk)
 {
-    VmaDetailedStatistics* sum = user;
-    VkDeviceSize* least = &sum->unusedRangeSizeMin;
-    VkDeviceSize* most = &sum->unusedRangeSizeMax;
-    if (info->state == MAAR_RANGE_STATE_LIVE) {
-        least = &sum->allocationSizeMin;
-        most = &sum->allocationSizeMax;
-    } else {
-        ++sum->unusedRangeCount;
+    if (walk->hole.size > 0) {
+        walk->visit(walk->context, &walk->hole);
+        walk->hole.size = 0;
     }
-    *least = info->size < *least ? info->size : *least;
-    *most = info->size > *most ? info->size : *most;
+}
+
+static VkBool32 VKAPI_PTR join_range(void* user, const MaarRangeInfo* info)
+{
+    struct joining* walk = user;
+    if (info->state != MAAR_RANGE_STATE_LIVE) {
+        if (walk->hole.size == 0) {
+            walk->hole.offset = info->offset;
+        }
+        walk->hole.size += info->size;
+        return VK_TRUE;
+    }
+    const struct maar_vma_stretch live = {
+        .live = true, .offset = info->offset, .size = info->size, .user_data = info->userData};
+    end_hole(walk);
+    walk->visit(walk->context, &live);
     return VK_TRUE;
+}
+
+void maar_vma_walk(VmaVirtualBlock block, maar_vma_visit visit, void* context)
+{
+    struct joining walk = {.visit = visit, .context = context};
+    (void)maarWalkRanges(block->ranges, join_range, &walk);
+    end_hole(&walk);
+}
+
+static void note_stretch(void* context, const struct maar_vma_stretch* stretch)
+{
+    VmaDetailedStatistics* sum = context;
+    VkDeviceSize* least = stretch->live ? &sum->allocationSizeMin : &sum->unusedRangeSizeMin;
+    VkDeviceSize* most = stretch->live ? &sum->allocationSizeMax : &sum->unusedRangeSizeMax;
+    sum->unusedRangeCount += stretch->live ? 0 : 1;
+    *least = stretch->size < *least ? stretch->size : *least;
+    *most = stretch->size > *most ? stretch->size : *most;
 }
 
 VKAPI_ATTR void VKAPI_CALL
@@ -147,5 +180,5 @@ maarVmaCalculateVirtualBlockStatistics(VmaVirtualBlock block, VmaDetailedStatist
     *pStatistics = (VmaDetailedStatistics){.allocationSizeMin = VK_WHOLE_SIZE,
                                            .unusedRangeSizeMin = VK_WHOLE_SIZE};
     maarVmaGetVirtualBlockStatistics(block, &pStatistics->statistics);
-    (void)maarWalkRanges(block->ranges, note_range, pStatistics);
+    maar_vma_walk(block, note_stretch, pStatistics);
 }

@@ -12,4 +12,16 @@ struct VmaVirtualBlock_T {
     const VkAllocationCallbacks* callbacks; /* NULL for the C library's heap */
 };
 
+/* A stretch of a space: a range, or everything between two ranges. */
+struct maar_vma_stretch {
+    bool live;
+    VkDeviceSize offset;
+    VkDeviceSize size;
+    uint64_t user_data;
+};
+
+/* Visits the stretches in order of offsets. */
+typedef void (*maar_vma_visit)(void* context, const struct maar_vma_stretch* stretch);
+void maar_vma_walk(VmaVirtualBlock block, maar_vma_visit visit, void* context);
+
 #endif
