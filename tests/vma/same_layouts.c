@@ -80,6 +80,10 @@ static void say_structures(void)
     FIELD(VmaBudget, statistics);
     FIELD(VmaBudget, usage);
     FIELD(VmaBudget, budget);
+}
+
+static void say_other_structures(void)
+{
     SIZE(VmaAllocationCreateInfo);
     FIELD(VmaAllocationCreateInfo, flags);
     FIELD(VmaAllocationCreateInfo, usage);
@@ -216,5 +220,6 @@ void same_layouts(void)
     same_section("layout");
     same_say_bytes("version", VMA_VERSION);
     say_structures();
+    say_other_structures();
     say_values();
 }

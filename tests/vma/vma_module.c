@@ -2,8 +2,6 @@
  * A library that has its own implementation unit, as a plug-in of a program has. The test loads two
  * such libraries, one of each header where there are two.
  */
-#include <volk.h>
-
 #define VMA_IMPLEMENTATION
 #include <vk_mem_alloc.h>
 
