@@ -10,6 +10,14 @@ else()
 endif()
 option(MAAR_BUILD_LAYER "Build the Vulkan layer that captures programs; only on Linux"
     ${maar_layer_default})
+# A VmaAllocation holds a handle of 64 bits.
+if(CMAKE_SIZEOF_VOID_P EQUAL 8)
+    set(maar_vma_default ${PROJECT_IS_TOP_LEVEL})
+else()
+    set(maar_vma_default OFF)
+endif()
+option(MAAR_BUILD_VMA "Build maar::vma, VulkanMemoryAllocator's interface on Maar; 64-bit only"
+    ${maar_vma_default})
 option(MAAR_BUILD_SAMPLES "Build the samples" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_GPU_CHECKS "Build the programs of scripts/gpu-check; not on Windows"

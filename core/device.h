@@ -3,8 +3,9 @@
  * queried. backends/vulkan fills both, and nothing else in the library looks up a Vulkan function.
  *
  * A pointer in the table does not prove a capability. `facts` lists the capabilities; a table
- * entry may be NULL when its capability is off. The table does not change after the device is
- * opened, so it needs no lock.
+ * entry may be NULL when its capability is off. A device of Vulkan 1.0 lacks the functions whose
+ * names end in 2: core/device_calls.h calls what the device has. The table does not change after
+ * the device is opened, so it needs no lock.
  */
 #ifndef MAAR_CORE_DEVICE_H
 #define MAAR_CORE_DEVICE_H
@@ -14,8 +15,9 @@
 #include <vulkan/vulkan_core.h>
 
 #include "core/device_win32.h"
+#include "maar/allocator.h"
 
-/* Functions of Vulkan 1.1, which every device has. */
+/* Functions for memory and objects, of Vulkan 1.0. Every device has them. */
 #define MAAR_DEVICE_FUNCTIONS(X)                                                                   \
     X(vkAllocateMemory)                                                                            \
     X(vkFreeMemory)                                                                                \
@@ -26,28 +28,38 @@
     X(vkCreateBuffer)                                                                              \
     X(vkDestroyBuffer)                                                                             \
     X(vkCreateImage)                                                                               \
-    X(vkDestroyImage)                                                                              \
-    X(vkCreateImageView)                                                                           \
-    X(vkDestroyImageView)                                                                          \
-    X(vkGetBufferMemoryRequirements2)                                                              \
-    X(vkGetImageMemoryRequirements2)                                                               \
-    X(vkBindBufferMemory2)                                                                         \
-    X(vkBindImageMemory2)                                                                          \
-    X(vkGetImageSparseMemoryRequirements2)                                                         \
-    X(vkQueueBindSparse)                                                                           \
-    X(vkQueueSubmit)                                                                               \
-    X(vkCreateSemaphore)                                                                           \
-    X(vkDestroySemaphore)                                                                          \
-    X(vkCreateCommandPool)                                                                         \
-    X(vkDestroyCommandPool)                                                                        \
-    X(vkAllocateCommandBuffers)                                                                    \
-    X(vkFreeCommandBuffers)                                                                        \
-    X(vkBeginCommandBuffer)                                                                        \
-    X(vkEndCommandBuffer)                                                                          \
-    X(vkCmdCopyBuffer)                                                                             \
-    X(vkCmdCopyBufferToImage)                                                                      \
-    X(vkCmdCopyImage)                                                                              \
-    X(vkCmdPipelineBarrier)
+    X(vkDestroyImage)
+
+/* X(name, extension, old): functions of Vulkan 1.1 or of an extension of 1.0, and what a device
+ * without both has instead. Of the two entries at least one is set; core/device_calls.h chooses. */
+#define MAAR_NEWER_DEVICE_FUNCTIONS(X)                                                             \
+    X(vkGetBufferMemoryRequirements2, VK_KHR_GET_MEMORY_REQUIREMENTS_2_EXTENSION_NAME,             \
+      vkGetBufferMemoryRequirements)                                                               \
+    X(vkGetImageMemoryRequirements2, VK_KHR_GET_MEMORY_REQUIREMENTS_2_EXTENSION_NAME,              \
+      vkGetImageMemoryRequirements)                                                                \
+    X(vkBindBufferMemory2, VK_KHR_BIND_MEMORY_2_EXTENSION_NAME, vkBindBufferMemory)                \
+    X(vkBindImageMemory2, VK_KHR_BIND_MEMORY_2_EXTENSION_NAME, vkBindImageMemory)
+
+/* X(name, group): functions beyond memory and objects. An entry is NULL if the program's table does
+ * not have the function, and then facts.missing[group] names one. */
+#define MAAR_GROUPED_DEVICE_FUNCTIONS(X)                                                           \
+    X(vkCreateSemaphore, SEMAPHORES)                                                               \
+    X(vkDestroySemaphore, SEMAPHORES)                                                              \
+    X(vkCreateImageView, VIEWS)                                                                    \
+    X(vkDestroyImageView, VIEWS)                                                                   \
+    X(vkCmdCopyBuffer, COMMANDS)                                                                   \
+    X(vkCmdCopyBufferToImage, COMMANDS)                                                            \
+    X(vkCmdCopyImage, COMMANDS)                                                                    \
+    X(vkCmdPipelineBarrier, COMMANDS)                                                              \
+    X(vkQueueSubmit, SUBMISSIONS)                                                                  \
+    X(vkCreateCommandPool, SUBMISSIONS)                                                            \
+    X(vkDestroyCommandPool, SUBMISSIONS)                                                           \
+    X(vkAllocateCommandBuffers, SUBMISSIONS)                                                       \
+    X(vkFreeCommandBuffers, SUBMISSIONS)                                                           \
+    X(vkBeginCommandBuffer, SUBMISSIONS)                                                           \
+    X(vkEndCommandBuffer, SUBMISSIONS)                                                             \
+    X(vkQueueBindSparse, SPARSE)                                                                   \
+    X(vkGetImageSparseMemoryRequirements2, SPARSE)
 
 /* Functions of capabilities. An entry is NULL without its capability. */
 #define MAAR_OPTIONAL_DEVICE_FUNCTIONS(X)                                                          \
@@ -64,18 +76,32 @@
     X(vkGetSemaphoreFdKHR)                                                                         \
     X(vkImportSemaphoreFdKHR)
 
+/* X(name, old): functions of Vulkan 1.1 or of VK_KHR_get_physical_device_properties2, and what an
+ * instance without both has instead. The old entries are always set. */
 #define MAAR_INSTANCE_FUNCTIONS(X)                                                                 \
-    X(vkGetPhysicalDeviceProperties2)                                                              \
-    X(vkGetPhysicalDeviceMemoryProperties2)                                                        \
-    X(vkGetPhysicalDeviceQueueFamilyProperties2)                                                   \
-    X(vkGetPhysicalDeviceImageFormatProperties2)                                                   \
-    X(vkGetPhysicalDeviceSparseImageFormatProperties2)
+    X(vkGetPhysicalDeviceProperties2, vkGetPhysicalDeviceProperties)                               \
+    X(vkGetPhysicalDeviceMemoryProperties2, vkGetPhysicalDeviceMemoryProperties)                   \
+    X(vkGetPhysicalDeviceQueueFamilyProperties2, vkGetPhysicalDeviceQueueFamilyProperties)         \
+    X(vkGetPhysicalDeviceImageFormatProperties2, vkGetPhysicalDeviceImageFormatProperties)         \
+    X(vkGetPhysicalDeviceSparseImageFormatProperties2,                                             \
+      vkGetPhysicalDeviceSparseImageFormatProperties)
 
 /* Functions of Vulkan 1.1 that only sharing uses. An entry is NULL if the driver lacks the
  * function. */
 #define MAAR_OPTIONAL_INSTANCE_FUNCTIONS(X)                                                        \
     X(vkGetPhysicalDeviceExternalBufferProperties)                                                 \
     X(vkGetPhysicalDeviceExternalSemaphoreProperties)
+
+/* The functions beyond memory and objects, by what needs them. */
+enum maar_function_group {
+    MAAR_FUNCTIONS_SEMAPHORES,
+    MAAR_FUNCTIONS_VIEWS,
+    MAAR_FUNCTIONS_COMMANDS,
+    MAAR_FUNCTIONS_SUBMISSIONS,
+    MAAR_FUNCTIONS_SPARSE,
+    MAAR_FUNCTIONS_FORMATS,
+    MAAR_FUNCTION_GROUPS
+};
 
 /* The most queue families that Maar reads. No known driver has half as many. */
 enum { MAAR_MAX_QUEUE_FAMILIES = 16 };
@@ -88,6 +114,9 @@ struct maar_device_facts {
     VkDeviceSize atom;                /* >= 1, a power of two */
     VkDeviceSize max_allocation_size; /* a default value where the driver reports 0 */
     uint32_t max_allocation_count;    /* a default value where the driver reports 0 */
+    /* A function of each group that was not found; NULL if the group is complete. */
+    const char* missing[MAAR_FUNCTION_GROUPS];
+    bool dedicated_allocation; /* structures about dedicated memory may be in chains */
     bool memory_budget;
     bool memory_priority;
     bool pageable_memory;
@@ -140,21 +169,42 @@ struct maar_device {
     const VkAllocationCallbacks* callbacks; /* may be NULL */
     struct maar_device_facts facts;
 #define MAAR_DECLARE(name) PFN_##name name;
+#define MAAR_DECLARE_BOTH(name, extension, old)                                                    \
+    PFN_##name name;                                                                               \
+    PFN_##old old;
+#define MAAR_DECLARE_PAIR(name, old)                                                               \
+    PFN_##name name;                                                                               \
+    PFN_##old old;
+#define MAAR_DECLARE_GROUPED(name, group) PFN_##name name;
     MAAR_DEVICE_FUNCTIONS(MAAR_DECLARE)
+    MAAR_NEWER_DEVICE_FUNCTIONS(MAAR_DECLARE_BOTH)
+    MAAR_GROUPED_DEVICE_FUNCTIONS(MAAR_DECLARE_GROUPED)
     MAAR_OPTIONAL_DEVICE_FUNCTIONS(MAAR_DECLARE)
-    MAAR_INSTANCE_FUNCTIONS(MAAR_DECLARE)
+    MAAR_INSTANCE_FUNCTIONS(MAAR_DECLARE_PAIR)
     MAAR_OPTIONAL_INSTANCE_FUNCTIONS(MAAR_DECLARE)
+#undef MAAR_DECLARE_GROUPED
+#undef MAAR_DECLARE_PAIR
+#undef MAAR_DECLARE_BOTH
 #undef MAAR_DECLARE
     struct maar_win32_functions win32; /* NULL without their extensions */
+};
+
+/* Where the functions come from: the program's table, then its entry points. */
+struct maar_function_source {
+    PFN_vkGetInstanceProcAddr get_instance_proc_addr; /* may be NULL if there is a table */
+    PFN_vkGetDeviceProcAddr get_device_proc_addr;     /* may be NULL */
+    uint32_t function_count;
+    const MaarNamedFunction* functions;
 };
 
 struct maar_device_open_info {
     VkInstance instance;
     VkPhysicalDevice physical;
     VkDevice device;
-    PFN_vkGetInstanceProcAddr get_instance_proc_addr;
-    PFN_vkGetDeviceProcAddr get_device_proc_addr; /* may be NULL */
-    uint32_t api_version;                         /* the version that the program uses; 0 for 1.1 */
+    struct maar_function_source source;
+    uint32_t api_version; /* the version that the program uses; 0 for 1.1 */
+    uint32_t instance_extension_count;
+    const char* const* instance_extensions;
     uint32_t extension_count;
     const char* const* extensions;
     const void* features; /* a chain; may be NULL */
@@ -162,7 +212,7 @@ struct maar_device_open_info {
 };
 
 /* Fills the table and the facts. Returns VK_ERROR_INITIALIZATION_FAILED if a function is missing,
- * and sets *missing to its name. Returns VK_ERROR_INCOMPATIBLE_DRIVER below Vulkan 1.1.
+ * and sets *missing to its name. Returns VK_ERROR_INCOMPATIBLE_DRIVER below Vulkan 1.0.
  * backends/vulkan implements the function. */
 VkResult maar_device_open(const struct maar_device_open_info* info, struct maar_device* device,
                           const char** missing);

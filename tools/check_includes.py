@@ -19,6 +19,7 @@ ROOMS = {
     "backends": {"include", "core", "backends"},
     "interop": {"include", "core", "interop"},
     "layer": {"include", "core", "layer"},
+    "vma": {"include", "vma"},
     "support": {"include", "support"},
     "samples": {"include", "support", "samples"},
     "tools": {"include", "support", "tools"},
@@ -26,7 +27,7 @@ ROOMS = {
 }
 LIBRARY = ("core/", "backends/", "interop/")
 SIMULATED = "backends/simulated/"
-SOURCES = ("include", "core", "backends", "interop", "layer", "support", "tools", "samples", "bench", "tests")
+SOURCES = ("include", "core", "backends", "interop", "layer", "vma", "support", "tools", "samples", "bench", "tests")
 SHADER_READERS = ("core/objects/", "core/tile_cache/", "core/transient/", "core/reservation/", "support/", "samples/", "tests/", "tools/")
 PORTS = {"stdatomic.h", "pthread.h", "threads.h", "windows.h", "dlfcn.h"}
 # The simulated driver is a separate library, which cannot reach libmaar's hidden ports.

@@ -86,6 +86,13 @@ static void do_set_priority(struct growth* growth, uint32_t index)
                                       index % 2 == 0 ? 0.25f : 0.75f));
 }
 
+static void do_rename(struct growth* growth, uint32_t index)
+{
+    const MaarPool* pools = growth->state;
+    GROWTH_EXPECT(maarSetPoolName(growth->allocator, pools[growth_pick(growth)],
+                                  index % 2 == 0 ? "even" : "odd"));
+}
+
 static void open_used_pools(struct growth* growth)
 {
     open_pools(growth);
@@ -244,6 +251,15 @@ const struct growth_case growth_pool_cases[] = {
         .n = 500,
         .open = open_pools,
         .operation = do_set_priority,
+        .close = growth_destroy_pools,
+    },
+    {
+        .name = "pool-name",
+        .functions = "maarSetPoolName",
+        .dimension = "other pools",
+        .n = 500,
+        .open = open_pools,
+        .operation = do_rename,
         .close = growth_destroy_pools,
     },
     {

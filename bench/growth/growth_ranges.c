@@ -109,6 +109,13 @@ static void do_get_info(struct growth* growth, uint32_t index)
         maarGetRangeInfo(ranges->allocator, ranges->live[2 * growth_pick(growth)], &info));
 }
 
+static void do_set_data(struct growth* growth, uint32_t index)
+{
+    const struct ranges* ranges = growth->state;
+    GROWTH_EXPECT(
+        maarSetRangeUserData(ranges->allocator, ranges->live[2 * growth_pick(growth)], index));
+}
+
 static void do_get_statistics(struct growth* growth, uint32_t index)
 {
     const struct ranges* ranges = growth->state;
@@ -219,6 +226,8 @@ const struct growth_case growth_range_cases[] = {
     EACH_STRATEGY("linear", linear),
     RANGES("range-info", "maarGetRangeInfo", "live ranges", GROWTH_BESIDE, tlsf, NULL, do_get_info,
            NULL),
+    RANGES("range-user-data", "maarSetRangeUserData", "live ranges", GROWTH_BESIDE, tlsf, NULL,
+           do_set_data, NULL),
     {
         .name = "reset-ranges",
         .functions = "maarResetRangeAllocator",

@@ -69,6 +69,13 @@ static void do_type_statistics(struct growth* growth, uint32_t index)
     GROWTH_EXPECT(maarGetMemoryTypeStatistics(growth->allocator, 0, &statistics));
 }
 
+static void do_type_details(struct growth* growth, uint32_t index)
+{
+    MaarDetailedStatistics details = {.sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS};
+    (void)index;
+    GROWTH_EXPECT(maarGetMemoryTypeDetailedStatistics(growth->allocator, 0, &details));
+}
+
 static void do_reset_peaks(struct growth* growth, uint32_t index)
 {
     (void)index;
@@ -294,6 +301,8 @@ const struct growth_case growth_watch_cases[] = {
           growth_read_details, ranges, "ranges"),
     WATCH("detailed-statistics-blocks", "maarGetDetailedStatistics", GROWTH_OVER, 1000,
           growth_read_details, blocks, "blocks"),
+    WATCH("type-details", "maarGetMemoryTypeDetailedStatistics", GROWTH_OVER, 10000,
+          do_type_details, ranges, "ranges"),
     WATCH("reset-peaks", "maarResetPeaks", GROWTH_BESIDE, 10000, do_reset_peaks, live,
           "live allocations"),
     WATCH("reset-peaks-blocks", "maarResetPeaks", GROWTH_BESIDE, 1000, do_reset_peaks, blocks,

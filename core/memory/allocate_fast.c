@@ -84,6 +84,17 @@ MAAR_NOINLINE VkResult map_for_life(MaarAllocator allocator, const struct maar_m
     return result;
 }
 
+/* Whether a new allocation is mapped until it ends. */
+static bool is_to_be_mapped(MaarAllocator allocator, const MaarAllocationCreateInfo* info,
+                            const struct maar_made* made)
+{
+    const uint32_t type = maar_slot_block(allocator, made->slot)->pool->type_index;
+    const bool visible =
+        (maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+    return (info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0 ||
+           ((info->flags & MAAR_ALLOCATION_CREATE_MAPPED_IF_VISIBLE_BIT) != 0 && visible);
+}
+
 /* Allocates with every check and option that allocate_fast leaves out. own: not NULL if the
  * allocation is Maar's own; see maar_allocate_own. */
 MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char* call,
@@ -121,7 +132,7 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
             maar_host_free(allocator->callbacks, general.name);
         }
     }
-    if (result == VK_SUCCESS && (info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0) {
+    if (result == VK_SUCCESS && is_to_be_mapped(allocator, info, &made)) {
         result = map_for_life(allocator, &made);
     }
     if (result != VK_SUCCESS) {

@@ -20,7 +20,8 @@
                                  MAAR_ALLOCATION_CREATE_UPPER_BIT |                                \
                                  MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT |                       \
                                  MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT |                          \
-                                 MAAR_ALLOCATION_CREATE_UNTIED_BIT))
+                                 MAAR_ALLOCATION_CREATE_UNTIED_BIT |                               \
+                                 MAAR_ALLOCATION_CREATE_MAPPED_IF_VISIBLE_BIT))
 /* A new flag must take the next bit and must be added to the list. */
 _Static_assert(((KNOWN_ALLOCATION_FLAGS + 1) & KNOWN_ALLOCATION_FLAGS) == 0, "a flag is missing");
 _Static_assert((KNOWN_ALLOCATION_FLAGS & (MAAR_ALLOCATE_AS_TRIAL | MAAR_ALLOCATE_WITHOUT_REPORT)) ==
@@ -47,6 +48,11 @@ static struct maar_fault find_create_info_fault(const MaarAllocationCreateInfo* 
          "pCreateInfo->priority is not within 0 and 1"},
         {maar_chain_has_untyped(info->pNext), MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE,
          "pCreateInfo->pNext has a structure whose sType is 0"},
+        {info->dedicated != MAAR_DEDICATED_ALWAYS &&
+             maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_MEMORY_ALLOCATE_NEXT_INFO) != NULL,
+         MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+         "pCreateInfo->pNext has a MaarMemoryAllocateNextInfo, but pCreateInfo->dedicated is not "
+         "MAAR_DEDICATED_ALWAYS"},
         {0},
     };
     return maar_find_fault(rules);

@@ -82,6 +82,13 @@ enum maar_failure_reason maar_find_failure_reason(MaarAllocator allocator,
     return failure->only_budget ? MAAR_FAILURE_OVER_BUDGET : MAAR_FAILURE_BY_DRIVER;
 }
 
+/* Whether the explanation of a failure describes the heap, about which the driver is asked. */
+static bool mentions_heap(enum maar_failure_reason reason)
+{
+    return reason != MAAR_FAILURE_POOL_IS_FULL && reason != MAAR_FAILURE_ABOVE_BLOCK &&
+           reason != MAAR_FAILURE_TOO_MANY && reason != MAAR_FAILURE_ABOVE_LARGEST;
+}
+
 /* Describes the reason and the remedy. */
 static void explain_failure(MaarAllocator allocator, const struct maar_allocation_failure* failure,
                             enum maar_failure_reason reason, char* text, size_t size)
@@ -91,8 +98,10 @@ static void explain_failure(MaarAllocator allocator, const struct maar_allocatio
     const uint32_t heap = maar_type_heap(allocator, type);
     const struct maar_pool* pool = failure->pool;
     const struct maar_quoted name = maar_quote(pool != NULL ? pool->name : NULL);
-    char room[TEXT_SIZE / 2];
-    describe_heap(allocator, heap, room, sizeof room);
+    char room[TEXT_SIZE / 2] = "";
+    if (mentions_heap(reason)) {
+        describe_heap(allocator, heap, room, sizeof room);
+    }
     switch (reason) {
     case MAAR_FAILURE_POOL_IS_FULL:
         (void)snprintf(text, size,

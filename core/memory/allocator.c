@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "core/chain.h"
+#include "core/device_calls.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/leaks.h"
 #include "core/memory/ordered_reuse.h"
@@ -26,9 +28,15 @@ static maar_atomic64 next_serial;
 /* The tables of an allocator: allocations, objects, slices. */
 enum { TABLES = 3 };
 
+static const MaarEntryPointsInfo* find_entry_points(const MaarAllocatorCreateInfo* info)
+{
+    return maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_ENTRY_POINTS_INFO);
+}
+
 static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
 {
     const VkAllocationCallbacks* callbacks = info->pAllocationCallbacks;
+    const MaarEntryPointsInfo* given = find_entry_points(info);
     const struct maar_rule rules[] = {
         {(info->flags & ~KNOWN_ALLOCATOR_FLAGS) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
          "pCreateInfo->flags has bits that are no MaarAllocatorCreateFlagBits"},
@@ -38,8 +46,13 @@ static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
          "pCreateInfo->physicalDevice is VK_NULL_HANDLE"},
         {info->device == VK_NULL_HANDLE, MAAR_MESSAGE_ID_NULL_HANDLE,
          "pCreateInfo->device is VK_NULL_HANDLE"},
-        {info->pfnGetInstanceProcAddr == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
-         "pCreateInfo->pfnGetInstanceProcAddr is NULL"},
+        {info->pfnGetInstanceProcAddr == NULL && (given == NULL || given->functionCount == 0),
+         MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo->pfnGetInstanceProcAddr is NULL"},
+        {given != NULL && given->functionCount > 0 && given->pFunctions == NULL,
+         MAAR_MESSAGE_ID_NULL_ARGUMENT, "MaarEntryPointsInfo::pFunctions is NULL"},
+        {given != NULL && given->instanceExtensionCount > 0 &&
+             given->ppInstanceExtensionNames == NULL,
+         MAAR_MESSAGE_ID_NULL_ARGUMENT, "MaarEntryPointsInfo::ppInstanceExtensionNames is NULL"},
         {info->enabledExtensionCount > 0 && info->ppEnabledExtensionNames == NULL,
          MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo->ppEnabledExtensionNames is NULL"},
         {info->queueCount > 0 && info->pQueues == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
@@ -84,7 +97,7 @@ static void report_low_version(MaarAllocator allocator, const MaarAllocatorCreat
     const bool is_device = device->deviceName[0] != '\0';
     const uint32_t version = is_device ? device->apiVersion : info->apiVersion;
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_VERSION_TOO_LOW,
-                "maarCreateAllocator", "%s%s%s %u.%u.%u, and Maar needs Vulkan 1.1 or later",
+                "maarCreateAllocator", "%s%s%s %u.%u.%u, and Maar needs Vulkan 1.0 or later",
                 is_device ? "the device " : "pCreateInfo->apiVersion",
                 is_device ? device->deviceName : "", is_device ? " has Vulkan" : " is",
                 VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version),
@@ -93,12 +106,17 @@ static void report_low_version(MaarAllocator allocator, const MaarAllocatorCreat
 
 static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
 {
+    const MaarEntryPointsInfo* given = find_entry_points(info);
     const struct maar_device_open_info open_info = {
         .instance = info->instance,
         .physical = info->physicalDevice,
         .device = info->device,
-        .get_instance_proc_addr = info->pfnGetInstanceProcAddr,
-        .get_device_proc_addr = info->pfnGetDeviceProcAddr,
+        .source = {.get_instance_proc_addr = info->pfnGetInstanceProcAddr,
+                   .get_device_proc_addr = info->pfnGetDeviceProcAddr,
+                   .function_count = given != NULL ? given->functionCount : 0,
+                   .functions = given != NULL ? given->pFunctions : NULL},
+        .instance_extension_count = given != NULL ? given->instanceExtensionCount : 0,
+        .instance_extensions = given != NULL ? given->ppInstanceExtensionNames : NULL,
         .api_version = info->apiVersion,
         .extension_count = info->enabledExtensionCount,
         .extensions = info->ppEnabledExtensionNames,
@@ -111,7 +129,7 @@ static VkResult open_device(const MaarAllocatorCreateInfo* info, MaarAllocator a
         maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_MISSING_ENTRY_POINT, NULL,
             "%s cannot be found: was the instance created with VkApplicationInfo::apiVersion "
-            "of at least 1.1?",
+            "of at least pCreateInfo->apiVersion (0 stands for 1.1)?",
             missing);
     } else if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
         report_low_version(allocator, info);
@@ -170,6 +188,14 @@ static VkResult open_accounts(const MaarAllocatorCreateInfo* info, MaarAllocator
 static VkResult check_queues(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
 {
     const uint32_t families = allocator->device.facts.queue_family_count;
+    static const enum maar_function_group needed[] = {
+        MAAR_FUNCTIONS_SEMAPHORES, MAAR_FUNCTIONS_COMMANDS, MAAR_FUNCTIONS_SUBMISSIONS};
+    for (size_t i = 0; info->queueCount > 0 && i < sizeof needed / sizeof needed[0]; ++i) {
+        if (maar_require_functions(allocator, &allocator->device, "pCreateInfo->pQueues",
+                                   needed[i]) != VK_SUCCESS) {
+            return VK_ERROR_INITIALIZATION_FAILED;
+        }
+    }
     for (uint32_t i = 0; i < info->queueCount; ++i) {
         const MaarQueue* queue = &info->pQueues[i];
         if (queue->queue == VK_NULL_HANDLE) {

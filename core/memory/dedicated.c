@@ -3,6 +3,7 @@
  */
 #include "core/memory/dedicated.h"
 
+#include "core/chain.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/device_memory.h"
 #include "core/memory/pool_check.h"
@@ -76,13 +77,15 @@ VkResult maar_allocate_dedicated(struct maar_pool* pool, const MaarMemoryRequest
         (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT |
         (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_UNTIED_BIT;
     bool untied = (info->flags & untying) != 0 && request->requiresDedicated != VK_TRUE;
+    const MaarMemoryAllocateNextInfo* own =
+        maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_MEMORY_ALLOCATE_NEXT_INFO);
     struct maar_device_memory_info memory = {
         .type_index = pool->type_index,
         .size = place->size,
         .priority = info->priority != 0.0F ? info->priority : 0.5F,
         .dedicated_buffer = untied ? VK_NULL_HANDLE : request->dedicatedBuffer,
         .dedicated_image = untied ? VK_NULL_HANDLE : request->dedicatedImage,
-        .next = pool->allocate_next,
+        .next = own != NULL ? own->pMemoryAllocateNext : pool->allocate_next,
         .export_types = pool->export_types,
     };
     if (!maar_budget_admits(pool->allocator, pool->heap_index, place->size, use, &memory.cap)) {

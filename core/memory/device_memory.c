@@ -95,7 +95,8 @@ static VkResult call_driver(MaarAllocator allocator, const struct maar_device_me
         priority.pNext = chain;
         chain = &priority;
     }
-    if ((info->dedicated_buffer != VK_NULL_HANDLE || info->dedicated_image != VK_NULL_HANDLE) &&
+    if (device->facts.dedicated_allocation &&
+        (info->dedicated_buffer != VK_NULL_HANDLE || info->dedicated_image != VK_NULL_HANDLE) &&
         maar_chain_find(info->next, (int)dedicated.sType) == NULL) {
         dedicated.pNext = chain;
         chain = &dedicated;

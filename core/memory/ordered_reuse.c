@@ -332,6 +332,15 @@ bool maar_ordered_withhold(MaarAllocator allocator, const struct maar_slot* slot
     return !is_wanted;
 }
 
+bool maar_ordered_inherits(MaarAllocator allocator, const struct maar_slot* slot, uint64_t handle)
+{
+    const struct maar_block* block = maar_slot_enter(allocator, slot);
+    const bool inherits =
+        maar_key_read(&slot->key) == handle >> 32 && maar_ordered_holds(allocator, slot);
+    maar_mutex_unlock(&maar_block_arena(block)->lock);
+    return inherits;
+}
+
 /* Offers the range of a slot whose bytes are pending again. Returns false if its points have passed
  * meanwhile: then the slot has no range any more. */
 static bool offer_again(struct maar_ordered* state, uint32_t index)

@@ -86,6 +86,10 @@ static inline bool maar_ordered_holds(MaarAllocator allocator, const struct maar
 void maar_ordered_offer_new(MaarAllocator allocator, struct maar_ordered* state,
                             struct maar_ordered_range* range);
 
+/* Whether an allocation that another thread may free meanwhile waits for points of former owners.
+ * No lock may be held. */
+bool maar_ordered_inherits(MaarAllocator allocator, const struct maar_slot* slot, uint64_t handle);
+
 /* Points by the numbers of their timelines. */
 struct maar_ordered_points {
     uint32_t count;

@@ -101,6 +101,30 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, Maar
     return VK_SUCCESS;
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolName(MaarAllocator allocator, MaarPool pool,
+                                               const char* pName)
+{
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS) {
+        result = maar_pool_require_own(allocator, __func__, "pool", pool);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_pool* own = maar_pool_of(allocator, pool);
+    if (own == NULL) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
+                           "pool is VK_NULL_HANDLE");
+    }
+    char* name = pName != NULL ? maar_copy_string(allocator->callbacks, pName) : NULL;
+    if (pName != NULL && name == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    maar_host_free(allocator->callbacks, own->name);
+    own->name = name;
+    return VK_SUCCESS;
+}
+
 /* Ends what is pending in a pool before the pool is destroyed, and waits for frees that other
  * threads have begun. */
 static void end_pool_pending(struct maar_pool* pool)

@@ -178,7 +178,7 @@ bool maar_type_is_usable(const struct maar_device_facts* facts, uint32_t type)
 static bool is_asked_for(VkMemoryPropertyFlags flags, const MaarAllocationCreateInfo* info)
 {
     VkMemoryPropertyFlags named = info->requiredFlags | info->preferredFlags;
-    if (info->memoryTypeBits != 0) {
+    if (maar_names_types(info)) {
         return true;
     }
     if ((flags & LAZILY_ALLOCATED & ~named) != 0 && info->usage != MAAR_MEMORY_USAGE_TRANSIENT) {

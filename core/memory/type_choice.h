@@ -51,14 +51,20 @@ struct maar_type_request {
     uint32_t home; /* the place where the search for its ranking begins */
 };
 
+/* Whether a create info names memory types: all bits stand for any type, as none do. */
+static inline bool maar_names_types(const MaarAllocationCreateInfo* info)
+{
+    return info->memoryTypeBits != 0 && info->memoryTypeBits != UINT32_MAX;
+}
+
 /* Returns the parts of a create info that decide the order of types. */
 static inline struct maar_type_request maar_type_request_of(const MaarAllocationCreateInfo* info)
 {
     struct maar_type_request key;
     const uint32_t mapped = info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT;
     key.flags = (uint64_t)info->preferredFlags << 32 | info->requiredFlags;
-    key.rest = (uint32_t)info->usage << 2 | (mapped != 0 ? 2u : 0u) |
-               (info->memoryTypeBits != 0 ? 1u : 0u);
+    key.rest =
+        (uint32_t)info->usage << 2 | (mapped != 0 ? 2u : 0u) | (maar_names_types(info) ? 1u : 0u);
     key.home = (key.rest * 5 + info->requiredFlags + info->preferredFlags * 3) % MAAR_RANKINGS;
     return key;
 }

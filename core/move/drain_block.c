@@ -15,7 +15,6 @@
 #include "core/memory/pool_list.h"
 #include "core/memory/slot_home.h"
 #include "core/move/drain_target.h"
-#include "core/move/move_batch.h"
 
 enum {
     /* Ranges that are looked at under one lock: a few microseconds. */
@@ -173,8 +172,7 @@ static enum entry_outcome ask_entry(const struct maar_drain_run* run,
         return ENTRY_STAYS;
     }
     return maar_slot_is_mapped(run->allocator, slot, entry->handle) ||
-                   maar_slot_obstacle(run->allocator, slot, entry->handle) ==
-                       MAAR_MOVE_OBSTACLE_PENDING
+                   maar_ordered_inherits(run->allocator, slot, entry->handle)
                ? ENTRY_STAYS
                : ENTRY_MOVES;
 }

@@ -208,14 +208,16 @@ static VkResult check_begin_info(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    const MaarAllocationCreateFlags mapped = MAAR_ALLOCATION_CREATE_MAPPED_BIT;
+    const MaarAllocationCreateFlags mapped =
+        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_MAPPED_BIT |
+        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_MAPPED_IF_VISIBLE_BIT;
     const struct maar_rule rules[] = {
         {info->requestCount == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pBeginInfo->requestCount is 0"},
         {info->pRequests == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pBeginInfo->pRequests is NULL"},
         {info->pCreateInfo != NULL && (info->pCreateInfo->flags & mapped) != 0,
          MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
-         "pBeginInfo->pCreateInfo->flags has MAAR_ALLOCATION_CREATE_MAPPED_BIT, but what is mapped "
-         "does not move"},
+         "pBeginInfo->pCreateInfo->flags has MAAR_ALLOCATION_CREATE_MAPPED_BIT or "
+         "MAAR_ALLOCATION_CREATE_MAPPED_IF_VISIBLE_BIT, but what is mapped does not move"},
         {0},
     };
     result = maar_check_rules(allocator, call, rules);

@@ -2,6 +2,7 @@
  * The public calls on batches of moves, except for their begin (move_begin.c) and their submission
  * (move_submit.c).
  */
+#include "core/device_calls.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/mapping.h"
@@ -226,7 +227,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordMoves(MaarAllocator allocator, MaarMove
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
                            "commandBuffer is VK_NULL_HANDLE");
     }
-    result = maar_moved_objects_check_copies(own, __func__, 0);
+    result =
+        maar_require_functions(allocator, &allocator->device, __func__, MAAR_FUNCTIONS_COMMANDS);
+    if (result == VK_SUCCESS) {
+        result = maar_moved_objects_check_copies(own, __func__, 0);
+    }
     MaarPoint ready;
     if (result == VK_SUCCESS && own->pages != NULL &&
         maar_page_moves_wait_point(own->pages, &ready)) {

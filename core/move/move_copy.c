@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "core/device_calls.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool.h"
 #include "core/memory/slot_home.h"
@@ -92,7 +93,7 @@ static VkResult make_view(MaarAllocator allocator, const char* call, struct maar
     const VkBufferMemoryRequirementsInfo2 question = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2, .buffer = view->buffer};
     VkMemoryRequirements2 needs = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2};
-    device->vkGetBufferMemoryRequirements2(device->handle, &question, &needs);
+    maar_device_buffer_needs(device, &question, &needs);
     if (needs.memoryRequirements.size > view->size ||
         (needs.memoryRequirements.memoryTypeBits & (1u << view->type_index)) == 0) {
         return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_CANNOT_MOVE, call,
@@ -105,7 +106,7 @@ static VkResult make_view(MaarAllocator allocator, const char* call, struct maar
         .buffer = view->buffer,
         .memory = view->memory,
     };
-    return device->vkBindBufferMemory2(device->handle, 1, &bind);
+    return maar_device_bind_buffer(device, &bind);
 }
 
 /* Whether a batch copies the contents of objects. */

@@ -2,6 +2,7 @@
  * Disjoint images: each plane has an allocation of its own. One call of the driver binds all
  * planes.
  */
+#include "core/device_calls.h"
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
@@ -59,6 +60,12 @@ static VkResult check_disjoint(MaarAllocator allocator, const char* call,
         {0},
     };
     result = maar_check_rules(allocator, call, rules);
+    if (result == VK_SUCCESS && (allocator->device.vkBindImageMemory2 == NULL ||
+                                 allocator->device.vkGetImageMemoryRequirements2 == NULL)) {
+        return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT,
+                         MAAR_MESSAGE_ID_MISSING_ENTRY_POINT, NULL,
+                         "%s needs vkBindImageMemory2, which Vulkan 1.0 does not have", call);
+    }
     return result == VK_SUCCESS ? maar_refuse_impossible_image(allocator, call, info) : result;
 }
 

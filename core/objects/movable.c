@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "core/device_calls.h"
 #include "core/host_memory.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
@@ -190,8 +191,11 @@ static VkResult ask_for_transfers(MaarAllocator allocator, const char* call,
         return VK_SUCCESS;
     }
     maar_lock_rank_expect_none();
-    const VkResult result =
-        device->vkGetPhysicalDeviceImageFormatProperties2(device->physical, &question, &answer);
+    VkResult result = maar_require_functions(allocator, device, call, MAAR_FUNCTIONS_FORMATS);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_device_image_format(device, &question, &answer);
     if (result == VK_ERROR_FORMAT_NOT_SUPPORTED) {
         (void)refuse_object(allocator, call, "pImageInfo",
                             "the device does not support it with the usages TRANSFER_SRC and "

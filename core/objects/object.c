@@ -5,6 +5,7 @@
  */
 #include "core/objects/object.h"
 
+#include "core/device_calls.h"
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
@@ -121,12 +122,13 @@ struct requirement_answer {
     VkMemoryDedicatedRequirements dedicated;
 };
 
-/* Links the structures, and returns the first one for the driver to fill in. */
-static VkMemoryRequirements2* open_answer(struct requirement_answer* answer)
+/* Links the structures that the driver knows, and returns the first one for it to fill in. */
+static VkMemoryRequirements2* open_answer(const struct maar_device* device,
+                                          struct requirement_answer* answer)
 {
     *answer = (struct requirement_answer){
         .requirements = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
-                         .pNext = &answer->dedicated},
+                         .pNext = device->facts.dedicated_allocation ? &answer->dedicated : NULL},
         .dedicated = {.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS},
     };
     return &answer->requirements;
@@ -158,7 +160,7 @@ void maar_buffer_request(MaarAllocator allocator, VkBuffer buffer, MaarMemoryReq
     };
     struct requirement_answer answer;
     maar_lock_rank_expect_none();
-    device->vkGetBufferMemoryRequirements2(device->handle, &info, open_answer(&answer));
+    maar_device_buffer_needs(device, &info, open_answer(device, &answer));
     fill_request(&answer, MAAR_RESOURCE_KIND_LINEAR, request);
     request->dedicatedBuffer = buffer;
 }
@@ -178,7 +180,7 @@ void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind
     };
     struct requirement_answer answer;
     maar_lock_rank_expect_none();
-    device->vkGetImageMemoryRequirements2(device->handle, &info, open_answer(&answer));
+    maar_device_image_needs(device, &info, open_answer(device, &answer));
     fill_request(&answer, kind, request);
     /* Vulkan does not allow an allocation that is dedicated to a disjoint image. */
     request->dedicatedImage = plane != 0 ? VK_NULL_HANDLE : image;
@@ -196,7 +198,7 @@ VkResult maar_buffer_info_request(MaarAllocator allocator, const VkBufferCreateI
         };
         struct requirement_answer answer;
         device->vkGetDeviceBufferMemoryRequirements(device->handle, &question,
-                                                    open_answer(&answer));
+                                                    open_answer(device, &answer));
         fill_request(&answer, MAAR_RESOURCE_KIND_LINEAR, request);
         return VK_SUCCESS;
     }
@@ -222,7 +224,8 @@ VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInf
             .pCreateInfo = info,
         };
         struct requirement_answer answer;
-        device->vkGetDeviceImageMemoryRequirements(device->handle, &question, open_answer(&answer));
+        device->vkGetDeviceImageMemoryRequirements(device->handle, &question,
+                                                   open_answer(device, &answer));
         fill_request(&answer, kind, request);
         return VK_SUCCESS;
     }
@@ -307,7 +310,7 @@ MAAR_INLINE VkResult bind_at(MaarAllocator allocator, struct maar_spot spot,
             .memory = spot.memory,
             .memoryOffset = spot.offset,
         };
-        return device->vkBindBufferMemory2(device->handle, 1, &bind);
+        return maar_device_bind_buffer(device, &bind);
     }
     const VkBindImageMemoryInfo bind = {
         .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO,
@@ -316,7 +319,7 @@ MAAR_INLINE VkResult bind_at(MaarAllocator allocator, struct maar_spot spot,
         .memory = spot.memory,
         .memoryOffset = spot.offset,
     };
-    return device->vkBindImageMemory2(device->handle, 1, &bind);
+    return maar_device_bind_image(device, &bind);
 }
 
 VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot, VkDeviceSize place,

@@ -10,6 +10,7 @@
 #include "core/objects/stitched.h"
 
 #include "core/chain.h"
+#include "core/device_calls.h"
 #include "core/memory/allocation_check.h"
 #include "core/memory/export_types.h"
 #include "core/memory/stitched_block.h"
@@ -266,8 +267,8 @@ static bool can_be_sparse(MaarAllocator allocator, const VkImageCreateInfo* info
     };
     VkImageFormatProperties2 answer = {.sType = VK_STRUCTURE_TYPE_IMAGE_FORMAT_PROPERTIES_2};
     maar_lock_rank_expect_none();
-    if (device->vkGetPhysicalDeviceImageFormatProperties2(device->physical, &question, &answer) !=
-        VK_SUCCESS) {
+    if (device->facts.missing[MAAR_FUNCTIONS_FORMATS] != NULL ||
+        maar_device_image_format(device, &question, &answer) != VK_SUCCESS) {
         return false;
     }
     const VkImageFormatProperties* most = &answer.imageFormatProperties;

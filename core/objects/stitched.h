@@ -17,6 +17,7 @@ static inline bool maar_may_stitch(MaarAllocator allocator, const MaarAllocation
 {
     const MaarAllocationCreateFlags apart =
         (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_MAPPED_BIT |
+        (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_MAPPED_IF_VISIBLE_BIT |
         (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT;
     if (info == NULL || info->sType != MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO ||
         info->pool == VK_NULL_HANDLE) {

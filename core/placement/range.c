@@ -626,6 +626,21 @@ VkResult VKAPI_CALL maarGetRangeInfo(MaarRangeAllocator allocator, MaarRange ran
                                   "maarGetRangeInfo: range is no live range of allocator");
 }
 
+VkResult VKAPI_CALL maarSetRangeUserData(MaarRangeAllocator allocator, MaarRange range,
+                                         uint64_t userData)
+{
+    if (allocator == VK_NULL_HANDLE) {
+        return VK_ERROR_VALIDATION_FAILED_EXT;
+    }
+    const uint32_t node = range_node(allocator, range);
+    if (node == MAAR_PLACEMENT_NO_NODE) {
+        return range_misuse(allocator, MAAR_MESSAGE_ID_STALE_HANDLE, "maarSetRangeUserData",
+                            "maarSetRangeUserData: range is no live range of allocator");
+    }
+    maar_placement_set_user(&allocator->placement, node, userData);
+    return VK_SUCCESS;
+}
+
 VkResult VKAPI_CALL maarGetRangeStatistics(MaarRangeAllocator allocator,
                                            MaarRangeStatistics* pStatistics)
 {

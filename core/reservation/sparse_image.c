@@ -5,6 +5,7 @@
 #include "core/reservation/sparse_image.h"
 
 #include "core/chain.h"
+#include "core/device_calls.h"
 #include "core/host_stack.h"
 #include "core/memory/allocation_check.h"
 #include "core/memory/object_handle.h"
@@ -145,7 +146,7 @@ static VkResult read_requirements(MaarAllocator allocator, const char* call,
         .image = image->image,
     };
     VkMemoryRequirements2 memory = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2};
-    device->vkGetImageMemoryRequirements2(device->handle, &whole, &memory);
+    maar_device_image_needs(device, &whole, &memory);
     image->size = memory.memoryRequirements.size;
     image->page_size = memory.memoryRequirements.alignment;
     image->type_bits = memory.memoryRequirements.memoryTypeBits;

@@ -5,6 +5,7 @@
  */
 #include "core/tile_cache/tile_cache_uploads.h"
 
+#include "core/device_calls.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/mapping.h"
@@ -220,7 +221,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Ma
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            "commandBuffer is NULL");
     }
-    result = move_slots(it, __func__, uploadCount, pUploads, MAAR_UPLOAD_RECORDED);
+    result =
+        maar_require_functions(allocator, &allocator->device, __func__, MAAR_FUNCTIONS_COMMANDS);
+    if (result == VK_SUCCESS) {
+        result = move_slots(it, __func__, uploadCount, pUploads, MAAR_UPLOAD_RECORDED);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }

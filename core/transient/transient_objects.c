@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/device_calls.h"
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
@@ -209,6 +210,13 @@ static VkResult create_views(const struct making* m, uint32_t index,
 {
     const struct maar_device* device = &m->allocator->device;
     const MaarTransientResource* info = &m->info->pResources[index];
+    if (info->viewCount > 0) {
+        const VkResult known = maar_require_functions(
+            m->allocator, device, "a view of a transient image", MAAR_FUNCTIONS_VIEWS);
+        if (known != VK_SUCCESS) {
+            return known;
+        }
+    }
     for (uint32_t i = 0; i < info->viewCount; ++i) {
         VkImageViewCreateInfo view = info->pViewInfos[i];
         view.image = MAAR_FROM_BITS(VkImage, object->handle);

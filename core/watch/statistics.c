@@ -165,21 +165,27 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetStatistics(MaarAllocator allocator, MaarPo
     return result;
 }
 
+static VkResult check_type(MaarAllocator allocator, const char* call, uint32_t type)
+{
+    return type < allocator->device.facts.memory.memoryTypeCount
+               ? VK_SUCCESS
+               : maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                             "memoryTypeIndex is not a memory type of this device");
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarGetMemoryTypeStatistics(MaarAllocator allocator,
                                                            uint32_t memoryTypeIndex,
                                                            MaarStatistics* pStatistics)
 {
     VkResult result =
         begin_statistics(allocator, __func__, pStatistics, MAAR_STRUCTURE_TYPE_STATISTICS);
-    if (result != VK_SUCCESS) {
-        return result;
+    if (result == VK_SUCCESS) {
+        result = check_type(allocator, __func__, memoryTypeIndex);
     }
-    if (memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
-                           "memoryTypeIndex is not a memory type of this device");
+    if (result == VK_SUCCESS) {
+        maar_statistics_read(allocator, NULL, memoryTypeIndex, pStatistics);
     }
-    maar_statistics_read(allocator, NULL, memoryTypeIndex, pStatistics);
-    return VK_SUCCESS;
+    return result;
 }
 
 struct detail_walk {
@@ -265,6 +271,31 @@ static void walk_pool(struct maar_pool* pool, struct detail_walk* walk)
     maar_pool_end_walk(pool);
 }
 
+/* Walks one pool or, if pool is NULL, all pools of one memory type, or all pools if type is
+ * MAAR_MEMORY_TYPE_NONE. */
+static void read_details(MaarAllocator allocator, struct maar_pool* pool, uint32_t type,
+                         MaarDetailedStatistics* out)
+{
+    *out = (MaarDetailedStatistics){
+        .sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS,
+        .pNext = out->pNext,
+    };
+    struct detail_walk walk = {.allocator = allocator, .out = out};
+    if (pool != NULL) {
+        walk_pool(pool, &walk);
+    } else {
+        for (pool = maar_pool_next(allocator, NULL); pool != NULL;
+             pool = maar_pool_next(allocator, pool)) {
+            if (type == MAAR_MEMORY_TYPE_NONE || pool->type_index == type) {
+                walk_pool(pool, &walk);
+            }
+        }
+    }
+    if (walk.free_bytes > 0) {
+        out->fragmentation = 1.0 - (double)out->freeRangeSizeMax / (double)walk.free_bytes;
+    }
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator, MaarPool pool,
                                                          MaarDetailedStatistics* pStatistics)
 {
@@ -273,28 +304,24 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator
     if (result == VK_SUCCESS) {
         result = maar_pool_require_own(allocator, __func__, "pool", pool);
     }
-    if (result != VK_SUCCESS) {
-        return result;
+    if (result == VK_SUCCESS) {
+        read_details(allocator, maar_pool_of(allocator, pool), MAAR_MEMORY_TYPE_NONE, pStatistics);
     }
-    *pStatistics = (MaarDetailedStatistics){
-        .sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS,
-        .pNext = pStatistics->pNext,
-    };
-    struct detail_walk walk = {.allocator = allocator, .out = pStatistics};
-    struct maar_pool* own = maar_pool_of(allocator, pool);
-    if (own != NULL) {
-        walk_pool(own, &walk);
-    } else {
-        for (own = maar_pool_next(allocator, NULL); own != NULL;
-             own = maar_pool_next(allocator, own)) {
-            walk_pool(own, &walk);
-        }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetMemoryTypeDetailedStatistics(
+    MaarAllocator allocator, uint32_t memoryTypeIndex, MaarDetailedStatistics* pStatistics)
+{
+    VkResult result =
+        begin_statistics(allocator, __func__, pStatistics, MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS);
+    if (result == VK_SUCCESS) {
+        result = check_type(allocator, __func__, memoryTypeIndex);
     }
-    if (walk.free_bytes > 0) {
-        pStatistics->fragmentation =
-            1.0 - (double)pStatistics->freeRangeSizeMax / (double)walk.free_bytes;
+    if (result == VK_SUCCESS) {
+        read_details(allocator, NULL, memoryTypeIndex, pStatistics);
     }
-    return VK_SUCCESS;
+    return result;
 }
 
 /* Sets the peak of live bytes to 0. With live_high 0, each arena compares its live bytes with the

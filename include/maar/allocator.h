@@ -187,6 +187,35 @@ typedef VkBool32(VKAPI_PTR* PFN_maarOutOfMemory)(void* pUserData, const MaarOutO
 /** The most calls of an out-of-memory observer for one request. */
 #define MAAR_MAX_OUT_OF_MEMORY_ATTEMPTS 8
 
+/** A function of Vulkan and its name. */
+typedef struct MaarNamedFunction {
+    /** As vkGetDeviceProcAddr takes it; a name of an extension where the program uses that. */
+    const char* pName;
+    /** The function; NULL: the entry points are asked for it. */
+    PFN_vkVoidFunction pfnFunction;
+} MaarNamedFunction;
+
+/** Chained to MaarAllocatorCreateInfo: functions that the program passes itself, and what it
+ * enabled on its instance. A program on Vulkan 1.1 with the loader's entry points needs neither. */
+typedef struct MaarEntryPointsInfo {
+    /** MAAR_STRUCTURE_TYPE_ENTRY_POINTS_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** How many functions pFunctions has. */
+    uint32_t functionCount;
+    /** Functions that Maar calls in the place of those that the entry points would give. Read
+     * during the call only. With functions for memory and for objects in it, pfnGetInstanceProcAddr
+     * may be NULL. Calls that need a function which is in neither fail with
+     * VK_ERROR_FEATURE_NOT_PRESENT and name the function. */
+    const MaarNamedFunction* pFunctions;
+    /** How many instance extensions were enabled. */
+    uint32_t instanceExtensionCount;
+    /** VkInstanceCreateInfo::ppEnabledExtensionNames. On Vulkan 1.0, budgets need
+     * VK_KHR_get_physical_device_properties2 here. Read during the call only. */
+    const char* const* ppInstanceExtensionNames;
+} MaarEntryPointsInfo;
+
 /** Bits of MaarAllocatorCreateInfo::flags. */
 typedef enum MaarAllocatorCreateFlagBits {
     /** The program calls from one thread at a time; Maar takes no locks. */
@@ -216,16 +245,17 @@ typedef struct MaarAllocatorCreateInfo {
     const void* pNext;
     /** See MaarAllocatorCreateFlagBits. */
     MaarAllocatorCreateFlags flags;
-    /** The Vulkan version that the program uses on this device, at least VK_API_VERSION_1_1. Maar
-     * relies on the lower of this version and the device's own. Zero means 1.1. */
+    /** The Vulkan version that the program uses on this device. Maar relies on the lower of this
+     * version and the device's own. Zero means 1.1. VK_API_VERSION_1_0 suffices for memory, buffers
+     * and images; what needs more says so. */
     uint32_t apiVersion;
-    /** Not NULL; created with VkApplicationInfo::apiVersion of at least 1.1. */
+    /** Not NULL; created with VkApplicationInfo::apiVersion of at least this apiVersion. */
     VkInstance instance;
     /** Not NULL. */
     VkPhysicalDevice physicalDevice;
     /** Not NULL; must outlive the allocator. */
     VkDevice device;
-    /** The loader's vkGetInstanceProcAddr. Not NULL. */
+    /** The loader's vkGetInstanceProcAddr. Not NULL, unless a MaarEntryPointsInfo has functions. */
     PFN_vkGetInstanceProcAddr pfnGetInstanceProcAddr;
     /** vkGetDeviceProcAddr; NULL to get it from pfnGetInstanceProcAddr. */
     PFN_vkGetDeviceProcAddr pfnGetDeviceProcAddr;
@@ -330,8 +360,9 @@ typedef struct MaarAllocatorInfo {
  * @param pCreateInfo  not NULL
  * @param pAllocator   receives the allocator
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INITIALIZATION_FAILED when a function
- * of Vulkan 1.1 cannot be found (the message names it); VK_ERROR_INCOMPATIBLE_DRIVER for an
- *         apiVersion below 1.1; VK_ERROR_VALIDATION_FAILED_EXT
+ *         that Maar needs cannot be found (the message names it): those for memory, buffers and
+ *         images, and with queues those for submissions; VK_ERROR_INCOMPATIBLE_DRIVER for an
+ *         apiVersion below 1.0; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime destroy it with maarDestroyAllocator before the VkDevice
  * @since 0.1.0
@@ -429,6 +460,10 @@ typedef enum MaarAllocationCreateFlagBits {
     /** VkMemoryDedicatedAllocateInfo does not tie a dedicated VkDeviceMemory to its object, unless
      * the driver requires it. */
     MAAR_ALLOCATION_CREATE_UNTIED_BIT = 0x40,
+    /** As MAAR_ALLOCATION_CREATE_MAPPED_BIT, if the memory type that is chosen without it is
+     * HOST_VISIBLE; maarGetMappedData returns NULL otherwise. Pages of reservations are not mapped,
+     * and an object of a pool that stitches is placed in a block. */
+    MAAR_ALLOCATION_CREATE_MAPPED_IF_VISIBLE_BIT = 0x80,
     /** Reserves the enumeration's size. */
     MAAR_ALLOCATION_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarAllocationCreateFlagBits;
@@ -452,8 +487,9 @@ typedef struct MaarAllocationCreateInfo {
     VkMemoryPropertyFlags requiredFlags;
     /** Property flags that the type should have. They weigh more than the usage's preferences. */
     VkMemoryPropertyFlags preferredFlags;
-    /** Types that may be used, 0 for any. An avoided type (AMD's device-coherent ones, protected
-     * ones) is used only when its bit is set here or its flag is required. */
+    /** Types that may be used, 0 or all bits for any. An avoided type (AMD's device-coherent ones,
+     * protected ones) is used only when this field names types and the bit of the avoided one is
+     * set, or when its flag is required. */
     uint32_t memoryTypeBits;
     /** Least alignment in bytes, in addition to the resource's own; any number; 0 for none. */
     VkDeviceSize minAlignment;
@@ -467,6 +503,18 @@ typedef struct MaarAllocationCreateInfo {
     /** Name for dumps and messages, copied; may be NULL. */
     const char* pName;
 } MaarAllocationCreateInfo;
+
+/** Chained to the create info of a dedicated allocation (MAAR_DEDICATED_ALWAYS): structures for its
+ * vkAllocateMemory. */
+typedef struct MaarMemoryAllocateNextInfo {
+    /** MAAR_STRUCTURE_TYPE_MEMORY_ALLOCATE_NEXT_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** Chained to VkMemoryAllocateInfo, in the place of the pool's chain; NULL for none. Memory
+     * that a structure there makes exportable or imports is the program's to share. */
+    const void* pMemoryAllocateNext;
+} MaarMemoryAllocateNextInfo;
 
 /** The memory types that would serve a request, and the reason for their order. */
 typedef struct MaarMemoryTypeChoice {
@@ -597,6 +645,20 @@ MAAR_API VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
  */
 MAAR_API VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, MaarPool pool,
                                                  float priority);
+
+/**
+ * Renames a pool.
+ *
+ * @param allocator  not null
+ * @param pool       not null
+ * @param pName      copied; NULL for none
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety `pool` externally synchronized, also with dumps and with calls that may report that
+ *               the pool has no room
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarSetPoolName(MaarAllocator allocator, MaarPool pool,
+                                             const char* pName);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Allocations */
@@ -1189,6 +1251,20 @@ MAAR_API VkResult VKAPI_CALL maarGetMemoryTypeStatistics(MaarAllocator allocator
  */
 MAAR_API VkResult VKAPI_CALL maarGetDetailedStatistics(MaarAllocator allocator, MaarPool pool,
                                                        MaarDetailedStatistics* pStatistics);
+
+/**
+ * Walks every block of one memory type, all pools together. Everything else is as in
+ * maarGetDetailedStatistics.
+ *
+ * @param allocator        not null
+ * @param memoryTypeIndex  which
+ * @param pStatistics      sType and pNext set by the caller; the rest is filled
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetMemoryTypeDetailedStatistics(
+    MaarAllocator allocator, uint32_t memoryTypeIndex, MaarDetailedStatistics* pStatistics);
 
 /**
  * Sets the peaks of MaarStatistics to the current values.

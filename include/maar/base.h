@@ -82,6 +82,10 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_DUMP_INFO = 0x4D41001C,
     /** MaarOutOfMemoryInfo */
     MAAR_STRUCTURE_TYPE_OUT_OF_MEMORY_INFO = 0x4D41001D,
+    /** MaarEntryPointsInfo */
+    MAAR_STRUCTURE_TYPE_ENTRY_POINTS_INFO = 0x4D41001E,
+    /** MaarMemoryAllocateNextInfo */
+    MAAR_STRUCTURE_TYPE_MEMORY_ALLOCATE_NEXT_INFO = 0x4D41001F,
     /** MaarSliceCreateInfo */
     MAAR_STRUCTURE_TYPE_SLICE_CREATE_INFO = 0x4D410020,
     /** MaarSliceInfo */

@@ -69,7 +69,7 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_LEAK = 200,
     /** Frees were still pending when their owner was destroyed. */
     MAAR_MESSAGE_ID_PENDING_AT_DESTROY = 201,
-    /** A Vulkan function that the allocator needs cannot be found. */
+    /** A Vulkan function that the allocator or the call needs cannot be found. */
     MAAR_MESSAGE_ID_MISSING_ENTRY_POINT = 202,
     /** An enabled feature is not used, since something else that it needs is missing. */
     MAAR_MESSAGE_ID_FEATURE_UNUSED = 203,
@@ -88,7 +88,7 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_MAP_FAILED = 209,
     /** A call takes dedicated allocations, and this one shares its block with others. */
     MAAR_MESSAGE_ID_NOT_DEDICATED = 210,
-    /** The Vulkan version of the program or of the device is below 1.1. */
+    /** The Vulkan version of the program or of the device is below 1.0. */
     MAAR_MESSAGE_ID_VERSION_TOO_LOW = 211,
     /** The driver has no memory of the type that a request must come from. */
     MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY = 250,

@@ -254,6 +254,19 @@ MAAR_API VkResult VKAPI_CALL maarGetRangeInfo(MaarRangeAllocator allocator, Maar
                                               MaarRangeInfo* pInfo);
 
 /**
+ * Changes the user data of a live range. The time does not depend on the number of ranges.
+ *
+ * @param allocator  the allocator
+ * @param range      the range
+ * @param userData   any value
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT when range is not a live range of allocator
+ * @threadsafety externally synchronized: allocator
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarSetRangeUserData(MaarRangeAllocator allocator, MaarRange range,
+                                                  uint64_t userData);
+
+/**
  * Reads the totals. The time does not depend on the number of ranges.
  *
  * @param allocator    the allocator

@@ -308,7 +308,7 @@ class Checker:
     def names_known(self):
         """Every word of the sources that looks like a name of Maar's."""
         known = set()
-        for pattern in ("include/maar/*.h", "core/**/*.c", "CMakeLists.txt", "cmake/*", "*/CMakeLists.txt",
+        for pattern in ("include/maar/*.h", "vma/include/maar/*.h", "core/**/*.c", "CMakeLists.txt", "cmake/*", "*/CMakeLists.txt",
                         "tests/**/*.[ch]", "tests/**/CMakeLists.txt", "tests/**/*.py", "scripts/*",
                         "tools/*.c", "interop/**/*.py", "support/*.h"):
             for path in self.root.glob(pattern):

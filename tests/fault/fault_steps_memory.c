@@ -53,6 +53,11 @@ static VkResult run_pool_priority(struct fault_context* c)
     return maarSetPoolPriority(c->rig.allocator, c->pool, 0.9F);
 }
 
+static VkResult run_pool_name(struct fault_context* c)
+{
+    return maarSetPoolName(c->rig.allocator, c->pool, "renamed");
+}
+
 /* ---- plain memory ---- */
 
 static VkResult allocate(struct fault_context* c, const MaarAllocationCreateInfo* how)
@@ -350,6 +355,10 @@ static const struct fault_step steps[] = {
      .never = priority_cannot_fail,
      .prepare = prepare_pool,
      .run = run_pool_priority,
+     .finish = undo_pool},
+    {.function = "maarSetPoolName",
+     .prepare = prepare_pool,
+     .run = run_pool_name,
      .finish = undo_pool},
     {.function = "maarAllocateMemory", .run = run_plain, .undo = fault_undo_memory},
     {.function = "maarAllocateMemory",

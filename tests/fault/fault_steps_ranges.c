@@ -140,6 +140,11 @@ static VkResult run_info(struct fault_context* c)
     return result;
 }
 
+static VkResult run_set_data(struct fault_context* c)
+{
+    return maarSetRangeUserData(c->ranges, c->range, 17);
+}
+
 static VkResult run_totals(struct fault_context* c)
 {
     assert_int_equal(totals_of(c).rangeCount, 1);
@@ -201,6 +206,11 @@ static const struct fault_step steps[] = {
      .never = only_reads,
      .prepare = prepare_range,
      .run = run_info,
+     .finish = undo_create},
+    {.function = "maarSetRangeUserData",
+     .never = "writes one number",
+     .prepare = prepare_range,
+     .run = run_set_data,
      .finish = undo_create},
     {.function = "maarGetRangeStatistics",
      .never = only_reads,

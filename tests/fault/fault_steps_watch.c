@@ -200,6 +200,15 @@ static VkResult run_details(struct fault_context* c)
     return result;
 }
 
+static VkResult run_type_details(struct fault_context* c)
+{
+    const uint32_t type = rig_info(&c->rig, c->memory).memoryTypeIndex;
+    MaarDetailedStatistics details = {.sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS};
+    VkResult result = maarGetMemoryTypeDetailedStatistics(c->rig.allocator, type, &details);
+    assert_int_equal(details.allocationSizeMax, MIB);
+    return result;
+}
+
 static VkResult run_reset_peaks(struct fault_context* c)
 {
     maarResetPeaks(c->rig.allocator);
@@ -294,6 +303,11 @@ static const struct fault_step steps[] = {
      .never = only_reads,
      .prepare = fault_prepare_memory,
      .run = run_details,
+     .finish = fault_undo_memory},
+    {.function = "maarGetMemoryTypeDetailedStatistics",
+     .never = only_reads,
+     .prepare = fault_prepare_memory,
+     .run = run_type_details,
      .finish = fault_undo_memory},
     {.function = "maarResetPeaks",
      .never = "copies numbers",

@@ -316,6 +316,8 @@ static void do_misuse(struct range_world* world)
         result = maarGetRangeStatistics(world->allocator, &statistics);
         break;
     case 4:
+        result = maarSetRangeUserData(world->allocator, VK_NULL_HANDLE, 1);
+        fuzz_require(result == VK_ERROR_VALIDATION_FAILED_EXT);
         result = maarGetRangeInfo(world->allocator, VK_NULL_HANDLE, NULL);
         break;
     default:

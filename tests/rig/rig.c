@@ -174,15 +174,19 @@ void rig_open_device(struct rig* rig, const struct rig_setup* setup)
 {
     rig_host_init(rig);
     rig->recommendation.sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
-    assert_int_equal(maarRecommendDevice(vkGetInstanceProcAddr, rig->instance, rig->physical, NULL,
-                                         &rig->recommendation),
-                     VK_SUCCESS);
+    /* Vulkan 1.0 has no chains of features. The first family of simulated devices is the main one.
+     */
+    if (rig_api_version(setup) >= VK_API_VERSION_1_1) {
+        assert_int_equal(maarRecommendDevice(vkGetInstanceProcAddr, rig->instance, rig->physical,
+                                             NULL, &rig->recommendation),
+                         VK_SUCCESS);
+    }
     assert_int_not_equal(rig->recommendation.mainQueueFamily, UINT32_MAX);
     switch_off(rig, setup->off);
     create_device(rig, setup);
     rig->create_info = (MaarAllocatorCreateInfo){
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
-        .apiVersion = setup->api_version != 0 ? setup->api_version : VK_API_VERSION_1_3,
+        .apiVersion = rig_api_version(setup),
         .instance = rig->instance,
         .physicalDevice = rig->physical,
         .device = rig->device,
@@ -195,6 +199,9 @@ void rig_open_device(struct rig* rig, const struct rig_setup* setup)
         .pMessageUserData = &rig->messages,
     };
     maarUseVolk(&rig->create_info);
+    if (rig->simulated) {
+        rig_use_asked_functions(rig);
+    }
     if (setup->paging) {
         /* Where the main queue binds, it is the only one. */
         rig->create_info.queueCount = rig->paging_queues[0].queue == rig->queue ? 1 : 2;
@@ -220,7 +227,7 @@ void rig_open(struct rig* rig, const struct rig_setup* setup)
     };
     const VkApplicationInfo application = {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
-        .apiVersion = setup->api_version != 0 ? setup->api_version : VK_API_VERSION_1_3,
+        .apiVersion = rig_api_version(setup),
     };
     const VkInstanceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
@@ -384,9 +391,27 @@ MaarSimulatedCounters rig_counters(struct rig* rig)
     return counters;
 }
 
+/* The name under which a rig of Vulkan 1.0 calls a function of 1.1. */
+static const char* name_of_version(const struct rig* rig, const char* function)
+{
+    static const char* const names[][2] = {
+        {"vkBindBufferMemory2", "vkBindBufferMemory"},
+        {"vkBindImageMemory2", "vkBindImageMemory"},
+        {"vkGetBufferMemoryRequirements2", "vkGetBufferMemoryRequirements"},
+        {"vkGetImageMemoryRequirements2", "vkGetImageMemoryRequirements"},
+    };
+    for (size_t i = 0; function != NULL && i < sizeof names / sizeof names[0]; ++i) {
+        if (rig->create_info.apiVersion < VK_API_VERSION_1_1 &&
+            strcmp(names[i][0], function) == 0) {
+            return names[i][1];
+        }
+    }
+    return function;
+}
+
 uint64_t rig_calls(struct rig* rig, const char* function)
 {
-    return maarSimulatedGetCallCount(rig->physical, function);
+    return maarSimulatedGetCallCount(rig->physical, name_of_version(rig, function));
 }
 
 /* ---- doing ---- */
@@ -526,7 +551,7 @@ void rig_set_fault(struct rig* rig, const char* function, uint64_t nth, uint64_t
 {
     const MaarSimulatedFault fault = {
         .sType = MAAR_STRUCTURE_TYPE_SIMULATED_FAULT,
-        .pFunctionName = function,
+        .pFunctionName = name_of_version(rig, function),
         .nth = nth,
         .count = count,
         .result = result,

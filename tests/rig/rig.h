@@ -61,7 +61,7 @@ struct rig_host {
 struct rig;
 typedef void (*rig_call_hook)(void* data, const char* function);
 
-enum { RIG_QUEUES = 2 };
+enum { RIG_QUEUES = 2, RIG_TABLE_FUNCTIONS = 32 };
 
 struct rig_setup {
     const MaarSimulatedProfile* profile; /* NULL: rig_profile_discrete() */
@@ -90,6 +90,8 @@ struct rig {
     MaarDeviceRecommendation recommendation;
     const char* extensions[MAAR_MAX_RECOMMENDED_EXTENSIONS];
     MaarAllocatorCreateInfo create_info; /* for rig_make_allocator; a test may change it before */
+    MaarEntryPointsInfo entry_points;    /* rig_use_table */
+    MaarNamedFunction table[RIG_TABLE_FUNCTIONS];
     MaarAllocator allocator;
     struct rig_messages messages;
     struct rig_host host;
@@ -141,6 +143,17 @@ void rig_start(struct rig* rig, const struct rig_setup* setup);
 /* Destroys allocator, device and instance; then fails the test when the driver saw a breach of
  * Vulkan's rules, when an object is left, or when host memory is. */
 void rig_close(struct rig* rig);
+
+/* Puts a table of the functions for memory and objects into create_info, in the place of the entry
+ * points. */
+void rig_use_table(struct rig* rig);
+/* Puts entry points into create_info that give a trap for each function of a later version than
+ * Vulkan 1.0. rig_open does it for a setup of that version. */
+void rig_use_first_functions(struct rig* rig);
+
+/* Skips a case that needs what MAAR_RIG_FUNCTIONS takes away: features, timelines, budgets, chains
+ * of requirements. */
+void rig_need_all_functions(void);
 
 /* A rig that belongs to the case which is running: rig_end_case closes it, also when an assertion
  * has ended the case. rig_new only provides it; rig_begin starts it too. */

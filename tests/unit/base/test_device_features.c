@@ -110,11 +110,11 @@ static void features_in_use_are_not_reported(void** state)
     }
 }
 
-static PFN_vkGetPhysicalDeviceQueueFamilyProperties2 real_families;
+static PFN_vkGetPhysicalDeviceQueueFamilyProperties real_families;
 
 /* As SwiftShader does it: whatever room is offered is filled. */
 static VKAPI_ATTR void VKAPI_CALL fill_families(VkPhysicalDevice physical, uint32_t* count,
-                                                VkQueueFamilyProperties2* families)
+                                                VkQueueFamilyProperties* families)
 {
     if (families == NULL) {
         real_families(physical, count, NULL);
@@ -129,8 +129,8 @@ static VKAPI_ATTR void VKAPI_CALL fill_families(VkPhysicalDevice physical, uint3
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_filling(VkInstance instance, const char* name)
 {
     PFN_vkVoidFunction found = maarSimulatedGetInstanceProcAddr(instance, name);
-    if (strcmp(name, "vkGetPhysicalDeviceQueueFamilyProperties2") == 0) {
-        real_families = (PFN_vkGetPhysicalDeviceQueueFamilyProperties2)found;
+    if (strcmp(name, "vkGetPhysicalDeviceQueueFamilyProperties") == 0) {
+        real_families = (PFN_vkGetPhysicalDeviceQueueFamilyProperties)found;
         return (PFN_vkVoidFunction)fill_families;
     }
     return found;
@@ -165,21 +165,21 @@ static void timelines_need_each_of_their_functions(void** state)
     assert_int_equal(rig_allocator_info(rig).timelineSemaphore, VK_FALSE);
 }
 
-static PFN_vkGetPhysicalDeviceProperties2 real_properties;
+static PFN_vkGetPhysicalDeviceProperties real_properties;
 
 static VKAPI_ATTR void VKAPI_CALL read_huge_limits(VkPhysicalDevice physical,
-                                                   VkPhysicalDeviceProperties2* properties)
+                                                   VkPhysicalDeviceProperties* properties)
 {
     real_properties(physical, properties);
-    properties->properties.limits.bufferImageGranularity = ((VkDeviceSize)1 << 63) + 1;
-    properties->properties.limits.nonCoherentAtomSize = UINT64_MAX;
+    properties->limits.bufferImageGranularity = ((VkDeviceSize)1 << 63) + 1;
+    properties->limits.nonCoherentAtomSize = UINT64_MAX;
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_huge(VkInstance instance, const char* name)
 {
     PFN_vkVoidFunction found = maarSimulatedGetInstanceProcAddr(instance, name);
-    if (strcmp(name, "vkGetPhysicalDeviceProperties2") == 0) {
-        real_properties = (PFN_vkGetPhysicalDeviceProperties2)found;
+    if (strcmp(name, "vkGetPhysicalDeviceProperties") == 0) {
+        real_properties = (PFN_vkGetPhysicalDeviceProperties)found;
         return (PFN_vkVoidFunction)read_huge_limits;
     }
     return found;

@@ -34,6 +34,7 @@ static void call_memory(MaarAllocator a)
     EXPECT(maarCreatePool(a, NULL, NULL));
     EXPECT(maarTrim(a, VK_NULL_HANDLE, NULL));
     EXPECT(maarSetPoolPriority(a, VK_NULL_HANDLE, 0.5F));
+    EXPECT(maarSetPoolName(a, VK_NULL_HANDLE, NULL));
     EXPECT(maarAllocateMemory(a, NULL, NULL, NULL));
     EXPECT(maarAllocateMemories(a, 0, NULL, NULL, NULL));
     EXPECT(maarGetAllocationInfo(a, VK_NULL_HANDLE, NULL));
@@ -54,6 +55,7 @@ static void call_memory(MaarAllocator a)
     EXPECT(maarGetStatistics(a, VK_NULL_HANDLE, NULL));
     EXPECT(maarGetMemoryTypeStatistics(a, 0, NULL));
     EXPECT(maarGetDetailedStatistics(a, VK_NULL_HANDLE, NULL));
+    EXPECT(maarGetMemoryTypeDetailedStatistics(a, 0, NULL));
     EXPECT(maarGetHeapBudgets(a, NULL, NULL));
     EXPECT(maarEnumerateBlocks(a, VK_NULL_HANDLE, NULL, NULL));
     EXPECT(maarEnumerateBlockRanges(a, 0, NULL, NULL));
@@ -196,6 +198,7 @@ static void call_without_allocator(void)
     EXPECT(maarResetRangeAllocator(VK_NULL_HANDLE));
     EXPECT(maarResizeRangeAllocator(VK_NULL_HANDLE, 0));
     EXPECT(maarGetRangeInfo(VK_NULL_HANDLE, VK_NULL_HANDLE, NULL));
+    EXPECT(maarSetRangeUserData(VK_NULL_HANDLE, VK_NULL_HANDLE, 0));
     EXPECT(maarGetRangeStatistics(VK_NULL_HANDLE, NULL));
     EXPECT(maarWalkRanges(VK_NULL_HANDLE, NULL, NULL));
     EXPECT(maarGetCudaInfo(VK_NULL_HANDLE, NULL));

@@ -88,7 +88,7 @@ static void create_faulty_info_names_the_field(void** state)
     info.pAllocationCallbacks = &empty;
     expect_refused(rig, &info, invalid, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pAllocationCallbacks");
     info = rig->create_info;
-    info.apiVersion = VK_API_VERSION_1_0;
+    info.apiVersion = 1;
     expect_refused(rig, &info, VK_ERROR_INCOMPATIBLE_DRIVER, MAAR_MESSAGE_ID_VERSION_TOO_LOW,
                    "pCreateInfo->apiVersion");
 }

@@ -153,8 +153,8 @@ static void full_pool_asks_for_no_budget(void** state)
         MaarAllocation none = VK_NULL_HANDLE;
         assert_int_equal(rig_try(rig, 4 * KIB, &how, &none), VK_ERROR_OUT_OF_POOL_MEMORY);
     }
-    /* Each message describes the heap: the 1st, 2nd, 4th ... 64th failure. */
-    assert_int_equal(rig_calls(rig, "vkGetPhysicalDeviceMemoryProperties2") - before, 7);
+    /* No message describes the heap: the number of blocks is the reason. */
+    assert_int_equal(rig_calls(rig, "vkGetPhysicalDeviceMemoryProperties2"), before);
     rig_expect_message(rig, MAAR_MESSAGE_ID_POOL_FULL);
     maarFreeMemories(rig->allocator, BLOCKS, live);
     maarDestroyPool(rig->allocator, pool);

@@ -78,6 +78,7 @@ static void allocate_alignment_is_any_number(void** state)
 static void allocate_impossible_sizes_fail(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     struct rig* const rig = rig_begin(NULL);
     MaarAllocation allocation;
     MaarMemoryRequest request = rig_request(UINT64_MAX, 1, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
@@ -290,6 +291,7 @@ static void blocks_shrink_when_the_driver_refuses(void** state)
 static void blocks_take_what_has_passed_before_growing(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     struct rig* const rig = rig_begin(&named);
     const MaarPoint point = {.semaphore = rig_create_timeline(rig, 0), .value = 1};
     MaarAllocation made[2];

@@ -161,6 +161,9 @@ static void protected_types_are_never_chosen_unasked(void** state)
         rig_make_allocator(rig);
         MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
         assert_int_equal(best(rig, &how), 3);
+        how.memoryTypeBits = UINT32_MAX; /* any type, as 0 */
+        assert_int_equal(best(rig, &how), 3);
+        how.memoryTypeBits = 0;
         how.requiredFlags = VK_MEMORY_PROPERTY_PROTECTED_BIT;
         MaarMemoryTypeChoice choice;
         assert_int_equal(choose(rig, UINT32_MAX, &how, &choice),

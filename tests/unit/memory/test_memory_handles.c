@@ -125,6 +125,7 @@ static const struct handle_use allocation_uses[] = {
 USE_POOL(end_pool, (maarDestroyPool(allocator, handle), refused))
 USE_POOL(trim_pool, maarTrim(allocator, handle, NULL))
 USE_POOL(set_pool_priority, maarSetPoolPriority(allocator, handle, 0.5F))
+USE_POOL(name_pool, maarSetPoolName(allocator, handle, "pool"))
 USE_POOL(read_pool, maarGetStatistics(allocator, handle,
                                       &(MaarStatistics){.sType = MAAR_STRUCTURE_TYPE_STATISTICS}))
 USE_POOL(read_pool_details,
@@ -204,6 +205,7 @@ static const struct handle_use pool_uses[] = {
     {"pool", end_pool, true},
     {"pool", trim_pool, true},
     {"pool", set_pool_priority, false},
+    {"pool", name_pool, false},
     {"pool", read_pool, true},
     {"pool", read_pool_details, true},
     {"pool", list_pool_blocks, true},

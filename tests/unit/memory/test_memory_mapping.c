@@ -314,10 +314,50 @@ static void copies_arrive_and_leave_no_mapping(void** state)
     maarFreeMemory(rig->allocator, a);
 }
 
+/* Types 0 and 1 of the discrete device: device-local, and host-visible. */
+static void mapped_if_visible_does_not_choose_the_type(void** state)
+{
+    (void)state;
+    struct rig* rig = rig_begin(NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.flags = MAAR_ALLOCATION_CREATE_MAPPED_IF_VISIBLE_BIT;
+    const MaarAllocation hidden = rig_allocate(rig, KIB, &how);
+    assert_int_equal(rig_info(rig, hidden).memoryTypeIndex, 0);
+    assert_null(maarGetMappedData(rig->allocator, hidden));
+    how.usage = MAAR_MEMORY_USAGE_UPLOAD;
+    const MaarAllocation visible = rig_allocate(rig, KIB, &how);
+    assert_non_null(maarGetMappedData(rig->allocator, visible));
+    const MaarPoolCreateInfo pools[] = {{.memoryTypeIndex = 0}, {.memoryTypeIndex = 1}};
+    for (uint32_t i = 0; i < 2; ++i) {
+        how.pool = rig_create_pool(rig, &pools[i]);
+        const MaarAllocation placed = rig_allocate(rig, KIB, &how);
+        assert_true((maarGetMappedData(rig->allocator, placed) != NULL) == (i == 1));
+        maarFreeMemory(rig->allocator, placed);
+        maarDestroyPool(rig->allocator, how.pool);
+    }
+    rig_expect_silence(rig);
+    maarFreeMemory(rig->allocator, visible);
+    maarFreeMemory(rig->allocator, hidden);
+}
+
+static void mapped_if_visible_fails_with_the_driver(void** state)
+{
+    (void)state;
+    struct rig* rig = rig_begin(NULL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    how.flags = MAAR_ALLOCATION_CREATE_MAPPED_IF_VISIBLE_BIT;
+    MaarAllocation none = VK_NULL_HANDLE;
+    rig_set_fault(rig, "vkMapMemory", 1, 1, VK_ERROR_MEMORY_MAP_FAILED);
+    assert_int_equal(rig_try(rig, KIB, &how, &none), VK_ERROR_MEMORY_MAP_FAILED);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).allocationCount, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(map_counts_and_becomes_sticky),
+        rig_unit_test(mapped_if_visible_does_not_choose_the_type),
+        rig_unit_test(mapped_if_visible_fails_with_the_driver),
         rig_unit_test(map_two_allocations_share_one_mapping),
         rig_unit_test(map_not_visible_fails),
         rig_unit_test(message_names_what_is_not_mapped),

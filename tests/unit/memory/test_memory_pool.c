@@ -4,6 +4,8 @@
 #include "core/handle.h"
 #include "tests/rig/rig.h"
 
+#include <stdio.h>
+
 static MaarAllocationCreateInfo in_pool(MaarPool pool)
 {
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
@@ -598,9 +600,46 @@ static void priority_misuse_is_reported(void** state)
     maarDestroyPool(rig->allocator, pool);
 }
 
+/* The name of a pool in the dump; empty for none. */
+static bool dump_has_name(struct rig* rig, const char* name)
+{
+    static char text[65536];
+    const MaarDumpInfo info = {.sType = MAAR_STRUCTURE_TYPE_DUMP_INFO, .detailed = VK_TRUE};
+    size_t size = sizeof text;
+    char quoted[64];
+    assert_int_equal(maarWriteDump(rig->allocator, &info, &size, text), VK_SUCCESS);
+    (void)snprintf(quoted, sizeof quoted, "\"%s\"", name);
+    return strstr(text, quoted) != NULL;
+}
+
+static void pool_is_renamed(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.count_host = true};
+    struct rig* const rig = rig_begin(&setup);
+    const MaarPoolCreateInfo info = {.pName = "before"};
+    const MaarPool pool = rig_create_pool(rig, &info);
+    char name[] = "after";
+    assert_true(dump_has_name(rig, "before"));
+    assert_int_equal(maarSetPoolName(rig->allocator, pool, name), VK_SUCCESS);
+    memset(name, 'x', sizeof name - 1); /* it was copied */
+    assert_true(dump_has_name(rig, "after") && !dump_has_name(rig, "before"));
+    atomic_store(&rig->host.fail_at, atomic_load(&rig->host.calls) + 1);
+    assert_int_equal(maarSetPoolName(rig->allocator, pool, "none"), VK_ERROR_OUT_OF_HOST_MEMORY);
+    atomic_store(&rig->host.fail_at, 0);
+    assert_true(dump_has_name(rig, "after"));
+    assert_int_equal(maarSetPoolName(rig->allocator, pool, NULL), VK_SUCCESS);
+    assert_false(dump_has_name(rig, "after"));
+    assert_int_equal(maarSetPoolName(rig->allocator, VK_NULL_HANDLE, "none"),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_HANDLE, "pool");
+    maarDestroyPool(rig->allocator, pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        rig_unit_test(pool_is_renamed),
         rig_unit_test(pool_misuse_names_the_field),
         rig_unit_test(a_destroyed_pools_handle_is_noticed),
         rig_unit_test(handles_of_another_allocator_are_noticed),

@@ -158,6 +158,7 @@ static void pool_of_another_allocator_is_refused(void** state)
 static void driver_sees_a_structure_that_is_there_twice(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     struct rig* const rig = rig_begin(NULL);
     VkMemoryPriorityAllocateInfoEXT second = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_PRIORITY_ALLOCATE_INFO_EXT, .priority = 0.25F};
@@ -180,6 +181,7 @@ static void driver_sees_a_structure_that_is_there_twice(void** state)
 static void chain_of_a_pool_replaces_ones_own(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     struct rig* const rig = rig_begin(NULL);
     const VkBufferCreateInfo buffer_info = rig_buffer_info(64 * KIB);
     const VkMemoryPriorityAllocateInfoEXT priority = {
@@ -214,6 +216,66 @@ static void chain_of_a_pool_replaces_ones_own(void** state)
     assert_int_equal(rig_counters(rig).violationCount, 0);
 }
 
+/* The float of the priority structure that vkAllocateMemory received last; -1 for none. */
+static float seen_priority;
+
+static VkResult VKAPI_PTR note_priority(VkDevice device, const VkMemoryAllocateInfo* info,
+                                        const VkAllocationCallbacks* callbacks,
+                                        VkDeviceMemory* memory)
+{
+    const VkBaseInStructure* link = info->pNext;
+    seen_priority = -1.0F;
+    for (; link != NULL; link = link->pNext) {
+        if (link->sType == VK_STRUCTURE_TYPE_MEMORY_PRIORITY_ALLOCATE_INFO_EXT) {
+            seen_priority = ((const VkMemoryPriorityAllocateInfoEXT*)(const void*)link)->priority;
+        }
+    }
+    return vkAllocateMemory(device, info, callbacks, memory);
+}
+
+static void chain_of_an_allocation_reaches_the_driver(void** state)
+{
+    (void)state;
+    rig_need_all_functions();
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    const MaarNamedFunction function = {"vkAllocateMemory", (PFN_vkVoidFunction)note_priority};
+    const MaarEntryPointsInfo entry_points = {.sType = MAAR_STRUCTURE_TYPE_ENTRY_POINTS_INFO,
+                                              .functionCount = 1,
+                                              .pFunctions = &function};
+    rig->create_info.pNext = &entry_points;
+    rig_make_allocator(rig);
+    const VkMemoryPriorityAllocateInfoEXT of_pool = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_PRIORITY_ALLOCATE_INFO_EXT, .priority = 0.75F};
+    const VkMemoryPriorityAllocateInfoEXT of_allocation = {.sType = of_pool.sType,
+                                                           .priority = 0.25F};
+    const MaarMemoryAllocateNextInfo next = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_ALLOCATE_NEXT_INFO,
+                                             .pMemoryAllocateNext = &of_allocation};
+    const MaarPoolCreateInfo info = {.pMemoryAllocateNext = &of_pool};
+    const MaarPool pool = rig_create_pool(rig, &info);
+    for (uint32_t i = 0; i < 2; ++i) {
+        MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        how.pNext = &next;
+        how.dedicated = MAAR_DEDICATED_ALWAYS;
+        how.pool = i == 0 ? VK_NULL_HANDLE : pool;
+        const MaarAllocation memory = rig_allocate(rig, KIB, &how);
+        assert_true(seen_priority == 0.25F);
+        maarFreeMemory(rig->allocator, memory);
+    }
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = pool;
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    maarFreeMemory(rig->allocator, rig_allocate(rig, KIB, &how));
+    assert_true(seen_priority == 0.75F);
+    rig_expect_silence(rig);
+    how.pNext = &next;
+    how.dedicated = MAAR_DEDICATED_AUTO;
+    MaarAllocation none = VK_NULL_HANDLE;
+    assert_int_equal(rig_try(rig, KIB, &how, &none), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "pCreateInfo->dedicated");
+    maarDestroyPool(rig->allocator, pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +286,7 @@ int main(void)
         rig_unit_test(pool_of_another_allocator_is_refused),
         rig_unit_test(driver_sees_a_structure_that_is_there_twice),
         rig_unit_test(chain_of_a_pool_replaces_ones_own),
+        rig_unit_test(chain_of_an_allocation_reaches_the_driver),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

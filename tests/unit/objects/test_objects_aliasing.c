@@ -100,6 +100,7 @@ static void buffer_that_cannot_be_is_refused(void** state)
 static void object_that_shares_nothing_is_refused(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     struct rig* const rig = rig_begin(NULL);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.flags = MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT;

@@ -32,6 +32,7 @@ static void buffer_comes_bound(void** state)
 static void buffers_in_a_block_are_bound_where_their_allocations_lie(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     enum { COUNT = 5 };
     struct rig* const rig = rig_begin(NULL);
     VkBufferCreateInfo info = rig_buffer_info(5000);
@@ -191,6 +192,7 @@ static void image_misuse_names_the_argument(void** state)
 static void dedicated_objects_are_named_to_the_driver(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     static const MaarSimulatedDedicated required = {
         .imagesRequire = VK_TRUE,
         .buffersRequire = VK_TRUE,
@@ -373,6 +375,7 @@ static VkImageCreateInfo planar_info(VkFormat format)
 static void planes_get_memory_each(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     static const VkFormat formats[2] = {VK_FORMAT_G8_B8R8_2PLANE_420_UNORM,
                                         VK_FORMAT_G8_B8_R8_3PLANE_420_UNORM};
     struct rig* const rig = rig_begin(NULL);
@@ -394,6 +397,7 @@ static void planes_get_memory_each(void** state)
 static void planes_failing_are_undone(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     struct rig* const rig = rig_begin(NULL);
     const VkImageCreateInfo info = planar_info(VK_FORMAT_G8_B8_R8_3PLANE_420_UNORM);
     VkImage image;
@@ -419,6 +423,7 @@ static void planes_failing_are_undone(void** state)
 static void object_that_the_driver_refuses_is_reported(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     struct rig* const rig = rig_begin(NULL);
     const VkBufferCreateInfo buffer_info = rig_buffer_info(5000);
     const VkImageCreateInfo image_info = rig_image_info(32, 32);
@@ -475,6 +480,7 @@ static void planes_misuse_leaves_outputs_null(void** state)
 static void address_follows_the_feature(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     VkBufferCreateInfo info = rig_buffer_info(1000);
     info.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     struct rig* const rig = rig_begin(NULL);
@@ -503,6 +509,7 @@ static void address_follows_the_feature(void** state)
 static void types_of_future_objects_need_no_object(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     for (uint32_t i = 0; i < 2; ++i) {
         const struct rig_setup setup = {.off = i == 0 ? 0 : RIG_OFF_MAINTENANCE4};
         struct rig* const rig = rig_begin(&setup);
@@ -533,6 +540,7 @@ static void types_of_future_objects_need_no_object(void** state)
 static void impossible_image_is_named_and_not_tried(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     struct rig* const rig = rig_begin(NULL);
     static const char* const names[] = {
         "pImageInfo->extent.width", "pImageInfo->extent.height", "pImageInfo->extent.depth",

@@ -136,6 +136,7 @@ static void alignment_is_any_number(void** state)
 static void addresses_follow_the_offset(void** state)
 {
     (void)state;
+    rig_need_all_functions();
     struct rig* const rig = rig_begin(NULL);
     const VkBufferUsageFlags usage =
         VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;

@@ -307,6 +307,30 @@ static void info_describes_a_live_range(void** state)
     }
 }
 
+static void user_data_of_a_live_range_changes(void** state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; ++i) {
+        MaarRangeAllocator allocator = create(strategies[i], 1 << 20, NULL);
+        MaarRangeInfo info = {.sType = MAAR_STRUCTURE_TYPE_RANGE_INFO};
+        MaarRange ranges[2];
+        assert_int_equal(allocate(allocator, 100, &ranges[0]), VK_SUCCESS);
+        assert_int_equal(allocate(allocator, 100, &ranges[1]), VK_SUCCESS);
+        assert_int_equal(maarSetRangeUserData(allocator, ranges[0], UINT64_MAX - 1), VK_SUCCESS);
+        assert_int_equal(maarGetRangeInfo(allocator, ranges[0], &info), VK_SUCCESS);
+        assert_true(info.userData == UINT64_MAX - 1 && info.size == 100);
+        assert_int_equal(maarGetRangeInfo(allocator, ranges[1], &info), VK_SUCCESS);
+        assert_true(info.userData == 0);
+        assert_int_equal(maarFreeRange(allocator, ranges[0]), VK_SUCCESS);
+        assert_int_equal(maarSetRangeUserData(allocator, ranges[0], 1),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_int_equal(maarSetRangeUserData(allocator, VK_NULL_HANDLE, 1),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        assert_null(maarCheckRangeAllocator(allocator));
+        maarDestroyRangeAllocator(allocator);
+    }
+}
+
 static void statistics_follow_every_call(void** state)
 {
     (void)state;
@@ -822,6 +846,7 @@ int main(void)
         cmocka_unit_test(range_freed_twice_is_reported),
         cmocka_unit_test(range_outlived_by_reset_is_reported),
         cmocka_unit_test(info_describes_a_live_range),
+        cmocka_unit_test(user_data_of_a_live_range_changes),
         cmocka_unit_test(statistics_follow_every_call),
         cmocka_unit_test(resize_out_of_limits_is_refused),
         cmocka_unit_test(walk_agrees_with_statistics),

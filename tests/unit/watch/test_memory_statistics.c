@@ -251,6 +251,33 @@ static void ranges_cover_the_block(void** state)
     maarFreeMemory(rig->allocator, live);
 }
 
+static void details_of_a_type_leave_the_others_out(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarPoolCreateInfo info = {.memoryTypeIndex = 1, .blockSize = MIB};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const MaarAllocation first = rig_allocate(rig, 100 * KIB, &how); /* type 0 */
+    how.pool = rig_create_pool(rig, &info);
+    const MaarAllocation second = rig_allocate(rig, 30 * KIB, &how);
+    const MaarAllocation third = rig_allocate(rig, 20 * KIB, &how);
+    MaarDetailedStatistics details = {.sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS};
+    assert_int_equal(maarGetMemoryTypeDetailedStatistics(rig->allocator, 0, &details), VK_SUCCESS);
+    assert_int_equal(details.allocationSizeMin, 100 * KIB);
+    assert_int_equal(details.allocationSizeMax, 100 * KIB);
+    assert_int_equal(maarGetMemoryTypeDetailedStatistics(rig->allocator, 1, &details), VK_SUCCESS);
+    assert_int_equal(details.allocationSizeMin, 20 * KIB);
+    assert_int_equal(details.allocationSizeMax, 30 * KIB);
+    assert_int_equal(details.freeRangeCount, 1);
+    assert_int_equal(details.freeRangeSizeMin, MIB - 50 * KIB);
+    assert_int_equal(maarGetMemoryTypeDetailedStatistics(rig->allocator, 2, &details), VK_SUCCESS);
+    assert_int_equal(details.allocationSizeMax, 0);
+    assert_int_equal(details.freeRangeCount, 0);
+    const MaarAllocation all[] = {first, second, third};
+    maarFreeMemories(rig->allocator, 3, all);
+    maarDestroyPool(rig->allocator, how.pool);
+}
+
 static void misuse_is_reported(void** state)
 {
     (void)state;
@@ -266,6 +293,11 @@ static void misuse_is_reported(void** state)
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "pStatistics");
     statistics.sType = MAAR_STRUCTURE_TYPE_STATISTICS;
     assert_int_equal(maarGetMemoryTypeStatistics(rig->allocator, 4, &statistics), invalid);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "memoryTypeIndex");
+    assert_int_equal(maarGetMemoryTypeDetailedStatistics(rig->allocator, 0, &details), invalid);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE, "pStatistics");
+    details.sType = MAAR_STRUCTURE_TYPE_DETAILED_STATISTICS;
+    assert_int_equal(maarGetMemoryTypeDetailedStatistics(rig->allocator, 4, &details), invalid);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "memoryTypeIndex");
     assert_int_equal(maarCheckAllocator(rig->allocator, NULL), VK_SUCCESS);
 }
@@ -310,6 +342,7 @@ int main(void)
         rig_unit_test(blocks_are_listed_in_order),
         rig_unit_test(block_that_was_released_is_no_misuse),
         rig_unit_test(ranges_cover_the_block),
+        rig_unit_test(details_of_a_type_leave_the_others_out),
         rig_unit_test(misuse_is_reported),
         rig_unit_test(pool_of_another_allocator_is_refused),
         rig_unit_test(peaks_are_noticed_when_they_end),

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""The same program on Maar's vk_mem_alloc.h and on VulkanMemoryAllocator's.
+
+test_same.py --program=PROGRAM [--peer=PROGRAM] --page=docs/vma.md
+
+Whatever the two print differently must be a row of the page's table of differences, and each row must
+differ. Without the peer, the sizes are compared with the known ones and the rest is skipped.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+
+# Bytes of version 3.4 where a pointer has 64 bits, with all extensions known.
+SIZES = {
+    "VmaVulkanFunctions": 224,
+    "VmaAllocatorCreateInfo": 88,
+    "VmaAllocationCreateInfo": 56,
+    "VmaDefragmentationInfo": 48,
+    "VmaPoolCreateInfo": 56,
+}
+KEYS = re.compile(r"`([\w-]+\.[\w.-]+)`")
+
+
+def run(program, *arguments):
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60,
+                          check=False)
+    if done.returncode != 0:
+        sys.exit(f"{program} ended with {done.returncode}: {done.stderr}")
+    return done.stdout
+
+
+def lines(text):
+    """{key: value} of the lines; a key that comes again gets a number."""
+    found = {}
+    for line in text.splitlines():
+        key, _, value = line.partition(" ")
+        number = 2
+        name = key
+        while name in found:
+            name = f"{key}-{number}"
+            number += 1
+        found[name] = value
+    return found
+
+
+def check_sizes(ours):
+    return [f"{name} has {ours['layout.size.' + name]} bytes, and {size} are known"
+            for name, size in SIZES.items() if ours[f"layout.size.{name}"] != str(size)]
+
+
+def explained_keys(page):
+    """The keys in the first column of the page's table of differences."""
+    text = page.read()
+    start = text.index("## What answers differ")
+    end = text.find("\n## ", start + 1)
+    rows = [row for row in text[start:end].splitlines() if row.startswith("| `")]
+    return {key for row in rows for key in KEYS.findall(row.split("|")[1])}
+
+
+def keys_of(value):
+    """The paths of a JSON value, where numbers of blocks and types are one."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            name = re.sub(r"\d+$", "N", key)
+            yield name
+            yield from (f"{name}.{path}" for path in keys_of(item))
+    elif isinstance(value, list):
+        for item in value:
+            yield from keys_of(item)
+
+
+def check_texts(options):
+    """What readers of JSON look for is there."""
+    faults = []
+    for kind in ("plain", "detailed", "virtual"):
+        ours = set(keys_of(json.loads(run(options.program, kind))))
+        theirs = set(keys_of(json.loads(run(options.peer, kind))))
+        faults += [f"the JSON ({kind}) lacks {path}" for path in sorted(theirs - ours)]
+    return faults
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--peer")
+    parser.add_argument("--page", required=True, type=argparse.FileType("r", encoding="utf-8"))
+    options = parser.parse_args()
+    ours = lines(run(options.program))
+    faults = check_sizes(ours)
+    if options.peer:
+        theirs = lines(run(options.peer))
+        explained = explained_keys(options.page)
+        different = {key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)}
+        for key in sorted(different - explained):
+            faults.append(f"{key}: {ours.get(key)} here, {theirs.get(key)} there, not in the page")
+        faults += [f"{key}: in the page, but the same" for key in sorted(explained - different)]
+        faults += check_texts(options)
+        print(f"{len(ours)} answers, {len(different)} of them differ")
+    for fault in faults:
+        print(fault)
+    if faults:
+        return 1
+    if not options.peer:
+        print("skipped: VulkanMemoryAllocator was not found (MAAR_VMA_INCLUDE_DIR)")
+        return 77
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

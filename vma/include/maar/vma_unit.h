@@ -1,0 +1,804 @@
+/** @file
+ * maar/vma_unit.h: the functions of vk_mem_alloc.h, defined by those of maar/vma.h. vk_mem_alloc.h
+ * includes this file where VMA_IMPLEMENTATION is defined, and nobody else does.
+ *
+ * Only such a unit knows which members the program's structures have and where the program's Vulkan
+ * functions are, so it collects the functions into a table.
+ */
+#if !defined(MAAR_VMA_DEFINED)
+#error "Include vk_mem_alloc.h with VMA_IMPLEMENTATION, not this file."
+#endif
+
+/* What programs expect this unit to include. */
+#ifdef __cplusplus
+#include <algorithm>
+#include <atomic>
+#include <cassert>
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+#else
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#endif
+
+#ifdef VMA_CONFIGURATION_USER_INCLUDES_H
+#include VMA_CONFIGURATION_USER_INCLUDES_H
+#endif
+
+#include "maar/vma.h"
+
+#if !defined(VMA_STATIC_VULKAN_FUNCTIONS) && !defined(VK_NO_PROTOTYPES)
+#define VMA_STATIC_VULKAN_FUNCTIONS 1
+#endif
+#if !defined(VMA_STATIC_VULKAN_FUNCTIONS)
+#define VMA_STATIC_VULKAN_FUNCTIONS 0
+#endif
+#if !defined(VMA_DYNAMIC_VULKAN_FUNCTIONS)
+#define VMA_DYNAMIC_VULKAN_FUNCTIONS 1
+#endif
+
+#ifndef VMA_ASSERT
+#ifdef NDEBUG
+#define VMA_ASSERT(expression)
+#else
+#define VMA_ASSERT(expression) assert(expression)
+#endif
+#endif
+#ifndef VMA_ASSERT_LEAK
+#define VMA_ASSERT_LEAK(expression) VMA_ASSERT(expression)
+#endif
+#ifndef VMA_DEBUG_LOG_FORMAT
+#define VMA_DEBUG_LOG_FORMAT(format, ...)
+#endif
+#ifndef VMA_DEBUG_LOG
+#define VMA_DEBUG_LOG(text) VMA_DEBUG_LOG_FORMAT("%s", (text))
+#endif
+#ifndef VMA_LEAK_LOG_FORMAT
+#define VMA_LEAK_LOG_FORMAT(format, ...) VMA_DEBUG_LOG_FORMAT(format, __VA_ARGS__)
+#endif
+
+/* Macros that Maar cannot serve. */
+#if defined(VMA_DEBUG_MARGIN) && VMA_DEBUG_MARGIN > 0
+#define MAAR_VMA_UNSERVED "VMA_DEBUG_MARGIN"
+#elif defined(VMA_DEBUG_DETECT_CORRUPTION) && VMA_DEBUG_DETECT_CORRUPTION
+#define MAAR_VMA_UNSERVED "VMA_DEBUG_DETECT_CORRUPTION"
+#elif defined(VMA_DEBUG_INITIALIZE_ALLOCATIONS) && VMA_DEBUG_INITIALIZE_ALLOCATIONS
+#define MAAR_VMA_UNSERVED "VMA_DEBUG_INITIALIZE_ALLOCATIONS"
+#endif
+
+/* The most functions of a table, and room for each under two names. */
+#define MAAR_VMA_MOST_FUNCTIONS 80
+
+/* A table that is being filled. */
+typedef struct MaarVmaTable {
+    uint32_t count;
+    MaarNamedFunction functions[MAAR_VMA_MOST_FUNCTIONS];
+} MaarVmaTable;
+
+static void maarVmaUnitGive(MaarVmaTable* pTable, const char* pName, PFN_vkVoidFunction function)
+{
+    if (function != NULL && pTable->count < MAAR_VMA_MOST_FUNCTIONS) {
+        pTable->functions[pTable->count].pName = pName;
+        pTable->functions[pTable->count].pfnFunction = function;
+        ++pTable->count;
+    }
+}
+
+#define MAAR_VMA_GIVE(table, name, function)                                                       \
+    maarVmaUnitGive((table), #name, (PFN_vkVoidFunction)(function))
+/* A function whose core name and extension's name the program does not distinguish. */
+#define MAAR_VMA_GIVE_BOTH(table, name, function)                                                  \
+    do {                                                                                           \
+        maarVmaUnitGive((table), #name, (PFN_vkVoidFunction)(function));                           \
+        maarVmaUnitGive((table), #name "KHR", (PFN_vkVoidFunction)(function));                     \
+    } while (0)
+
+/* Takes the members that the program has set. */
+static void maarVmaUnitTakeGiven(const VmaVulkanFunctions* pGiven, MaarVmaTable* pTable)
+{
+#define MAAR_VMA_TAKE(name) MAAR_VMA_GIVE(pTable, name, pGiven->name)
+    MAAR_VMA_TAKE(vkGetPhysicalDeviceProperties);
+    MAAR_VMA_TAKE(vkGetPhysicalDeviceMemoryProperties);
+    MAAR_VMA_TAKE(vkAllocateMemory);
+    MAAR_VMA_TAKE(vkFreeMemory);
+    MAAR_VMA_TAKE(vkMapMemory);
+    MAAR_VMA_TAKE(vkUnmapMemory);
+    MAAR_VMA_TAKE(vkFlushMappedMemoryRanges);
+    MAAR_VMA_TAKE(vkInvalidateMappedMemoryRanges);
+    MAAR_VMA_TAKE(vkBindBufferMemory);
+    MAAR_VMA_TAKE(vkBindImageMemory);
+    MAAR_VMA_TAKE(vkGetBufferMemoryRequirements);
+    MAAR_VMA_TAKE(vkGetImageMemoryRequirements);
+    MAAR_VMA_TAKE(vkCreateBuffer);
+    MAAR_VMA_TAKE(vkDestroyBuffer);
+    MAAR_VMA_TAKE(vkCreateImage);
+    MAAR_VMA_TAKE(vkDestroyImage);
+    MAAR_VMA_TAKE(vkCmdCopyBuffer);
+#undef MAAR_VMA_TAKE
+#if VMA_DEDICATED_ALLOCATION || VMA_VULKAN_VERSION >= 1001000
+    MAAR_VMA_GIVE_BOTH(pTable, vkGetBufferMemoryRequirements2,
+                       pGiven->vkGetBufferMemoryRequirements2KHR);
+    MAAR_VMA_GIVE_BOTH(pTable, vkGetImageMemoryRequirements2,
+                       pGiven->vkGetImageMemoryRequirements2KHR);
+#endif
+#if VMA_BIND_MEMORY2 || VMA_VULKAN_VERSION >= 1001000
+    MAAR_VMA_GIVE_BOTH(pTable, vkBindBufferMemory2, pGiven->vkBindBufferMemory2KHR);
+    MAAR_VMA_GIVE_BOTH(pTable, vkBindImageMemory2, pGiven->vkBindImageMemory2KHR);
+#endif
+#if VMA_GET_PHYSICAL_DEVICE_PROPERTIES2
+    MAAR_VMA_GIVE_BOTH(pTable, vkGetPhysicalDeviceMemoryProperties2,
+                       pGiven->vkGetPhysicalDeviceMemoryProperties2KHR);
+    MAAR_VMA_GIVE_BOTH(pTable, vkGetPhysicalDeviceProperties2,
+                       pGiven->vkGetPhysicalDeviceProperties2KHR);
+#endif
+#if VMA_KHR_MAINTENANCE4 || VMA_VULKAN_VERSION >= 1003000
+    MAAR_VMA_GIVE_BOTH(pTable, vkGetDeviceBufferMemoryRequirements,
+                       pGiven->vkGetDeviceBufferMemoryRequirements);
+    MAAR_VMA_GIVE_BOTH(pTable, vkGetDeviceImageMemoryRequirements,
+                       pGiven->vkGetDeviceImageMemoryRequirements);
+#endif
+#if VMA_EXTERNAL_MEMORY_WIN32
+    MAAR_VMA_GIVE(pTable, vkGetMemoryWin32HandleKHR, pGiven->vkGetMemoryWin32HandleKHR);
+#endif
+}
+
+#if VMA_STATIC_VULKAN_FUNCTIONS == 1
+/* Takes the functions that the program is linked with, or that volk has loaded. */
+static void maarVmaUnitTakeStatic(uint32_t version, MaarVmaTable* pTable)
+{
+#define MAAR_VMA_TAKE(name) MAAR_VMA_GIVE(pTable, name, name)
+    MAAR_VMA_TAKE(vkGetPhysicalDeviceProperties);
+    MAAR_VMA_TAKE(vkGetPhysicalDeviceMemoryProperties);
+    MAAR_VMA_TAKE(vkAllocateMemory);
+    MAAR_VMA_TAKE(vkFreeMemory);
+    MAAR_VMA_TAKE(vkMapMemory);
+    MAAR_VMA_TAKE(vkUnmapMemory);
+    MAAR_VMA_TAKE(vkFlushMappedMemoryRanges);
+    MAAR_VMA_TAKE(vkInvalidateMappedMemoryRanges);
+    MAAR_VMA_TAKE(vkBindBufferMemory);
+    MAAR_VMA_TAKE(vkBindImageMemory);
+    MAAR_VMA_TAKE(vkGetBufferMemoryRequirements);
+    MAAR_VMA_TAKE(vkGetImageMemoryRequirements);
+    MAAR_VMA_TAKE(vkCreateBuffer);
+    MAAR_VMA_TAKE(vkDestroyBuffer);
+    MAAR_VMA_TAKE(vkCreateImage);
+    MAAR_VMA_TAKE(vkDestroyImage);
+    MAAR_VMA_TAKE(vkCmdCopyBuffer);
+#if VMA_VULKAN_VERSION >= 1001000
+    if (version >= VK_API_VERSION_1_1) {
+        MAAR_VMA_TAKE(vkGetBufferMemoryRequirements2);
+        MAAR_VMA_TAKE(vkGetImageMemoryRequirements2);
+        MAAR_VMA_TAKE(vkBindBufferMemory2);
+        MAAR_VMA_TAKE(vkBindImageMemory2);
+        MAAR_VMA_TAKE(vkGetPhysicalDeviceMemoryProperties2);
+        MAAR_VMA_TAKE(vkGetPhysicalDeviceProperties2);
+    }
+#endif
+#if VMA_VULKAN_VERSION >= 1003000
+    if (version >= VK_API_VERSION_1_3) {
+        MAAR_VMA_TAKE(vkGetDeviceBufferMemoryRequirements);
+        MAAR_VMA_TAKE(vkGetDeviceImageMemoryRequirements);
+    }
+#endif
+    (void)version;
+#undef MAAR_VMA_TAKE
+}
+#endif
+
+/* Hands messages to the program's macros. */
+static void VKAPI_PTR maarVmaUnitMessage(void* pUserData, MaarMessageSeverity severity,
+                                         MaarMessageId id, const char* pText)
+{
+    (void)pUserData;
+    (void)severity;
+    (void)pText;
+    if (id == MAAR_MESSAGE_ID_LEAK) {
+        VMA_LEAK_LOG_FORMAT("%s", pText);
+        VMA_ASSERT_LEAK(id != MAAR_MESSAGE_ID_LEAK);
+    } else {
+        VMA_DEBUG_LOG_FORMAT("%s", pText);
+    }
+}
+
+#ifdef VOLK_HEADER_VERSION
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaImportVulkanFunctionsFromVolk(
+    const VmaAllocatorCreateInfo* pCreateInfo, VmaVulkanFunctions* pFunctions)
+{
+    if (pCreateInfo == NULL || pCreateInfo->instance == VK_NULL_HANDLE ||
+        pCreateInfo->device == VK_NULL_HANDLE || pFunctions == NULL) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    memset(pFunctions, 0, sizeof *pFunctions);
+    pFunctions->vkGetInstanceProcAddr = vkGetInstanceProcAddr;
+    pFunctions->vkGetDeviceProcAddr = vkGetDeviceProcAddr;
+    return VK_SUCCESS;
+}
+#endif
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAllocator(const VmaAllocatorCreateInfo* pCreateInfo,
+                                                       VmaAllocator* pAllocator)
+{
+    const VmaVulkanFunctions* given = pCreateInfo->pVulkanFunctions;
+    MaarVmaTable table;
+    MaarVmaAllocatorCreateInfo info;
+    memset(&table, 0, sizeof table);
+    memset(&info, 0, sizeof info);
+    info.structureSize = (uint32_t)sizeof info;
+    info.headerVersion = VMA_VERSION;
+    info.flags = pCreateInfo->flags;
+    info.vulkanApiVersion = pCreateInfo->vulkanApiVersion;
+    info.instance = pCreateInfo->instance;
+    info.physicalDevice = pCreateInfo->physicalDevice;
+    info.device = pCreateInfo->device;
+    info.preferredLargeHeapBlockSize = pCreateInfo->preferredLargeHeapBlockSize;
+    info.pAllocationCallbacks = pCreateInfo->pAllocationCallbacks;
+    info.pDeviceMemoryCallbacks = pCreateInfo->pDeviceMemoryCallbacks;
+    info.pHeapSizeLimit = pCreateInfo->pHeapSizeLimit;
+#if VMA_EXTERNAL_MEMORY
+    info.pTypeExternalMemoryHandleTypes = pCreateInfo->pTypeExternalMemoryHandleTypes;
+#endif
+#if VMA_STATIC_VULKAN_FUNCTIONS == 1
+    info.pfnGetInstanceProcAddr = vkGetInstanceProcAddr;
+    info.pfnGetDeviceProcAddr = vkGetDeviceProcAddr;
+#endif
+    /* The first function of a name wins. */
+    if (given != NULL) {
+        maarVmaUnitTakeGiven(given, &table);
+    }
+#if VMA_STATIC_VULKAN_FUNCTIONS == 1
+    maarVmaUnitTakeStatic(pCreateInfo->vulkanApiVersion, &table);
+#endif
+#if VMA_DYNAMIC_VULKAN_FUNCTIONS == 1
+    if (given != NULL && given->vkGetInstanceProcAddr != NULL) {
+        info.pfnGetInstanceProcAddr = given->vkGetInstanceProcAddr;
+    }
+    if (given != NULL && given->vkGetDeviceProcAddr != NULL) {
+        info.pfnGetDeviceProcAddr = given->vkGetDeviceProcAddr;
+    }
+#endif
+    info.functionCount = table.count;
+    info.pFunctions = table.functions;
+    info.pfnMessage = maarVmaUnitMessage;
+#if defined(VMA_MIN_ALIGNMENT)
+    info.minAlignment = VMA_MIN_ALIGNMENT;
+#endif
+#if defined(VMA_DEBUG_ALWAYS_DEDICATED_MEMORY) && VMA_DEBUG_ALWAYS_DEDICATED_MEMORY
+    info.options |= MAAR_VMA_OPTION_ALWAYS_DEDICATED_BIT;
+#endif
+#if defined(VMA_DEFAULT_LARGE_HEAP_BLOCK_SIZE)
+    if (info.preferredLargeHeapBlockSize == 0) {
+        info.preferredLargeHeapBlockSize = VMA_DEFAULT_LARGE_HEAP_BLOCK_SIZE;
+    }
+#endif
+#if defined(MAAR_VMA_UNSERVED)
+    VMA_DEBUG_LOG_FORMAT("%s", MAAR_VMA_UNSERVED " has no effect: see docs/vma.md of Maar");
+#endif
+    return maarVmaCreateAllocator(&info, pAllocator);
+}
+
+#if VMA_EXTERNAL_MEMORY_WIN32
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaGetMemoryWin32Handle2(
+    VmaAllocator allocator, VmaAllocation allocation, VkExternalMemoryHandleTypeFlagBits handleType,
+    HANDLE target, HANDLE* pHandle)
+{
+    void* handle = NULL;
+    VkResult result = maarVmaGetMemoryWin32Handle(allocator, allocation, handleType, &handle);
+    if (result == VK_SUCCESS && target != NULL && target != GetCurrentProcess()) {
+        HANDLE own = (HANDLE)handle;
+        HANDLE other = NULL;
+        const BOOL done = DuplicateHandle(GetCurrentProcess(), own, target, &other, 0, FALSE,
+                                          DUPLICATE_SAME_ACCESS | DUPLICATE_CLOSE_SOURCE);
+        handle = done ? (void*)other : NULL;
+        result = done ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED;
+    }
+    *pHandle = (HANDLE)handle;
+    return result;
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaGetMemoryWin32Handle(VmaAllocator allocator,
+                                                            VmaAllocation allocation, HANDLE target,
+                                                            HANDLE* pHandle)
+{
+    return vmaGetMemoryWin32Handle2(
+        allocator, allocation, VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT, target, pHandle);
+}
+#endif
+
+VMA_CALL_PRE void VMA_CALL_POST vmaDestroyAllocator(VmaAllocator allocator)
+{
+    maarVmaDestroyAllocator(allocator);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaGetAllocatorInfo(VmaAllocator allocator, VmaAllocatorInfo* pInfo)
+{
+    maarVmaGetAllocatorInfo(allocator, pInfo);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaGetPhysicalDeviceProperties(
+    VmaAllocator allocator, const VkPhysicalDeviceProperties** ppProperties)
+{
+    maarVmaGetPhysicalDeviceProperties(allocator, ppProperties);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaGetMemoryProperties(
+    VmaAllocator allocator, const VkPhysicalDeviceMemoryProperties** ppProperties)
+{
+    maarVmaGetMemoryProperties(allocator, ppProperties);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaGetMemoryTypeProperties(VmaAllocator allocator,
+                                                           uint32_t memoryTypeIndex,
+                                                           VkMemoryPropertyFlags* pFlags)
+{
+    maarVmaGetMemoryTypeProperties(allocator, memoryTypeIndex, pFlags);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaSetCurrentFrameIndex(VmaAllocator allocator, uint32_t frameIndex)
+{
+    maarVmaSetCurrentFrameIndex(allocator, frameIndex);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaCalculateStatistics(VmaAllocator allocator,
+                                                       VmaTotalStatistics* pStatistics)
+{
+    maarVmaCalculateStatistics(allocator, pStatistics);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaGetHeapBudgets(VmaAllocator allocator, VmaBudget* pBudgets)
+{
+    maarVmaGetHeapBudgets(allocator, pBudgets);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST
+vmaFindMemoryTypeIndex(VmaAllocator allocator, uint32_t memoryTypeBits,
+                       const VmaAllocationCreateInfo* pCreateInfo, uint32_t* pIndex)
+{
+    return maarVmaFindMemoryTypeIndex(allocator, memoryTypeBits, pCreateInfo, pIndex);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST
+vmaFindMemoryTypeIndexForBufferInfo(VmaAllocator allocator, const VkBufferCreateInfo* pBufferInfo,
+                                    const VmaAllocationCreateInfo* pCreateInfo, uint32_t* pIndex)
+{
+    return maarVmaFindMemoryTypeIndexForBufferInfo(allocator, pBufferInfo, pCreateInfo, pIndex);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST
+vmaFindMemoryTypeIndexForImageInfo(VmaAllocator allocator, const VkImageCreateInfo* pImageInfo,
+                                   const VmaAllocationCreateInfo* pCreateInfo, uint32_t* pIndex)
+{
+    return maarVmaFindMemoryTypeIndexForImageInfo(allocator, pImageInfo, pCreateInfo, pIndex);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreatePool(VmaAllocator allocator,
+                                                  const VmaPoolCreateInfo* pCreateInfo,
+                                                  VmaPool* pPool)
+{
+    return maarVmaCreatePool(allocator, pCreateInfo, pPool);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaDestroyPool(VmaAllocator allocator, VmaPool pool)
+{
+    maarVmaDestroyPool(allocator, pool);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaGetPoolStatistics(VmaAllocator allocator, VmaPool pool,
+                                                     VmaStatistics* pStatistics)
+{
+    maarVmaGetPoolStatistics(allocator, pool, pStatistics);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaCalculatePoolStatistics(VmaAllocator allocator, VmaPool pool,
+                                                           VmaDetailedStatistics* pStatistics)
+{
+    maarVmaCalculatePoolStatistics(allocator, pool, pStatistics);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCheckPoolCorruption(VmaAllocator allocator, VmaPool pool)
+{
+    return maarVmaCheckPoolCorruption(allocator, pool);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaGetPoolName(VmaAllocator allocator, VmaPool pool,
+                                               const char** ppName)
+{
+    maarVmaGetPoolName(allocator, pool, ppName);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaSetPoolName(VmaAllocator allocator, VmaPool pool,
+                                               const char* pName)
+{
+    maarVmaSetPoolName(allocator, pool, pName);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaAllocateMemory(VmaAllocator allocator,
+                                                      const VkMemoryRequirements* pRequirements,
+                                                      const VmaAllocationCreateInfo* pCreateInfo,
+                                                      VmaAllocation* pAllocation,
+                                                      VmaAllocationInfo* pInfo)
+{
+    return maarVmaAllocateMemory(allocator, pRequirements, pCreateInfo, pAllocation, pInfo);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST
+vmaAllocateDedicatedMemory(VmaAllocator allocator, const VkMemoryRequirements* pRequirements,
+                           const VmaAllocationCreateInfo* pCreateInfo, void* pAllocateNext,
+                           VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
+{
+    return maarVmaAllocateDedicatedMemory(allocator, pRequirements, pCreateInfo, pAllocateNext,
+                                          pAllocation, pInfo);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST
+vmaAllocateMemoryPages(VmaAllocator allocator, const VkMemoryRequirements* pRequirements,
+                       const VmaAllocationCreateInfo* pCreateInfo, size_t allocationCount,
+                       VmaAllocation* pAllocations, VmaAllocationInfo* pInfo)
+{
+    return maarVmaAllocateMemoryPages(allocator, pRequirements, pCreateInfo, allocationCount,
+                                      pAllocations, pInfo);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaAllocateMemoryForBuffer(
+    VmaAllocator allocator, VkBuffer buffer, const VmaAllocationCreateInfo* pCreateInfo,
+    VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
+{
+    return maarVmaAllocateMemoryForBuffer(allocator, buffer, pCreateInfo, pAllocation, pInfo);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaAllocateMemoryForImage(
+    VmaAllocator allocator, VkImage image, const VmaAllocationCreateInfo* pCreateInfo,
+    VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
+{
+    return maarVmaAllocateMemoryForImage(allocator, image, pCreateInfo, pAllocation, pInfo);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaFreeMemory(VmaAllocator allocator, VmaAllocation allocation)
+{
+    maarVmaFreeMemory(allocator, allocation);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaFreeMemoryPages(VmaAllocator allocator, size_t allocationCount,
+                                                   const VmaAllocation* pAllocations)
+{
+    maarVmaFreeMemoryPages(allocator, allocationCount, pAllocations);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaGetAllocationInfo(VmaAllocator allocator,
+                                                     VmaAllocation allocation,
+                                                     VmaAllocationInfo* pInfo)
+{
+    maarVmaGetAllocationInfo(allocator, allocation, pInfo);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaGetAllocationInfo2(VmaAllocator allocator,
+                                                      VmaAllocation allocation,
+                                                      VmaAllocationInfo2* pInfo)
+{
+    maarVmaGetAllocationInfo2(allocator, allocation, pInfo);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaSetAllocationUserData(VmaAllocator allocator,
+                                                         VmaAllocation allocation, void* pUserData)
+{
+    maarVmaSetAllocationUserData(allocator, allocation, pUserData);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaSetAllocationName(VmaAllocator allocator,
+                                                     VmaAllocation allocation, const char* pName)
+{
+    maarVmaSetAllocationName(allocator, allocation, pName);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaGetAllocationMemoryProperties(VmaAllocator allocator,
+                                                                 VmaAllocation allocation,
+                                                                 VkMemoryPropertyFlags* pFlags)
+{
+    maarVmaGetAllocationMemoryProperties(allocator, allocation, pFlags);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaMapMemory(VmaAllocator allocator, VmaAllocation allocation,
+                                                 void** ppData)
+{
+    return maarVmaMapMemory(allocator, allocation, ppData);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaUnmapMemory(VmaAllocator allocator, VmaAllocation allocation)
+{
+    maarVmaUnmapMemory(allocator, allocation);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaFlushAllocation(VmaAllocator allocator,
+                                                       VmaAllocation allocation,
+                                                       VkDeviceSize offset, VkDeviceSize size)
+{
+    return maarVmaFlushAllocation(allocator, allocation, offset, size);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaInvalidateAllocation(VmaAllocator allocator,
+                                                            VmaAllocation allocation,
+                                                            VkDeviceSize offset, VkDeviceSize size)
+{
+    return maarVmaInvalidateAllocation(allocator, allocation, offset, size);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaFlushAllocations(VmaAllocator allocator,
+                                                        uint32_t allocationCount,
+                                                        const VmaAllocation* pAllocations,
+                                                        const VkDeviceSize* pOffsets,
+                                                        const VkDeviceSize* pSizes)
+{
+    return maarVmaFlushAllocations(allocator, allocationCount, pAllocations, pOffsets, pSizes);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaInvalidateAllocations(VmaAllocator allocator,
+                                                             uint32_t allocationCount,
+                                                             const VmaAllocation* pAllocations,
+                                                             const VkDeviceSize* pOffsets,
+                                                             const VkDeviceSize* pSizes)
+{
+    return maarVmaInvalidateAllocations(allocator, allocationCount, pAllocations, pOffsets, pSizes);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCopyMemoryToAllocation(VmaAllocator allocator,
+                                                              const void* pSource,
+                                                              VmaAllocation allocation,
+                                                              VkDeviceSize offset,
+                                                              VkDeviceSize size)
+{
+    return maarVmaCopyMemoryToAllocation(allocator, pSource, allocation, offset, size);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCopyAllocationToMemory(VmaAllocator allocator,
+                                                              VmaAllocation allocation,
+                                                              VkDeviceSize offset,
+                                                              void* pDestination, VkDeviceSize size)
+{
+    return maarVmaCopyAllocationToMemory(allocator, allocation, offset, pDestination, size);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCheckCorruption(VmaAllocator allocator,
+                                                       uint32_t memoryTypeBits)
+{
+    return maarVmaCheckCorruption(allocator, memoryTypeBits);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaBeginDefragmentation(VmaAllocator allocator,
+                                                            const VmaDefragmentationInfo* pInfo,
+                                                            VmaDefragmentationContext* pContext)
+{
+    return maarVmaBeginDefragmentation(allocator, pInfo, pContext);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaEndDefragmentation(VmaAllocator allocator,
+                                                      VmaDefragmentationContext context,
+                                                      VmaDefragmentationStats* pStatistics)
+{
+    maarVmaEndDefragmentation(allocator, context, pStatistics);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST
+vmaBeginDefragmentationPass(VmaAllocator allocator, VmaDefragmentationContext context,
+                            VmaDefragmentationPassMoveInfo* pPass)
+{
+    return maarVmaBeginDefragmentationPass(allocator, context, pPass);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaEndDefragmentationPass(VmaAllocator allocator,
+                                                              VmaDefragmentationContext context,
+                                                              VmaDefragmentationPassMoveInfo* pPass)
+{
+    return maarVmaEndDefragmentationPass(allocator, context, pPass);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaBindBufferMemory(VmaAllocator allocator,
+                                                        VmaAllocation allocation, VkBuffer buffer)
+{
+    return maarVmaBindBufferMemory(allocator, allocation, buffer);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaBindBufferMemory2(VmaAllocator allocator,
+                                                         VmaAllocation allocation,
+                                                         VkDeviceSize offset, VkBuffer buffer,
+                                                         const void* pNext)
+{
+    return maarVmaBindBufferMemory2(allocator, allocation, offset, buffer, pNext);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaBindImageMemory(VmaAllocator allocator,
+                                                       VmaAllocation allocation, VkImage image)
+{
+    return maarVmaBindImageMemory(allocator, allocation, image);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaBindImageMemory2(VmaAllocator allocator,
+                                                        VmaAllocation allocation,
+                                                        VkDeviceSize offset, VkImage image,
+                                                        const void* pNext)
+{
+    return maarVmaBindImageMemory2(allocator, allocation, offset, image, pNext);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateBuffer(VmaAllocator allocator,
+                                                    const VkBufferCreateInfo* pBufferInfo,
+                                                    const VmaAllocationCreateInfo* pCreateInfo,
+                                                    VkBuffer* pBuffer, VmaAllocation* pAllocation,
+                                                    VmaAllocationInfo* pInfo)
+{
+    return maarVmaCreateBuffer(allocator, pBufferInfo, pCreateInfo, pBuffer, pAllocation, pInfo);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateBufferWithAlignment(
+    VmaAllocator allocator, const VkBufferCreateInfo* pBufferInfo,
+    const VmaAllocationCreateInfo* pCreateInfo, VkDeviceSize minAlignment, VkBuffer* pBuffer,
+    VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
+{
+    return maarVmaCreateBufferWithAlignment(allocator, pBufferInfo, pCreateInfo, minAlignment,
+                                            pBuffer, pAllocation, pInfo);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST
+vmaCreateDedicatedBuffer(VmaAllocator allocator, const VkBufferCreateInfo* pBufferInfo,
+                         const VmaAllocationCreateInfo* pCreateInfo, void* pAllocateNext,
+                         VkBuffer* pBuffer, VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
+{
+    return maarVmaCreateDedicatedBuffer(allocator, pBufferInfo, pCreateInfo, pAllocateNext, pBuffer,
+                                        pAllocation, pInfo);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAliasingBuffer(VmaAllocator allocator,
+                                                            VmaAllocation allocation,
+                                                            const VkBufferCreateInfo* pBufferInfo,
+                                                            VkBuffer* pBuffer)
+{
+    return maarVmaCreateAliasingBuffer(allocator, allocation, pBufferInfo, pBuffer);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAliasingBuffer2(VmaAllocator allocator,
+                                                             VmaAllocation allocation,
+                                                             VkDeviceSize offset,
+                                                             const VkBufferCreateInfo* pBufferInfo,
+                                                             VkBuffer* pBuffer)
+{
+    return maarVmaCreateAliasingBuffer2(allocator, allocation, offset, pBufferInfo, pBuffer);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaDestroyBuffer(VmaAllocator allocator, VkBuffer buffer,
+                                                 VmaAllocation allocation)
+{
+    maarVmaDestroyBuffer(allocator, buffer, allocation);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateImage(VmaAllocator allocator,
+                                                   const VkImageCreateInfo* pImageInfo,
+                                                   const VmaAllocationCreateInfo* pCreateInfo,
+                                                   VkImage* pImage, VmaAllocation* pAllocation,
+                                                   VmaAllocationInfo* pInfo)
+{
+    return maarVmaCreateImage(allocator, pImageInfo, pCreateInfo, pImage, pAllocation, pInfo);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST
+vmaCreateDedicatedImage(VmaAllocator allocator, const VkImageCreateInfo* pImageInfo,
+                        const VmaAllocationCreateInfo* pCreateInfo, void* pAllocateNext,
+                        VkImage* pImage, VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
+{
+    return maarVmaCreateDedicatedImage(allocator, pImageInfo, pCreateInfo, pAllocateNext, pImage,
+                                       pAllocation, pInfo);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAliasingImage(VmaAllocator allocator,
+                                                           VmaAllocation allocation,
+                                                           const VkImageCreateInfo* pImageInfo,
+                                                           VkImage* pImage)
+{
+    return maarVmaCreateAliasingImage(allocator, allocation, pImageInfo, pImage);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAliasingImage2(VmaAllocator allocator,
+                                                            VmaAllocation allocation,
+                                                            VkDeviceSize offset,
+                                                            const VkImageCreateInfo* pImageInfo,
+                                                            VkImage* pImage)
+{
+    return maarVmaCreateAliasingImage2(allocator, allocation, offset, pImageInfo, pImage);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaDestroyImage(VmaAllocator allocator, VkImage image,
+                                                VmaAllocation allocation)
+{
+    maarVmaDestroyImage(allocator, image, allocation);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST
+vmaCreateVirtualBlock(const VmaVirtualBlockCreateInfo* pCreateInfo, VmaVirtualBlock* pBlock)
+{
+    return maarVmaCreateVirtualBlock(pCreateInfo, pBlock);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaDestroyVirtualBlock(VmaVirtualBlock block)
+{
+    maarVmaDestroyVirtualBlock(block);
+}
+
+VMA_CALL_PRE VkBool32 VMA_CALL_POST vmaIsVirtualBlockEmpty(VmaVirtualBlock block)
+{
+    return maarVmaIsVirtualBlockEmpty(block);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaGetVirtualAllocationInfo(VmaVirtualBlock block,
+                                                            VmaVirtualAllocation allocation,
+                                                            VmaVirtualAllocationInfo* pInfo)
+{
+    maarVmaGetVirtualAllocationInfo(block, allocation, pInfo);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST
+vmaVirtualAllocate(VmaVirtualBlock block, const VmaVirtualAllocationCreateInfo* pCreateInfo,
+                   VmaVirtualAllocation* pAllocation, VkDeviceSize* pOffset)
+{
+    return maarVmaVirtualAllocate(block, pCreateInfo, pAllocation, pOffset);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaVirtualFree(VmaVirtualBlock block,
+                                               VmaVirtualAllocation allocation)
+{
+    maarVmaVirtualFree(block, allocation);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaClearVirtualBlock(VmaVirtualBlock block)
+{
+    maarVmaClearVirtualBlock(block);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaSetVirtualAllocationUserData(VmaVirtualBlock block,
+                                                                VmaVirtualAllocation allocation,
+                                                                void* pUserData)
+{
+    maarVmaSetVirtualAllocationUserData(block, allocation, pUserData);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaGetVirtualBlockStatistics(VmaVirtualBlock block,
+                                                             VmaStatistics* pStatistics)
+{
+    maarVmaGetVirtualBlockStatistics(block, pStatistics);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST
+vmaCalculateVirtualBlockStatistics(VmaVirtualBlock block, VmaDetailedStatistics* pStatistics)
+{
+    maarVmaCalculateVirtualBlockStatistics(block, pStatistics);
+}
+
+#if VMA_STATS_STRING_ENABLED
+VMA_CALL_PRE void VMA_CALL_POST vmaBuildVirtualBlockStatsString(VmaVirtualBlock block,
+                                                                char** ppText, VkBool32 detailed)
+{
+    maarVmaBuildVirtualBlockStatsString(block, ppText, detailed);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaFreeVirtualBlockStatsString(VmaVirtualBlock block, char* pText)
+{
+    maarVmaFreeVirtualBlockStatsString(block, pText);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaBuildStatsString(VmaAllocator allocator, char** ppText,
+                                                    VkBool32 detailed)
+{
+    maarVmaBuildStatsString(allocator, ppText, detailed);
+}
+
+VMA_CALL_PRE void VMA_CALL_POST vmaFreeStatsString(VmaAllocator allocator, char* pText)
+{
+    maarVmaFreeStatsString(allocator, pText);
+}
+
+#endif

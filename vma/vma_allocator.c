@@ -1,0 +1,329 @@
+/*
+ * Creates and destroys allocators, and reads what they know of their device.
+ */
+#include "vma/vma_layer.h"
+
+#include <stdlib.h>
+
+#define FLAG(name) ((VmaAllocatorCreateFlags)VMA_ALLOCATOR_CREATE_##name##_BIT)
+
+enum { MOST_EXTENSIONS = 12 };
+
+/* The create info of Maar's allocator, and what it points to. */
+struct opening {
+    MaarAllocatorCreateInfo info;
+    MaarEntryPointsInfo entry_points;
+    VkDeviceSize limits[VK_MAX_MEMORY_HEAPS];
+    const char* extensions[MOST_EXTENSIONS];
+    VkPhysicalDeviceBufferDeviceAddressFeatures addresses;
+    VkPhysicalDeviceMemoryPriorityFeaturesEXT priorities;
+    VkPhysicalDeviceMaintenance4Features maintenance4;
+    VkPhysicalDeviceCoherentMemoryFeaturesAMD coherent;
+};
+
+static PFN_vkVoidFunction find_function(const MaarVmaAllocatorCreateInfo* from, const char* name,
+                                        bool of_device)
+{
+    for (uint32_t i = 0; i < from->functionCount; ++i) {
+        if (strcmp(from->pFunctions[i].pName, name) == 0) {
+            return from->pFunctions[i].pfnFunction;
+        }
+    }
+    if (of_device && from->pfnGetDeviceProcAddr != NULL) {
+        return from->pfnGetDeviceProcAddr(from->device, name);
+    }
+    return from->pfnGetInstanceProcAddr != NULL ? from->pfnGetInstanceProcAddr(from->instance, name)
+                                                : NULL;
+}
+
+static void add_feature(struct opening* to, void* feature)
+{
+    VkBaseOutStructure* base = feature;
+    base->pNext = (VkBaseOutStructure*)(uintptr_t)to->info.pEnabledFeatures;
+    to->info.pEnabledFeatures = base;
+}
+
+static void add_features(VmaAllocatorCreateFlags flags, struct opening* to)
+{
+    if ((flags & FLAG(BUFFER_DEVICE_ADDRESS)) != 0) {
+        to->addresses = (VkPhysicalDeviceBufferDeviceAddressFeatures){
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
+            .bufferDeviceAddress = VK_TRUE};
+        add_feature(to, &to->addresses);
+    }
+    if ((flags & FLAG(EXT_MEMORY_PRIORITY)) != 0) {
+        to->priorities = (VkPhysicalDeviceMemoryPriorityFeaturesEXT){
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PRIORITY_FEATURES_EXT,
+            .memoryPriority = VK_TRUE};
+        add_feature(to, &to->priorities);
+    }
+    if ((flags & FLAG(KHR_MAINTENANCE4)) != 0) {
+        to->maintenance4 = (VkPhysicalDeviceMaintenance4Features){
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES,
+            .maintenance4 = VK_TRUE};
+        add_feature(to, &to->maintenance4);
+    }
+    if ((flags & FLAG(AMD_DEVICE_COHERENT_MEMORY)) != 0) {
+        to->coherent = (VkPhysicalDeviceCoherentMemoryFeaturesAMD){
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COHERENT_MEMORY_FEATURES_AMD,
+            .deviceCoherentMemory = VK_TRUE};
+        add_feature(to, &to->coherent);
+    }
+}
+
+static void add_extensions(VmaAllocatorCreateFlags flags, struct opening* to)
+{
+    static const struct {
+        VmaAllocatorCreateFlags flag;
+        const char* names[2];
+    } rows[] = {
+        {FLAG(KHR_DEDICATED_ALLOCATION),
+         {VK_KHR_GET_MEMORY_REQUIREMENTS_2_EXTENSION_NAME,
+          VK_KHR_DEDICATED_ALLOCATION_EXTENSION_NAME}},
+        {FLAG(KHR_BIND_MEMORY2), {VK_KHR_BIND_MEMORY_2_EXTENSION_NAME, NULL}},
+        {FLAG(EXT_MEMORY_BUDGET), {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, NULL}},
+        {FLAG(BUFFER_DEVICE_ADDRESS), {VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, NULL}},
+        {FLAG(EXT_MEMORY_PRIORITY), {VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME, NULL}},
+        {FLAG(KHR_MAINTENANCE4), {VK_KHR_MAINTENANCE_4_EXTENSION_NAME, NULL}},
+        {FLAG(KHR_EXTERNAL_MEMORY_WIN32), {"VK_KHR_external_memory_win32", NULL}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        for (uint32_t j = 0; j < 2 && (flags & rows[i].flag) != 0; ++j) {
+            if (rows[i].names[j] != NULL) {
+                to->extensions[to->info.enabledExtensionCount++] = rows[i].names[j];
+            }
+        }
+    }
+    to->info.ppEnabledExtensionNames = to->extensions;
+}
+
+static void VKAPI_PTR forward_message(void* user, const MaarMessage* message)
+{
+    const VmaAllocator allocator = user;
+    if (allocator->message != NULL) {
+        allocator->message(allocator->message_user_data, message->severity, message->id,
+                           message->pText);
+    }
+}
+
+static void VKAPI_PTR forward_allocate(void* user, uint32_t type, VkDeviceMemory memory,
+                                       VkDeviceSize size)
+{
+    const VmaAllocator allocator = user;
+    allocator->device_memory.pfnAllocate(allocator, type, memory, size,
+                                         allocator->device_memory.pUserData);
+}
+
+static void VKAPI_PTR forward_free(void* user, uint32_t type, VkDeviceMemory memory,
+                                   VkDeviceSize size)
+{
+    const VmaAllocator allocator = user;
+    allocator->device_memory.pfnFree(allocator, type, memory, size,
+                                     allocator->device_memory.pUserData);
+}
+
+/* VK_WHOLE_SIZE stands for no limit here, 0 in Maar. */
+static void set_limits(VmaAllocator allocator, const VkDeviceSize* limits, struct opening* to)
+{
+    const uint32_t count = allocator->memory.memoryHeapCount;
+    for (uint32_t i = 0; i < count; ++i) {
+        const bool limited = limits[i] != VK_WHOLE_SIZE;
+        VkDeviceSize* size = &allocator->memory.memoryHeaps[i].size;
+        to->limits[i] = limited ? limits[i] : 0;
+        *size = limited && limits[i] < *size ? limits[i] : *size;
+    }
+    to->info.heapSizeLimitCount = count;
+    to->info.pHeapSizeLimits = to->limits;
+}
+
+/* Reads the device with the program's own functions. Returns false if one is missing. */
+static bool read_device(const MaarVmaAllocatorCreateInfo* from, VmaAllocator allocator)
+{
+    const PFN_vkGetPhysicalDeviceProperties get_properties =
+        (PFN_vkGetPhysicalDeviceProperties)find_function(from, "vkGetPhysicalDeviceProperties",
+                                                         false);
+    const PFN_vkGetPhysicalDeviceMemoryProperties get_memory =
+        (PFN_vkGetPhysicalDeviceMemoryProperties)find_function(
+            from, "vkGetPhysicalDeviceMemoryProperties", false);
+    allocator->create_buffer = (PFN_vkCreateBuffer)find_function(from, "vkCreateBuffer", true);
+    allocator->destroy_buffer = (PFN_vkDestroyBuffer)find_function(from, "vkDestroyBuffer", true);
+    allocator->create_image = (PFN_vkCreateImage)find_function(from, "vkCreateImage", true);
+    allocator->destroy_image = (PFN_vkDestroyImage)find_function(from, "vkDestroyImage", true);
+    if (get_properties == NULL || get_memory == NULL || allocator->create_buffer == NULL ||
+        allocator->destroy_buffer == NULL || allocator->create_image == NULL ||
+        allocator->destroy_image == NULL) {
+        return false;
+    }
+    get_properties(from->physicalDevice, &allocator->properties);
+    get_memory(from->physicalDevice, &allocator->memory);
+    return true;
+}
+
+static void copy_settings(const MaarVmaAllocatorCreateInfo* from, VmaAllocator allocator)
+{
+    allocator->info = (VmaAllocatorInfo){
+        .instance = from->instance, .physicalDevice = from->physicalDevice, .device = from->device};
+    if (from->pAllocationCallbacks != NULL) {
+        allocator->callback_storage = *from->pAllocationCallbacks;
+        allocator->callbacks = &allocator->callback_storage;
+    }
+    if (from->pDeviceMemoryCallbacks != NULL) {
+        allocator->device_memory = *from->pDeviceMemoryCallbacks;
+    }
+    allocator->message = from->pfnMessage;
+    allocator->message_user_data = from->pMessageUserData;
+    allocator->min_alignment = from->minAlignment;
+    allocator->always_dedicated = (from->options & MAAR_VMA_OPTION_ALWAYS_DEDICATED_BIT) != 0;
+    allocator->has_addresses = (from->flags & FLAG(BUFFER_DEVICE_ADDRESS)) != 0;
+    allocator->has_priorities = (from->flags & FLAG(EXT_MEMORY_PRIORITY)) != 0;
+}
+
+static void describe(const MaarVmaAllocatorCreateInfo* from, VmaAllocator allocator,
+                     struct opening* to)
+{
+    static const char* const of_instance[] = {
+        VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME};
+    memset(to, 0, sizeof *to);
+    to->entry_points = (MaarEntryPointsInfo){
+        .sType = MAAR_STRUCTURE_TYPE_ENTRY_POINTS_INFO,
+        .functionCount = from->functionCount,
+        .pFunctions = from->pFunctions,
+        /* A program with budgets has enabled it, since the extension depends on it. */
+        .instanceExtensionCount = (from->flags & FLAG(EXT_MEMORY_BUDGET)) != 0 ? 1 : 0,
+        .ppInstanceExtensionNames = of_instance,
+    };
+    to->info = (MaarAllocatorCreateInfo){
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
+        .pNext = &to->entry_points,
+        .flags = (from->flags & FLAG(EXTERNALLY_SYNCHRONIZED)) != 0
+                     ? (MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT
+                     : 0,
+        .apiVersion = from->vulkanApiVersion != 0 ? from->vulkanApiVersion : VK_API_VERSION_1_0,
+        .instance = from->instance,
+        .physicalDevice = from->physicalDevice,
+        .device = from->device,
+        .pfnGetInstanceProcAddr = from->pfnGetInstanceProcAddr,
+        .pfnGetDeviceProcAddr = from->pfnGetDeviceProcAddr,
+        .pAllocationCallbacks = allocator->callbacks,
+        .pfnMessage = forward_message,
+        .pMessageUserData = allocator,
+        .pfnDeviceAllocate = allocator->device_memory.pfnAllocate != NULL ? forward_allocate : NULL,
+        .pfnDeviceFree = allocator->device_memory.pfnFree != NULL ? forward_free : NULL,
+        .pDeviceMemoryUserData = allocator,
+        .preferredBlockSize = from->preferredLargeHeapBlockSize,
+    };
+    add_extensions(from->flags, to);
+    add_features(from->flags, to);
+    if (from->pHeapSizeLimit != NULL) {
+        set_limits(allocator, from->pHeapSizeLimit, to);
+    }
+}
+
+/* Says what the allocator does not do. */
+static void warn_of_export(const MaarVmaAllocatorCreateInfo* from, VmaAllocator allocator)
+{
+    bool exports = false;
+    for (uint32_t i = 0; i < allocator->memory.memoryTypeCount; ++i) {
+        exports = exports || (from->pTypeExternalMemoryHandleTypes != NULL &&
+                              from->pTypeExternalMemoryHandleTypes[i] != 0);
+    }
+    if (exports && allocator->message != NULL) {
+        allocator->message(allocator->message_user_data, MAAR_MESSAGE_SEVERITY_WARNING,
+                           MAAR_MESSAGE_ID_NOT_EXPORTABLE,
+                           "vmaCreateAllocator: pTypeExternalMemoryHandleTypes has no effect; "
+                           "give a pool a VkExportMemoryAllocateInfo in pMemoryAllocateNext");
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAllocator(const MaarVmaAllocatorCreateInfo* pCreateInfo,
+                                                      VmaAllocator* pAllocator)
+{
+    MaarVmaAllocatorCreateInfo from = {0};
+    struct opening opening;
+    const size_t known = sizeof from;
+    *pAllocator = VK_NULL_HANDLE;
+    memcpy(&from, pCreateInfo,
+           pCreateInfo->structureSize < known ? pCreateInfo->structureSize : known);
+    VmaAllocator made = maar_vma_host_allocate(from.pAllocationCallbacks, sizeof *made);
+    if (made == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    copy_settings(&from, made);
+    VkResult result = read_device(&from, made) ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED;
+    if (result == VK_SUCCESS) {
+        describe(&from, made, &opening);
+        result = maarCreateAllocator(&opening.info, &made->maar);
+    }
+    if (result != VK_SUCCESS) {
+        maar_vma_host_free(from.pAllocationCallbacks, made);
+        return maar_vma_result(result);
+    }
+    warn_of_export(&from, made);
+    *pAllocator = made;
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarVmaDestroyAllocator(VmaAllocator allocator)
+{
+    if (allocator != NULL) {
+        const VkAllocationCallbacks storage = allocator->callback_storage;
+        const bool has_callbacks = allocator->callbacks != NULL;
+        maarDestroyAllocator(allocator->maar);
+        maar_vma_host_free(has_callbacks ? &storage : NULL, allocator);
+    }
+}
+
+VKAPI_ATTR void VKAPI_CALL maarVmaGetAllocatorInfo(VmaAllocator allocator, VmaAllocatorInfo* pInfo)
+{
+    *pInfo = allocator->info;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarVmaGetPhysicalDeviceProperties(
+    VmaAllocator allocator, const VkPhysicalDeviceProperties** ppProperties)
+{
+    *ppProperties = &allocator->properties;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarVmaGetMemoryProperties(
+    VmaAllocator allocator, const VkPhysicalDeviceMemoryProperties** ppProperties)
+{
+    *ppProperties = &allocator->memory;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarVmaGetMemoryTypeProperties(VmaAllocator allocator,
+                                                          uint32_t memoryTypeIndex,
+                                                          VkMemoryPropertyFlags* pFlags)
+{
+    *pFlags = allocator->memory.memoryTypes[memoryTypeIndex].propertyFlags;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarVmaSetCurrentFrameIndex(VmaAllocator allocator, uint32_t frameIndex)
+{
+    (void)allocator;
+    (void)frameIndex;
+}
+
+VKAPI_ATTR MaarAllocator VKAPI_CALL maarVmaGetMaarAllocator(VmaAllocator allocator)
+{
+    return allocator != NULL ? allocator->maar : NULL;
+}
+
+VKAPI_ATTR MaarAllocation VKAPI_CALL maarVmaGetMaarAllocation(VmaAllocator allocator,
+                                                              VmaAllocation allocation)
+{
+    (void)allocator;
+    return maar_vma_place_of(allocation) == NULL ? maar_vma_own(allocation) : VK_NULL_HANDLE;
+}
+
+VKAPI_ATTR VmaAllocation VKAPI_CALL maarVmaFromMaarAllocation(VmaAllocator allocator,
+                                                              MaarAllocation allocation)
+{
+    (void)allocator;
+    return maar_vma_handle(allocation);
+}
+
+VKAPI_ATTR MaarPool VKAPI_CALL maarVmaGetMaarPool(VmaAllocator allocator, VmaPool pool)
+{
+    (void)allocator;
+    return pool != NULL ? pool->maar : VK_NULL_HANDLE;
+}

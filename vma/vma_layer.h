@@ -1,0 +1,118 @@
+/*
+ * The layer between VulkanMemoryAllocator's interface and Maar's: what its files share.
+ *
+ * A VmaAllocation is Maar's handle, or, with the highest bit set, the address of a new place of a
+ * pass of defragmentation. A VmaPool and a VmaAllocator are the addresses of the structures here.
+ * Maar synchronizes everything; the layer's own structures do not change while they live, but for
+ * what the comments say.
+ */
+#ifndef MAAR_VMA_LAYER_H
+#define MAAR_VMA_LAYER_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "maar/vma.h"
+
+#if UINTPTR_MAX <= 0xFFFFFFFFu
+#error "maar::vma needs pointers of 64 bits, since a VmaAllocation holds a handle of Maar's."
+#endif
+
+struct VmaAllocator_T {
+    MaarAllocator maar;
+    VmaAllocatorInfo info;
+    VkPhysicalDeviceProperties properties;
+    VkPhysicalDeviceMemoryProperties memory; /* the sizes of heaps are the limits, where set */
+    VkAllocationCallbacks callback_storage;
+    const VkAllocationCallbacks* callbacks; /* NULL for the C library's heap */
+    VmaDeviceMemoryCallbacks device_memory;
+    PFN_maarVmaMessage message;
+    void* message_user_data;
+    VkDeviceSize min_alignment;
+    bool always_dedicated;
+    bool has_addresses; /* VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT */
+    bool has_priorities;
+    PFN_vkCreateBuffer create_buffer;
+    PFN_vkDestroyBuffer destroy_buffer;
+    PFN_vkCreateImage create_image;
+    PFN_vkDestroyImage destroy_image;
+};
+
+struct VmaPool_T {
+    MaarPool maar;
+    uint32_t type_index;
+    uint32_t max_block_count; /* 0: no limit */
+    bool linear;
+    bool has_block_size; /* blockSize was given */
+    char* name;          /* externally synchronized, as the calls that set and return it are */
+};
+
+/* A new place of a pass of defragmentation. */
+struct maar_vma_place;
+
+/* ---- handles ---- */
+
+/* No handle of Maar and no address of a program has this bit. */
+#define MAAR_VMA_PLACE_BIT ((uintptr_t)1 << 63)
+
+static inline struct maar_vma_place* maar_vma_place_of(VmaAllocation allocation)
+{
+    const uintptr_t bits = (uintptr_t)allocation;
+    return (bits & MAAR_VMA_PLACE_BIT) != 0 ? (struct maar_vma_place*)(bits & ~MAAR_VMA_PLACE_BIT)
+                                            : NULL;
+}
+
+static inline VmaAllocation maar_vma_from_place(struct maar_vma_place* place)
+{
+    return (VmaAllocation)((uintptr_t)place | MAAR_VMA_PLACE_BIT);
+}
+
+/* Returns Maar's handle. The caller knows that the allocation is no place of a pass. */
+static inline MaarAllocation maar_vma_own(VmaAllocation allocation)
+{
+    return (MaarAllocation)(uintptr_t)allocation;
+}
+
+static inline VmaAllocation maar_vma_handle(MaarAllocation allocation)
+{
+    return (VmaAllocation)(uintptr_t)allocation;
+}
+
+/* ---- host memory: vma_host.c ---- */
+
+/* Returns zeroed memory, or NULL. callbacks may be NULL. */
+void* maar_vma_host_allocate(const VkAllocationCallbacks* callbacks, size_t size);
+void maar_vma_host_free(const VkAllocationCallbacks* callbacks, void* memory);
+/* Returns a copy, or NULL. */
+char* maar_vma_host_copy(const VkAllocationCallbacks* callbacks, const char* text);
+
+/* ---- create infos: vma_how.c ---- */
+
+/* What an allocation is for, as far as the caller knows. */
+struct maar_vma_subject {
+    bool known;         /* a buffer or an image */
+    bool for_transfers; /* its usages are transfers alone */
+};
+
+/* Room for the structures that a create info points to. */
+struct maar_vma_how {
+    MaarAllocationCreateInfo info;
+    MaarMemoryAllocateNextInfo next;
+};
+
+/* Translates a create info. Returns VK_ERROR_FEATURE_NOT_PRESENT for what cannot be together. */
+VkResult maar_vma_translate(VmaAllocator allocator, const VmaAllocationCreateInfo* from,
+                            struct maar_vma_subject subject, struct maar_vma_how* how);
+/* Makes it dedicated, with a chain for vkAllocateMemory. */
+void maar_vma_dedicate(struct maar_vma_how* how, const void* next);
+struct maar_vma_subject maar_vma_of_buffer(const VkBufferCreateInfo* info);
+struct maar_vma_subject maar_vma_of_image(const VkImageCreateInfo* info);
+/* The result that VulkanMemoryAllocator gives where Maar gives another one. */
+VkResult maar_vma_result(VkResult result);
+
+/* Finishes a call that has allocated: returns the handle, and the information if it is wanted. */
+void maar_vma_finish(VmaAllocator allocator, MaarAllocation made, VmaAllocation* allocation,
+                     VmaAllocationInfo* info);
+void maar_vma_fill_info(const MaarAllocationInfo* from, VmaAllocationInfo* info);
+
+#endif

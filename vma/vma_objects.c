@@ -1,0 +1,323 @@
+/*
+ * Buffers and images: with memory, in memory that exists, and bound later.
+ */
+#include "vma/vma_layer.h"
+#include "vma/vma_place.h"
+
+static bool binds(const VmaAllocationCreateInfo* info)
+{
+    return (info->flags & (VmaAllocationCreateFlags)VMA_ALLOCATION_CREATE_DONT_BIND_BIT) == 0;
+}
+
+/* Whether a buffer cannot be: it has no bytes, or an address that the allocator was not told of. */
+static bool is_impossible_buffer(const struct VmaAllocator_T* allocator,
+                                 const VkBufferCreateInfo* info)
+{
+    return info->size == 0 ||
+           ((info->usage & (VkBufferUsageFlags)VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
+            !allocator->has_addresses);
+}
+
+static bool is_impossible_image(const VkImageCreateInfo* info)
+{
+    return info->extent.width == 0 || info->extent.height == 0 || info->extent.depth == 0 ||
+           info->mipLevels == 0 || info->arrayLayers == 0;
+}
+
+/* ---- buffers ---- */
+
+/* Creates a buffer, and memory for it that is not bound. */
+static VkResult create_unbound_buffer(VmaAllocator allocator, const VkBufferCreateInfo* info,
+                                      const MaarAllocationCreateInfo* how, VkBuffer* buffer,
+                                      MaarAllocation* made)
+{
+    VkResult result =
+        allocator->create_buffer(allocator->info.device, info, allocator->callbacks, buffer);
+    if (result == VK_SUCCESS) {
+        result = maarAllocateMemoryForBuffer(allocator->maar, *buffer, how, made);
+        if (result != VK_SUCCESS) {
+            allocator->destroy_buffer(allocator->info.device, *buffer, allocator->callbacks);
+        }
+    }
+    return result;
+}
+
+static VkResult create_buffer(VmaAllocator allocator, const VkBufferCreateInfo* info,
+                              const VmaAllocationCreateInfo* create_info,
+                              const struct maar_vma_how* how, VkBuffer* buffer,
+                              VmaAllocation* allocation, VmaAllocationInfo* out)
+{
+    MaarAllocation made = VK_NULL_HANDLE;
+    VkResult result = binds(create_info)
+                          ? maarCreateBuffer(allocator->maar, info, &how->info, buffer, &made)
+                          : create_unbound_buffer(allocator, info, &how->info, buffer, &made);
+    if (result != VK_SUCCESS) {
+        *buffer = VK_NULL_HANDLE;
+        return maar_vma_result(result);
+    }
+    maar_vma_finish(allocator, made, allocation, out);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateBuffer(VmaAllocator allocator,
+                                                   const VkBufferCreateInfo* pBufferInfo,
+                                                   const VmaAllocationCreateInfo* pCreateInfo,
+                                                   VkBuffer* pBuffer, VmaAllocation* pAllocation,
+                                                   VmaAllocationInfo* pInfo)
+{
+    struct maar_vma_how how;
+    *pBuffer = VK_NULL_HANDLE;
+    *pAllocation = VK_NULL_HANDLE;
+    if (is_impossible_buffer(allocator, pBufferInfo)) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    const VkResult result =
+        maar_vma_translate(allocator, pCreateInfo, maar_vma_of_buffer(pBufferInfo), &how);
+    return result == VK_SUCCESS ? create_buffer(allocator, pBufferInfo, pCreateInfo, &how, pBuffer,
+                                                pAllocation, pInfo)
+                                : result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateBufferWithAlignment(
+    VmaAllocator allocator, const VkBufferCreateInfo* pBufferInfo,
+    const VmaAllocationCreateInfo* pCreateInfo, VkDeviceSize minAlignment, VkBuffer* pBuffer,
+    VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
+{
+    VmaAllocationCreateInfo aligned = *pCreateInfo;
+    aligned.minAlignment =
+        minAlignment > aligned.minAlignment ? minAlignment : aligned.minAlignment;
+    return maarVmaCreateBuffer(allocator, pBufferInfo, &aligned, pBuffer, pAllocation, pInfo);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateDedicatedBuffer(
+    VmaAllocator allocator, const VkBufferCreateInfo* pBufferInfo,
+    const VmaAllocationCreateInfo* pCreateInfo, void* pAllocateNext, VkBuffer* pBuffer,
+    VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
+{
+    VmaAllocationCreateInfo dedicated = *pCreateInfo;
+    struct maar_vma_how how;
+    *pBuffer = VK_NULL_HANDLE;
+    *pAllocation = VK_NULL_HANDLE;
+    if (is_impossible_buffer(allocator, pBufferInfo)) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    dedicated.flags |= VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT;
+    const VkResult result =
+        maar_vma_translate(allocator, &dedicated, maar_vma_of_buffer(pBufferInfo), &how);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    maar_vma_dedicate(&how, pAllocateNext);
+    return create_buffer(allocator, pBufferInfo, &dedicated, &how, pBuffer, pAllocation, pInfo);
+}
+
+VKAPI_ATTR void VKAPI_CALL maarVmaDestroyBuffer(VmaAllocator allocator, VkBuffer buffer,
+                                                VmaAllocation allocation)
+{
+    maarDestroyBuffer(allocator->maar, buffer, maar_vma_own(allocation));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingBuffer2(VmaAllocator allocator,
+                                                            VmaAllocation allocation,
+                                                            VkDeviceSize offset,
+                                                            const VkBufferCreateInfo* pBufferInfo,
+                                                            VkBuffer* pBuffer)
+{
+    *pBuffer = VK_NULL_HANDLE;
+    if (is_impossible_buffer(allocator, pBufferInfo)) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    return maar_vma_result(maarCreateAliasingBuffer(allocator->maar, maar_vma_own(allocation),
+                                                    offset, pBufferInfo, pBuffer));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingBuffer(VmaAllocator allocator,
+                                                           VmaAllocation allocation,
+                                                           const VkBufferCreateInfo* pBufferInfo,
+                                                           VkBuffer* pBuffer)
+{
+    return maarVmaCreateAliasingBuffer2(allocator, allocation, 0, pBufferInfo, pBuffer);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaAllocateMemoryForBuffer(
+    VmaAllocator allocator, VkBuffer buffer, const VmaAllocationCreateInfo* pCreateInfo,
+    VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
+{
+    struct maar_vma_how how;
+    MaarAllocation made = VK_NULL_HANDLE;
+    *pAllocation = VK_NULL_HANDLE;
+    VkResult result =
+        maar_vma_translate(allocator, pCreateInfo, (struct maar_vma_subject){0}, &how);
+    if (result == VK_SUCCESS) {
+        result = maarAllocateMemoryForBuffer(allocator->maar, buffer, &how.info, &made);
+    }
+    if (result != VK_SUCCESS) {
+        return maar_vma_result(result);
+    }
+    maar_vma_finish(allocator, made, pAllocation, pInfo);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaBindBufferMemory2(VmaAllocator allocator,
+                                                        VmaAllocation allocation,
+                                                        VkDeviceSize offset, VkBuffer buffer,
+                                                        const void* pNext)
+{
+    const struct maar_vma_place* place = maar_vma_place_of(allocation);
+    const VkResult result =
+        place != NULL
+            ? maarBindMovedBuffer(allocator->maar, place->batch, place->source, offset, buffer,
+                                  pNext)
+            : maarBindBuffer(allocator->maar, maar_vma_own(allocation), offset, buffer, pNext);
+    return maar_vma_result(result);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaBindBufferMemory(VmaAllocator allocator,
+                                                       VmaAllocation allocation, VkBuffer buffer)
+{
+    return maarVmaBindBufferMemory2(allocator, allocation, 0, buffer, NULL);
+}
+
+/* ---- images ---- */
+
+static VkResult create_unbound_image(VmaAllocator allocator, const VkImageCreateInfo* info,
+                                     const MaarAllocationCreateInfo* how, VkImage* image,
+                                     MaarAllocation* made)
+{
+    VkResult result =
+        allocator->create_image(allocator->info.device, info, allocator->callbacks, image);
+    if (result == VK_SUCCESS) {
+        result = maarAllocateMemoryForImage(allocator->maar, *image, info->tiling, how, made);
+        if (result != VK_SUCCESS) {
+            allocator->destroy_image(allocator->info.device, *image, allocator->callbacks);
+        }
+    }
+    return result;
+}
+
+static VkResult create_image(VmaAllocator allocator, const VkImageCreateInfo* info,
+                             const VmaAllocationCreateInfo* create_info,
+                             const struct maar_vma_how* how, VkImage* image,
+                             VmaAllocation* allocation, VmaAllocationInfo* out)
+{
+    MaarAllocation made = VK_NULL_HANDLE;
+    VkResult result = binds(create_info)
+                          ? maarCreateImage(allocator->maar, info, &how->info, image, &made)
+                          : create_unbound_image(allocator, info, &how->info, image, &made);
+    if (result != VK_SUCCESS) {
+        *image = VK_NULL_HANDLE;
+        return maar_vma_result(result);
+    }
+    maar_vma_finish(allocator, made, allocation, out);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateImage(VmaAllocator allocator,
+                                                  const VkImageCreateInfo* pImageInfo,
+                                                  const VmaAllocationCreateInfo* pCreateInfo,
+                                                  VkImage* pImage, VmaAllocation* pAllocation,
+                                                  VmaAllocationInfo* pInfo)
+{
+    struct maar_vma_how how;
+    *pImage = VK_NULL_HANDLE;
+    *pAllocation = VK_NULL_HANDLE;
+    if (is_impossible_image(pImageInfo)) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    const VkResult result =
+        maar_vma_translate(allocator, pCreateInfo, maar_vma_of_image(pImageInfo), &how);
+    return result == VK_SUCCESS
+               ? create_image(allocator, pImageInfo, pCreateInfo, &how, pImage, pAllocation, pInfo)
+               : result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL
+maarVmaCreateDedicatedImage(VmaAllocator allocator, const VkImageCreateInfo* pImageInfo,
+                            const VmaAllocationCreateInfo* pCreateInfo, void* pAllocateNext,
+                            VkImage* pImage, VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
+{
+    VmaAllocationCreateInfo dedicated = *pCreateInfo;
+    struct maar_vma_how how;
+    *pImage = VK_NULL_HANDLE;
+    *pAllocation = VK_NULL_HANDLE;
+    if (is_impossible_image(pImageInfo)) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    dedicated.flags |= VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT;
+    const VkResult result =
+        maar_vma_translate(allocator, &dedicated, maar_vma_of_image(pImageInfo), &how);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    maar_vma_dedicate(&how, pAllocateNext);
+    return create_image(allocator, pImageInfo, &dedicated, &how, pImage, pAllocation, pInfo);
+}
+
+VKAPI_ATTR void VKAPI_CALL maarVmaDestroyImage(VmaAllocator allocator, VkImage image,
+                                               VmaAllocation allocation)
+{
+    maarDestroyImage(allocator->maar, image, maar_vma_own(allocation));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingImage2(VmaAllocator allocator,
+                                                           VmaAllocation allocation,
+                                                           VkDeviceSize offset,
+                                                           const VkImageCreateInfo* pImageInfo,
+                                                           VkImage* pImage)
+{
+    *pImage = VK_NULL_HANDLE;
+    if (is_impossible_image(pImageInfo)) {
+        return VK_ERROR_INITIALIZATION_FAILED;
+    }
+    return maar_vma_result(maarCreateAliasingImage(allocator->maar, maar_vma_own(allocation),
+                                                   offset, pImageInfo, pImage));
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingImage(VmaAllocator allocator,
+                                                          VmaAllocation allocation,
+                                                          const VkImageCreateInfo* pImageInfo,
+                                                          VkImage* pImage)
+{
+    return maarVmaCreateAliasingImage2(allocator, allocation, 0, pImageInfo, pImage);
+}
+
+/* The tiling of an image cannot be asked for. Maar treats a tiling by modifiers as unknown, and
+ * keeps such memory apart from both kinds. */
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaAllocateMemoryForImage(
+    VmaAllocator allocator, VkImage image, const VmaAllocationCreateInfo* pCreateInfo,
+    VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
+{
+    struct maar_vma_how how;
+    MaarAllocation made = VK_NULL_HANDLE;
+    *pAllocation = VK_NULL_HANDLE;
+    VkResult result =
+        maar_vma_translate(allocator, pCreateInfo, (struct maar_vma_subject){0}, &how);
+    if (result == VK_SUCCESS) {
+        result = maarAllocateMemoryForImage(
+            allocator->maar, image, VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT, &how.info, &made);
+    }
+    if (result != VK_SUCCESS) {
+        return maar_vma_result(result);
+    }
+    maar_vma_finish(allocator, made, pAllocation, pInfo);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaBindImageMemory2(VmaAllocator allocator,
+                                                       VmaAllocation allocation,
+                                                       VkDeviceSize offset, VkImage image,
+                                                       const void* pNext)
+{
+    const struct maar_vma_place* place = maar_vma_place_of(allocation);
+    const VkResult result =
+        place != NULL
+            ? maarBindMovedImage(allocator->maar, place->batch, place->source, offset, image, pNext)
+            : maarBindImage(allocator->maar, maar_vma_own(allocation), offset, image, pNext);
+    return maar_vma_result(result);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaBindImageMemory(VmaAllocator allocator,
+                                                      VmaAllocation allocation, VkImage image)
+{
+    return maarVmaBindImageMemory2(allocator, allocation, 0, image, NULL);
+}
