@@ -99,7 +99,7 @@ static void try_wrong_creation(struct fuzz_world* world)
         info.device = VK_NULL_HANDLE;
         break;
     case 4:
-        info.apiVersion = VK_API_VERSION_1_0;
+        info.flags = 0x40000000;
         break;
     default:
         info.pfnGetInstanceProcAddr = NULL;

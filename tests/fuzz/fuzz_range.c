@@ -318,6 +318,7 @@ static void do_misuse(struct range_world* world)
     case 4:
         result = maarSetRangeUserData(world->allocator, VK_NULL_HANDLE, 1);
         fuzz_require(result == VK_ERROR_VALIDATION_FAILED_EXT);
+        require_reported(world, result);
         result = maarGetRangeInfo(world->allocator, VK_NULL_HANDLE, NULL);
         break;
     default:

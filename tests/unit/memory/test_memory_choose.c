@@ -237,7 +237,7 @@ static void faulty_requests_are_reported(void** state)
         const char* culprit;
     } rows[] = {
         {{.usage = (MaarMemoryUsage)99}, MAAR_MESSAGE_ID_INVALID_ENUM, "pCreateInfo->usage"},
-        {{.flags = 0x80}, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, "pCreateInfo->flags"},
+        {{.flags = 0x8000}, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, "pCreateInfo->flags"},
         {{.dedicated = (MaarDedicated)99}, MAAR_MESSAGE_ID_INVALID_ENUM, "pCreateInfo->dedicated"},
         {{.priority = 2.0F}, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pCreateInfo->priority"},
     };
