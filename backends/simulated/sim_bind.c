@@ -1,15 +1,14 @@
 /*
- * Binding, and an independent check of binds. Each memory keeps its live binds sorted by offset. A
- * new bind is compared with those binds whose bytes or granularity pages it could share.
+ * Binding, and an independent check of binds. Each memory keeps its live binds in a tree by
+ * their bytes. A new bind is compared with those binds whose bytes or granularity pages it could
+ * share.
  */
 #include "backends/simulated/sim_check.h"
 #include "backends/simulated/sim_entries.h"
 #include "backends/simulated/sim_memory.h"
 #include "backends/simulated/sim_resource.h"
 
-#include <string.h>
-
-enum { SIM_FIRST_BINDS = 16, SIM_ROOM = 2 };
+enum { SIM_ROOM = 2 };
 
 /* One bind to make. */
 struct sim_bind_request {
@@ -21,21 +20,6 @@ struct sim_bind_request {
     uint32_t plane;
     bool plane_known;
 };
-
-uint32_t sim_bind_lower(const struct sim_memory* memory, VkDeviceSize offset)
-{
-    uint32_t low = 0;
-    uint32_t high = memory->bind_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (memory->binds[middle].offset < offset) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
 
 struct sim_resource* sim_resource_peek(const struct sim_device* device, uint64_t handle)
 {
@@ -56,7 +40,8 @@ static bool sim_bind_may_alias(const struct sim_device* device, const struct sim
 
 static bool sim_bind_is_same(const struct sim_bind* one, const struct sim_bind* other)
 {
-    return one->resource == other->resource && one->at == other->at && one->offset == other->offset;
+    return one->resource == other->resource && one->at == other->at &&
+           one->node.begin == other->node.begin;
 }
 
 /* Compares a new bind with an existing bind. */
@@ -69,23 +54,25 @@ static void sim_bind_compare(const struct sim_memory* memory, enum sim_function 
     if (sim_bind_is_same(new_bind, other)) {
         return;
     }
-    if (new_bind->offset < other->end && other->offset < new_bind->end) {
+    if (new_bind->node.begin < other->node.end && other->node.begin < new_bind->node.end) {
         if (!sim_bind_may_alias(memory->object.device, resource, other)) {
             sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_OVERLAP,
                         "[%llu, %llu) overlaps a live resource at [%llu, %llu)",
-                        (unsigned long long)new_bind->offset, (unsigned long long)new_bind->end,
-                        (unsigned long long)other->offset, (unsigned long long)other->end);
+                        (unsigned long long)new_bind->node.begin,
+                        (unsigned long long)new_bind->node.end,
+                        (unsigned long long)other->node.begin, (unsigned long long)other->node.end);
         }
         return;
     }
-    if (new_bind->linear != other->linear && new_bind->offset / page <= (other->end - 1) / page &&
-        other->offset / page <= (new_bind->end - 1) / page) {
+    if (new_bind->linear != other->linear &&
+        new_bind->node.begin / page <= (other->node.end - 1) / page &&
+        other->node.begin / page <= (new_bind->node.end - 1) / page) {
         sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_GRANULARITY,
                     "[%llu, %llu) and [%llu, %llu), one linear and one optimal, share a page of "
                     "bufferImageGranularity %llu",
-                    (unsigned long long)new_bind->offset, (unsigned long long)new_bind->end,
-                    (unsigned long long)other->offset, (unsigned long long)other->end,
-                    (unsigned long long)page);
+                    (unsigned long long)new_bind->node.begin,
+                    (unsigned long long)new_bind->node.end, (unsigned long long)other->node.begin,
+                    (unsigned long long)other->node.end, (unsigned long long)page);
     }
 }
 
@@ -94,39 +81,33 @@ void sim_bind_check_neighbours(const struct sim_memory* memory, enum sim_functio
 {
     const VkDeviceSize page =
         sim_or(memory->object.device->gpu->profile.limits.bufferImageGranularity, 1);
-    const VkDeviceSize reach = memory->longest_bind + page;
-    const VkDeviceSize from = new_bind->offset > reach ? new_bind->offset - reach : 0;
-    for (uint32_t i = sim_bind_lower(memory, from);
-         i < memory->bind_count && memory->binds[i].offset < new_bind->end + page; i++) {
-        sim_bind_compare(memory, function, resource, new_bind, &memory->binds[i]);
+    const VkDeviceSize from = new_bind->node.begin > page ? new_bind->node.begin - page : 0;
+    for (const struct sim_bind* other = sim_tree_after(&memory->binds, from);
+         other != NULL && other->node.begin < new_bind->node.end + page;
+         other = sim_tree_next_after(&other->node, from)) {
+        sim_bind_compare(memory, function, resource, new_bind, other);
     }
 }
 
 void sim_bind_insert(struct sim_memory* memory, const struct sim_bind* new_bind)
 {
-    const uint32_t at = sim_bind_lower(memory, new_bind->offset);
-    memmove(&memory->binds[at + 1], &memory->binds[at],
-            (memory->bind_count - at) * sizeof(memory->binds[0]));
-    memory->binds[at] = *new_bind;
-    memory->bind_count++;
-    const VkDeviceSize length = new_bind->end - new_bind->offset;
-    memory->longest_bind = length > memory->longest_bind ? length : memory->longest_bind;
+    struct sim_bind* made =
+        sim_tree_insert(&memory->binds, new_bind->node.begin, new_bind->node.end);
+    made->resource = new_bind->resource;
+    made->at = new_bind->at;
+    made->linear = new_bind->linear;
 }
 
 void sim_bind_remove(struct sim_memory* memory, uint64_t resource, VkDeviceSize at,
                      VkDeviceSize offset)
 {
-    for (uint32_t i = sim_bind_lower(memory, offset);
-         i < memory->bind_count && memory->binds[i].offset == offset; i++) {
-        if (memory->binds[i].resource == resource && memory->binds[i].at == at) {
-            memory->bind_count--;
-            memmove(&memory->binds[i], &memory->binds[i + 1],
-                    (memory->bind_count - i) * sizeof(memory->binds[0]));
-            break;
+    for (struct sim_bind* bind = sim_tree_after(&memory->binds, offset);
+         bind != NULL && bind->node.begin <= offset;
+         bind = sim_tree_next_after(&bind->node, offset)) {
+        if (bind->node.begin == offset && bind->resource == resource && bind->at == at) {
+            sim_tree_remove(&memory->binds, &bind->node);
+            return;
         }
-    }
-    if (memory->bind_count == 0) {
-        memory->longest_bind = 0;
     }
 }
 
@@ -141,28 +122,32 @@ void sim_bind_forget(struct sim_resource* resource)
     }
 }
 
-/* Gives a memory's list of binds twice the room, unless another thread has done so. Leaves the lock
+void sim_tree_release(const VkAllocationCallbacks* callbacks, struct sim_tree* tree)
+{
+    size_t size = 0;
+    for (void* chunk = sim_tree_take_chunk(tree, &size); chunk != NULL;
+         chunk = sim_tree_take_chunk(tree, &size)) {
+        maar_host_free(callbacks, chunk);
+    }
+}
+
+/* Makes room for more binds of a memory, unless another thread has done so. Leaves the lock
  * meanwhile. Returns false when there is no host memory. */
-static bool sim_bind_grow(struct sim_device* device, uint64_t handle, uint32_t capacity)
+static bool sim_bind_grow(struct sim_device* device, uint64_t handle, size_t size)
 {
     sim_unlock_gpu(device->gpu);
-    struct sim_bind* binds = maar_host_calloc(device->callbacks, capacity, sizeof(*binds));
+    void* chunk = maar_host_calloc(device->callbacks, 1, size);
     sim_lock_gpu(device->gpu);
-    if (binds == NULL) {
+    if (chunk == NULL) {
         return false;
     }
-    struct sim_bind* unused = binds;
     struct sim_memory* memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
-    if (memory != NULL && memory->bind_capacity < capacity) {
-        if (memory->bind_count != 0) {
-            memcpy(binds, memory->binds, memory->bind_count * sizeof(*binds));
-        }
-        unused = memory->binds;
-        memory->binds = binds;
-        memory->bind_capacity = capacity;
+    if (memory != NULL && memory->binds.unused_count < SIM_ROOM) {
+        sim_tree_add_chunk(&memory->binds, chunk, size, sizeof(struct sim_bind));
+        return true;
     }
     sim_unlock_gpu(device->gpu);
-    maar_host_free(device->callbacks, unused);
+    maar_host_free(device->callbacks, chunk);
     sim_lock_gpu(device->gpu);
     return true;
 }
@@ -171,13 +156,12 @@ bool sim_bind_reserve(struct sim_device* device, uint64_t handle)
 {
     for (;;) {
         const struct sim_memory* memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
-        if (memory == NULL || memory->bind_capacity - memory->bind_count >= SIM_ROOM) {
+        if (memory == NULL || memory->binds.unused_count >= SIM_ROOM) {
             return true;
         }
         /* Other threads may take the room before the lock is held again. */
-        const uint32_t capacity =
-            memory->bind_capacity == 0 ? SIM_FIRST_BINDS : memory->bind_capacity * 2;
-        if (!sim_bind_grow(device, handle, capacity)) {
+        if (!sim_bind_grow(device, handle,
+                           sim_tree_chunk_size(&memory->binds, sizeof(struct sim_bind)))) {
             return false;
         }
     }
@@ -264,8 +248,8 @@ static VkResult sim_bind_one(struct sim_device* device, const struct sim_bind_re
     }
     sim_bind_check(gpu, request, resource, memory);
     const struct sim_bind new_bind = {
-        .offset = request->offset,
-        .end = request->offset + resource->requirements[request->plane].size,
+        .node.begin = request->offset,
+        .node.end = request->offset + resource->requirements[request->plane].size,
         .resource = request->resource,
         .at = request->plane,
         .linear = resource->linear,

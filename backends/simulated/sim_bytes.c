@@ -28,19 +28,19 @@ struct sim_span sim_span_at(const struct sim_place* place, VkDeviceSize size)
         return span;
     }
     const struct sim_sparse* pages = &resource->pages;
-    const uint32_t index = sim_pages_after(pages, place->at);
-    if (index == pages->run_count || pages->runs[index].at >= place->at + size) {
+    const struct sim_run* run = sim_pages_after(pages, place->at);
+    if (run == NULL || run->node.begin >= place->at + size) {
         return span;
     }
-    const struct sim_run* run = &pages->runs[index];
-    if (run->at > place->at) {
-        span.size = run->at - place->at;
+    if (run->node.begin > place->at) {
+        span.size = run->node.begin - place->at;
         return span;
     }
-    const VkDeviceSize into = place->at - run->at;
+    const VkDeviceSize into = place->at - run->node.begin;
+    const VkDeviceSize left = run->node.end - place->at;
     span.memory = sim_object_peek(device, run->memory, SIM_KIND_MEMORY);
     span.offset = run->offset + into;
-    span.size = size < run->size - into ? size : run->size - into;
+    span.size = size < left ? size : left;
     return span;
 }
 
@@ -174,6 +174,44 @@ void sim_write_bytes(const struct sim_place* to, const void* bytes, VkDeviceSize
         in += target.size;
         out.at += target.size;
         left -= target.size;
+    }
+}
+
+/* Counts the bytes of a span that nothing has written. */
+static void sim_span_read(const struct sim_span* span, struct sim_findings* findings)
+{
+    const uint8_t* states = sim_span_states(span);
+    for (VkDeviceSize i = 0; states != NULL && !span->memory->host_writes && i < span->size; i++) {
+        findings->unwritten += states[i] != SIM_BYTE_WRITTEN ? 1 : 0;
+    }
+}
+
+void sim_touch_bytes(const struct sim_place* place, VkDeviceSize size, bool reads, bool writes,
+                     struct sim_findings* findings)
+{
+    struct sim_place at = *place;
+    const struct sim_gpu* gpu = place->resource->object.device->gpu;
+    const bool strict = gpu->profile.sparse.properties.residencyNonResidentStrict == VK_TRUE;
+    for (VkDeviceSize left = size; left != 0;) {
+        const struct sim_span span = sim_span_at(&at, left);
+        if (reads) {
+            sim_span_access(&at, &span, false, findings);
+            findings->unbound += span.memory == NULL && !strict ? span.size : 0;
+            sim_span_read(&span, findings);
+        }
+        uint8_t* states = writes ? sim_span_states(&span) : NULL;
+        if (states != NULL) {
+            memset(states, SIM_BYTE_WRITTEN, (size_t)span.size);
+        }
+        at.at += span.size;
+        left -= span.size;
+    }
+    at = *place;
+    for (VkDeviceSize left = writes ? size : 0; left != 0;) {
+        const struct sim_span span = sim_span_at(&at, left);
+        sim_span_access(&at, &span, true, findings);
+        at.at += span.size;
+        left -= span.size;
     }
 }
 

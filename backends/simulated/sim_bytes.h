@@ -46,6 +46,9 @@ void sim_copy_bytes(const struct sim_place* to, const struct sim_place* from, Vk
 /* Writes given bytes. */
 void sim_write_bytes(const struct sim_place* to, const void* bytes, VkDeviceSize size,
                      struct sim_findings* findings);
+/* Has bytes accessed by a shader, which does not change them. */
+void sim_touch_bytes(const struct sim_place* place, VkDeviceSize size, bool reads, bool writes,
+                     struct sim_findings* findings);
 /* Makes the contents of a place undefined. */
 void sim_discard_bytes(const struct sim_place* place, VkDeviceSize size);
 /* The same for bytes of a memory. */

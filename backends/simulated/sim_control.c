@@ -55,16 +55,17 @@ VkResult VKAPI_CALL maarSimulatedEnumeratePages(VkDevice device, VkObjectType ty
     sim_lock_gpu(d->gpu);
     const struct sim_resource* resource =
         sim_object_peek(d, object, type == VK_OBJECT_TYPE_IMAGE ? SIM_KIND_IMAGE : SIM_KIND_BUFFER);
-    const uint32_t found = resource != NULL ? resource->pages.run_count : 0;
+    const uint32_t found = resource != NULL ? resource->pages.runs.count : 0;
     const uint32_t written = pPages == NULL ? 0 : *pCount < found ? *pCount : found;
+    const struct sim_run* run = written != 0 ? sim_pages_after(&resource->pages, 0) : NULL;
     for (uint32_t i = 0; i < written; i++) {
-        const struct sim_run* run = &resource->pages.runs[i];
         pPages[i] = (MaarSimulatedPages){
-            .offset = run->at,
-            .size = run->size,
+            .offset = run->node.begin,
+            .size = run->node.end - run->node.begin,
             .memory = (VkDeviceMemory)run->memory,
             .memoryOffset = run->offset,
         };
+        run = sim_tree_next(&run->node);
     }
     sim_unlock_gpu(d->gpu);
     *pCount = pPages == NULL ? found : written;

@@ -190,7 +190,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_destroy_device(VkDevice device,
             sim_command_release((struct sim_command_buffer*)object);
         } else {
             if (object->kind == SIM_KIND_BUFFER || object->kind == SIM_KIND_IMAGE) {
-                maar_host_free(d->callbacks, ((struct sim_resource*)object)->pages.runs);
+                sim_tree_release(d->callbacks, &((struct sim_resource*)object)->pages.runs);
             }
             sim_object_release(object);
         }

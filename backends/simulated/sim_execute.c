@@ -75,6 +75,21 @@ static void sim_execute_update(struct sim_execution* e, const struct sim_op_upda
     sim_write_bytes(&(struct sim_place){buffer, 0, op->at}, op->bytes, op->size, &e->findings);
 }
 
+static void sim_execute_access(struct sim_execution* e, const struct sim_op_access* op)
+{
+    struct sim_resource* buffer = sim_execution_resource(e, op->buffer, SIM_KIND_BUFFER);
+    if (buffer == NULL) {
+        return;
+    }
+    sim_owner_use(e->findings.hazard, buffer, op->reads);
+    if (!sim_buffer_has(buffer, op->at, op->size)) {
+        sim_execution_outside(e, "buffer");
+        return;
+    }
+    sim_touch_bytes(&(struct sim_place){buffer, 0, op->at}, op->size, op->reads, op->writes,
+                    &e->findings);
+}
+
 static void sim_execute_copy_buffer(struct sim_execution* e, const struct sim_op_copy_buffer* op)
 {
     struct sim_resource* from = sim_execution_resource(e, op->from, SIM_KIND_BUFFER);
@@ -173,9 +188,26 @@ static void sim_execute_one(struct sim_execution* e, const struct sim_op* op)
             e->queue->time += ((const struct sim_op_work*)(const void*)op)->nanoseconds;
         }
         break;
+    case SIM_OP_ACCESS:
+        sim_execute_access(e, (const struct sim_op_access*)(const void*)op);
+        break;
     case SIM_OP_TIMESTAMP:
         sim_execute_timestamp(e, (const struct sim_op_timestamp*)(const void*)op);
         break;
+    }
+}
+
+static enum sim_stage sim_stage_of(enum sim_op_kind kind)
+{
+    switch (kind) {
+    case SIM_OP_FILL:
+    case SIM_OP_UPDATE:
+    case SIM_OP_CLEAR:
+        return SIM_STAGE_CLEAR;
+    case SIM_OP_ACCESS:
+        return SIM_STAGE_SHADER;
+    default:
+        return SIM_STAGE_COPY;
     }
 }
 
@@ -216,8 +248,7 @@ bool sim_execute(struct sim_submission* submission, const struct sim_recording* 
             .queue = queue,
             .number = submission->number,
             .family = submission->queue->family,
-            .clears =
-                op->kind == SIM_OP_FILL || op->kind == SIM_OP_UPDATE || op->kind == SIM_OP_CLEAR,
+            .stage = sim_stage_of(op->kind),
         };
         struct sim_execution e = {
             .device = device,

@@ -17,13 +17,11 @@ static bool sim_is_held_elsewhere(const struct sim_device* device, const struct 
                                   const struct sim_resource* leaving, VkDeviceSize offset,
                                   VkDeviceSize size)
 {
-    const VkDeviceSize reach = memory->longest_bind;
-    for (uint32_t i = sim_bind_lower(memory, offset > reach ? offset - reach : 0);
-         i < memory->bind_count && memory->binds[i].offset < offset + size; i++) {
-        const struct sim_bind* bind = &memory->binds[i];
+    for (const struct sim_bind* bind = sim_tree_after(&memory->binds, offset);
+         bind != NULL && bind->node.begin < offset + size;
+         bind = sim_tree_next_after(&bind->node, offset)) {
         const struct sim_resource* other = sim_resource_peek(device, bind->resource);
-        if (other != NULL && other != leaving && bind->end > offset &&
-            (other->sparse || !leaving->sparse)) {
+        if (other != NULL && other != leaving && (other->sparse || !leaving->sparse)) {
             return true;
         }
     }
@@ -86,9 +84,9 @@ void sim_forget_resource(const struct sim_resource* resource)
     if (!sim_forget_is_on(resource->object.device)) {
         return;
     }
-    for (uint32_t i = 0; i < resource->pages.run_count; i++) {
-        const struct sim_run* run = &resource->pages.runs[i];
-        sim_forget_part(resource, run->memory, run->offset, run->size);
+    for (const struct sim_run* run = sim_pages_after(&resource->pages, 0); run != NULL;
+         run = sim_tree_next(&run->node)) {
+        sim_forget_part(resource, run->memory, run->offset, run->node.end - run->node.begin);
     }
     for (uint32_t i = 0; !resource->sparse && i < resource->plane_count; i++) {
         sim_forget_part(resource, resource->memory[i], resource->offset[i],

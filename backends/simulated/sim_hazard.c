@@ -6,8 +6,8 @@
  * scopes of its barrier. Reads order a write behind them after the write before them: each read was
  * checked.
  *
- * Only the stages in which this driver executes something are distinguished: copies, and clears,
- * which fill and update buffers too. Stages of semaphore waits are not looked at.
+ * Only the stages in which this driver executes something are distinguished: copies, clears, which
+ * fill and update buffers too, and compute shaders. Stages of semaphore waits are not looked at.
  */
 #include "backends/simulated/sim_hazard.h"
 
@@ -15,14 +15,22 @@
 
 #include <string.h>
 
-enum { SIM_MAX_READERS = 4, SIM_FIRST_INTERVALS = 64 };
+enum { SIM_MAX_READERS = 4 };
 
 /* The kinds of accesses to which a write may be visible. */
-enum { SIM_COPY_READS = 1, SIM_COPY_WRITES = 2, SIM_CLEAR_WRITES = 4 };
+enum {
+    SIM_COPY_READS = 1,
+    SIM_COPY_WRITES = 2,
+    SIM_CLEAR_WRITES = 4,
+    SIM_SHADER_READS = 8,
+    SIM_SHADER_WRITES = 16,
+    SIM_HOST_READS = 32
+};
 
 struct sim_reader {
     uint64_t queue, number;
-    VkFlags64 chain; /* stages that begin after it */
+    VkFlags64 stages; /* in which it was read */
+    VkFlags64 chain;  /* stages that begin after it */
 };
 
 struct sim_history {
@@ -35,20 +43,34 @@ struct sim_history {
     struct sim_reader readers[SIM_MAX_READERS];
 };
 
+/* In the tree of its memory, whose chunks are mapped pages, so that the driver may add them under
+ * its lock. */
 struct sim_interval {
-    VkDeviceSize begin, end;
+    struct sim_node node;
     struct sim_history history;
-};
-
-/* In mapped pages, so that the driver may grow them under its lock. */
-struct sim_intervals {
-    size_t mapped;
-    uint32_t count, capacity;
-    struct sim_interval items[];
 };
 
 static const VkFlags64 sim_copy_stage = VK_PIPELINE_STAGE_2_COPY_BIT;
 static const VkFlags64 sim_clear_stage = VK_PIPELINE_STAGE_2_CLEAR_BIT;
+static const VkFlags64 sim_shader_stage = VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT;
+
+/* What the commands of a stage are to a barrier. */
+struct sim_stage_kind {
+    VkFlags64 stage;
+    uint64_t reads, writes;
+};
+
+static struct sim_stage_kind sim_stage_kind(enum sim_stage stage)
+{
+    switch (stage) {
+    case SIM_STAGE_CLEAR:
+        return (struct sim_stage_kind){sim_clear_stage, 0, SIM_CLEAR_WRITES};
+    case SIM_STAGE_SHADER:
+        return (struct sim_stage_kind){sim_shader_stage, SIM_SHADER_READS, SIM_SHADER_WRITES};
+    default:
+        return (struct sim_stage_kind){sim_copy_stage, SIM_COPY_READS, SIM_COPY_WRITES};
+    }
+}
 
 /* Replaces stages that stand for several ones. */
 static VkFlags64 sim_stages_of(VkFlags64 stages, bool first)
@@ -68,7 +90,7 @@ static VkFlags64 sim_stages_of(VkFlags64 stages, bool first)
 /* The two scopes of a barrier. */
 struct sim_scopes {
     VkFlags64 from, to;
-    bool makes_available;
+    VkFlags64 makes_available; /* writes of these stages */
     uint64_t makes_visible;
 };
 
@@ -76,17 +98,36 @@ static struct sim_scopes sim_scopes_of(const struct sim_barrier* barrier)
 {
     const VkFlags64 reads = VK_ACCESS_2_TRANSFER_READ_BIT | VK_ACCESS_2_MEMORY_READ_BIT;
     const VkFlags64 writes = VK_ACCESS_2_TRANSFER_WRITE_BIT | VK_ACCESS_2_MEMORY_WRITE_BIT;
+    const VkFlags64 shader_reads = VK_ACCESS_2_SHADER_READ_BIT | VK_ACCESS_2_UNIFORM_READ_BIT |
+                                   VK_ACCESS_2_SHADER_STORAGE_READ_BIT |
+                                   VK_ACCESS_2_MEMORY_READ_BIT;
+    const VkFlags64 shader_writes = VK_ACCESS_2_SHADER_WRITE_BIT |
+                                    VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT |
+                                    VK_ACCESS_2_MEMORY_WRITE_BIT;
+    const VkFlags64 host_reads = VK_ACCESS_2_HOST_READ_BIT | VK_ACCESS_2_MEMORY_READ_BIT;
     struct sim_scopes s = {
         .from = sim_stages_of(barrier->from_stages, true),
         .to = sim_stages_of(barrier->to_stages, false),
-        .makes_available = (barrier->from_accesses & writes) != 0,
     };
+    if ((barrier->from_accesses & writes) != 0) {
+        s.makes_available |= sim_copy_stage | sim_clear_stage;
+    }
+    if ((barrier->from_accesses & shader_writes) != 0) {
+        s.makes_available |= sim_shader_stage;
+    }
     if ((s.to & sim_copy_stage) != 0) {
         s.makes_visible |= (barrier->to_accesses & reads) != 0 ? SIM_COPY_READS : 0;
         s.makes_visible |= (barrier->to_accesses & writes) != 0 ? SIM_COPY_WRITES : 0;
     }
     if ((s.to & sim_clear_stage) != 0) {
         s.makes_visible |= (barrier->to_accesses & writes) != 0 ? SIM_CLEAR_WRITES : 0;
+    }
+    if ((s.to & sim_shader_stage) != 0) {
+        s.makes_visible |= (barrier->to_accesses & shader_reads) != 0 ? SIM_SHADER_READS : 0;
+        s.makes_visible |= (barrier->to_accesses & shader_writes) != 0 ? SIM_SHADER_WRITES : 0;
+    }
+    if ((s.to & VK_PIPELINE_STAGE_2_HOST_BIT) != 0) {
+        s.makes_visible |= (barrier->to_accesses & host_reads) != 0 ? SIM_HOST_READS : 0;
     }
     return s;
 }
@@ -95,90 +136,58 @@ static struct sim_scopes sim_scopes_of(const struct sim_barrier* barrier)
 
 void sim_hazard_release(struct sim_memory* memory)
 {
-    if (memory->intervals != NULL) {
-        sim_pages_unmap(memory->intervals, memory->intervals->mapped);
-        memory->intervals = NULL;
+    size_t size = 0;
+    for (void* chunk = sim_tree_take_chunk(&memory->intervals, &size); chunk != NULL;
+         chunk = sim_tree_take_chunk(&memory->intervals, &size)) {
+        sim_pages_unmap(chunk, size);
     }
 }
 
-/* Makes room for `more` intervals. Returns NULL without pages; then nothing is checked. */
-static struct sim_intervals* sim_intervals_reserve(struct sim_memory* memory, uint32_t more)
+/* Makes room for `more` intervals. Returns false without pages; then nothing is checked. */
+static bool sim_intervals_reserve(struct sim_memory* memory, uint32_t more)
 {
-    struct sim_intervals* old = memory->intervals;
-    if (old != NULL && old->capacity - old->count >= more) {
-        return old;
+    struct sim_tree* list = &memory->intervals;
+    if (list->unused_count >= more) {
+        return true;
     }
-    const uint32_t capacity = old != NULL ? old->capacity * 2 : SIM_FIRST_INTERVALS;
-    const size_t size = sizeof(*old) + capacity * sizeof(old->items[0]);
-    struct sim_intervals* made = sim_pages_map(size);
-    if (made == NULL) {
-        return NULL;
+    const size_t size = sim_tree_chunk_size(list, sizeof(struct sim_interval));
+    void* chunk = sim_pages_map(size);
+    if (chunk != NULL) {
+        sim_tree_add_chunk(list, chunk, size, sizeof(struct sim_interval));
     }
-    if (old != NULL) {
-        memcpy(made->items, old->items, old->count * sizeof(old->items[0]));
-        made->count = old->count;
-    }
-    made->mapped = size;
-    made->capacity = capacity;
-    sim_hazard_release(memory);
-    memory->intervals = made;
-    return made;
-}
-
-/* Returns the index of the first interval that ends after an offset. */
-static uint32_t sim_interval_after(const struct sim_intervals* list, VkDeviceSize offset)
-{
-    uint32_t low = 0;
-    uint32_t high = list->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (list->items[middle].end <= offset) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-static void sim_interval_insert(struct sim_intervals* list, uint32_t at,
-                                const struct sim_interval* interval)
-{
-    memmove(&list->items[at + 1], &list->items[at], (list->count - at) * sizeof(list->items[0]));
-    list->items[at] = *interval;
-    list->count++;
+    return chunk != NULL;
 }
 
 /* Cuts an interval in two at an offset inside it. */
-static void sim_interval_cut(struct sim_intervals* list, VkDeviceSize offset)
+static void sim_interval_cut(struct sim_tree* list, VkDeviceSize offset)
 {
-    const uint32_t at = sim_interval_after(list, offset);
-    if (at == list->count || list->items[at].begin >= offset) {
+    struct sim_interval* first = sim_tree_after(list, offset);
+    if (first == NULL || first->node.begin >= offset) {
         return;
     }
-    const struct sim_interval second = {offset, list->items[at].end, list->items[at].history};
-    list->items[at].end = offset;
-    sim_interval_insert(list, at + 1, &second);
+    struct sim_interval* second = sim_tree_insert(list, offset, first->node.end);
+    second->history = first->history;
+    sim_tree_set_end(&first->node, offset);
 }
 
 static bool sim_interval_continues(const struct sim_interval* one, const struct sim_interval* next)
 {
-    return one->end == next->begin &&
+    return one->node.end == next->node.begin &&
            memcmp(&one->history, &next->history, sizeof(one->history)) == 0;
 }
 
 /* Joins the intervals around [begin, end) that have the same history. */
-static void sim_intervals_join(struct sim_intervals* list, VkDeviceSize begin, VkDeviceSize end)
+static void sim_intervals_join(struct sim_tree* list, VkDeviceSize begin, VkDeviceSize end)
 {
-    uint32_t at = sim_interval_after(list, begin != 0 ? begin - 1 : 0);
-    while (at + 1 < list->count && list->items[at].begin <= end) {
-        if (sim_interval_continues(&list->items[at], &list->items[at + 1])) {
-            list->items[at].end = list->items[at + 1].end;
-            memmove(&list->items[at + 1], &list->items[at + 2],
-                    (list->count - at - 2) * sizeof(list->items[0]));
-            list->count--;
+    struct sim_interval* one = sim_tree_after(list, begin != 0 ? begin - 1 : 0);
+    while (one != NULL && one->node.begin <= end) {
+        struct sim_interval* next = sim_tree_next(&one->node);
+        if (next != NULL && sim_interval_continues(one, next)) {
+            const VkDeviceSize joined_end = next->node.end;
+            sim_tree_remove(list, &next->node);
+            sim_tree_set_end(&one->node, joined_end);
         } else {
-            at++;
+            one = next;
         }
     }
 }
@@ -192,7 +201,7 @@ static void sim_hazard_report(struct sim_hazard* h, const char* what, const stru
         sim_violate(h->device->gpu, h->function, MAAR_SIMULATED_VIOLATION_SYNCHRONIZATION,
                     "bytes [%llu, %llu) of a memory are %s without a dependency on submission %llu "
                     "of queue %llu",
-                    (unsigned long long)i->begin, (unsigned long long)i->end, what,
+                    (unsigned long long)i->node.begin, (unsigned long long)i->node.end, what,
                     (unsigned long long)number, (unsigned long long)queue);
     }
     h->reported = true;
@@ -237,7 +246,7 @@ static void sim_history_read(struct sim_history* s, const struct sim_hazard* h)
         at = 0;
     }
     s->reader_count = at == s->reader_count ? at + 1 : s->reader_count;
-    s->readers[at] = (struct sim_reader){h->queue, h->number, 0};
+    s->readers[at] = (struct sim_reader){h->queue, h->number, sim_stage_kind(h->stage).stage, 0};
 }
 
 static void sim_history_write(struct sim_history* s, const struct sim_hazard* h, VkFlags64 stages)
@@ -255,12 +264,12 @@ static void sim_history_barrier(struct sim_history* s, const struct sim_hazard* 
 {
     if (s->written != 0 && s->queue == h->queue && ((s->stages | s->chain) & scopes->from) != 0) {
         s->chain |= scopes->to;
-        s->available |= scopes->makes_available ? 1 : 0;
+        s->available |= (s->stages & scopes->makes_available) != 0 ? 1 : 0;
         s->visible |= s->available != 0 ? scopes->makes_visible : 0;
     }
     for (uint64_t r = 0; r < s->reader_count; r++) {
         struct sim_reader* reader = &s->readers[r];
-        if (reader->queue == h->queue && ((sim_copy_stage | reader->chain) & scopes->from) != 0) {
+        if (reader->queue == h->queue && ((reader->stages | reader->chain) & scopes->from) != 0) {
             reader->chain |= scopes->to;
         }
     }
@@ -273,7 +282,7 @@ static void sim_history_move(struct sim_hazard* h, struct sim_interval* i,
     const char* what = "changed by a layout transition";
     struct sim_history* s = &i->history;
     const bool ordered = s->queue == h->queue && ((s->stages | s->chain) & scopes->from) != 0 &&
-                         (s->available != 0 || scopes->makes_available);
+                         (s->available != 0 || (s->stages & scopes->makes_available) != 0);
     if (s->written != 0 && s->reader_count == 0 && !ordered &&
         !sim_hazard_knows(h, s->queue, s->number)) {
         sim_hazard_report(h, what, i, s->queue, s->number);
@@ -281,7 +290,7 @@ static void sim_history_move(struct sim_hazard* h, struct sim_interval* i,
     for (uint64_t r = 0; r < s->reader_count; r++) {
         const struct sim_reader* reader = &s->readers[r];
         const bool barrier =
-            reader->queue == h->queue && ((sim_copy_stage | reader->chain) & scopes->from) != 0;
+            reader->queue == h->queue && ((reader->stages | reader->chain) & scopes->from) != 0;
         if (!barrier && !sim_hazard_knows(h, reader->queue, reader->number)) {
             sim_hazard_report(h, what, i, reader->queue, reader->number);
         }
@@ -294,62 +303,55 @@ static void sim_history_move(struct sim_hazard* h, struct sim_interval* i,
 
 /* ---- accesses and barriers ---- */
 
-/* Returns the intervals that are exactly [begin, end), blank ones where nothing is known. */
-static struct sim_intervals* sim_intervals_of(struct sim_memory* memory, VkDeviceSize begin,
-                                              VkDeviceSize end)
+/* Makes the intervals of a memory that are exactly [begin, end), blank ones where nothing is known.
+ * Returns the first one, or NULL without pages. */
+static struct sim_interval* sim_intervals_of(struct sim_memory* memory, VkDeviceSize begin,
+                                             VkDeviceSize end)
 {
-    struct sim_intervals* list = sim_intervals_reserve(memory, 2);
-    if (list == NULL) {
+    struct sim_tree* list = &memory->intervals;
+    if (!sim_intervals_reserve(memory, 2)) {
         return NULL;
     }
     sim_interval_cut(list, begin);
     sim_interval_cut(list, end);
     VkDeviceSize at = begin;
+    const struct sim_interval* next = sim_tree_after(list, at);
     while (at < end) {
-        list = sim_intervals_reserve(memory, 2);
-        if (list == NULL) {
-            return NULL;
-        }
-        const uint32_t next = sim_interval_after(list, at);
-        if (next < list->count && list->items[next].begin <= at) {
-            at = list->items[next].end;
+        if (next != NULL && next->node.begin <= at) {
+            at = next->node.end;
+            next = sim_tree_next(&next->node);
             continue;
         }
-        struct sim_interval blank;
-        memset(&blank, 0, sizeof(blank));
-        blank.begin = at;
-        blank.end =
-            next < list->count && list->items[next].begin < end ? list->items[next].begin : end;
-        sim_interval_insert(list, next, &blank);
-        at = blank.end;
+        if (!sim_intervals_reserve(memory, 1)) {
+            return NULL;
+        }
+        const VkDeviceSize blank_end =
+            next != NULL && next->node.begin < end ? next->node.begin : end;
+        struct sim_interval* blank = sim_tree_insert(list, at, blank_end);
+        memset(&blank->history, 0, sizeof(blank->history));
+        at = blank_end;
     }
-    return list;
+    return sim_tree_after(list, begin);
 }
 
 static void sim_hazard_check(struct sim_hazard* h, struct sim_memory* memory, VkDeviceSize begin,
                              VkDeviceSize end, bool writes)
 {
-    struct sim_intervals* list = sim_intervals_of(memory, begin, end);
-    if (list == NULL) {
-        return;
-    }
-    const VkFlags64 stage = h->clears ? sim_clear_stage : sim_copy_stage;
-    const uint64_t write_kind = h->clears ? SIM_CLEAR_WRITES : SIM_COPY_WRITES;
-    for (uint32_t n = sim_interval_after(list, begin);
-         n < list->count && list->items[n].begin < end; n++) {
-        struct sim_interval* i = &list->items[n];
+    const struct sim_stage_kind kind = sim_stage_kind(h->stage);
+    for (struct sim_interval* i = sim_intervals_of(memory, begin, end);
+         i != NULL && i->node.begin < end; i = sim_tree_next(&i->node)) {
         if (writes) {
             if (i->history.reader_count == 0) {
-                sim_check_write_before(h, i, write_kind, "written again");
+                sim_check_write_before(h, i, kind.writes, "written again");
             }
-            sim_check_reads_before(h, i, stage, "written after a read");
-            sim_history_write(&i->history, h, stage);
+            sim_check_reads_before(h, i, kind.stage, "written after a read");
+            sim_history_write(&i->history, h, kind.stage);
         } else {
-            sim_check_write_before(h, i, SIM_COPY_READS, "read after a write");
+            sim_check_write_before(h, i, kind.reads, "read after a write");
             sim_history_read(&i->history, h);
         }
     }
-    sim_intervals_join(list, begin, end);
+    sim_intervals_join(&memory->intervals, begin, end);
 }
 
 static void sim_hazard_flush(struct sim_hazard* h, bool writes)
@@ -389,21 +391,18 @@ void sim_hazard_barrier(struct sim_hazard* hazard, const struct sim_barrier* bar
 {
     const struct sim_scopes scopes = sim_scopes_of(barrier);
     const VkDeviceSize end = offset + size;
-    if (!moves && memory->intervals == NULL) {
+    if (!moves && memory->intervals.count == 0) {
         return;
     }
-    struct sim_intervals* list = sim_intervals_of(memory, offset, end);
-    for (uint32_t n = list != NULL ? sim_interval_after(list, offset) : 0;
-         list != NULL && n < list->count && list->items[n].begin < end; n++) {
+    for (struct sim_interval* i = sim_intervals_of(memory, offset, end);
+         i != NULL && i->node.begin < end; i = sim_tree_next(&i->node)) {
         if (moves) {
-            sim_history_move(hazard, &list->items[n], &scopes);
+            sim_history_move(hazard, i, &scopes);
         } else {
-            sim_history_barrier(&list->items[n].history, hazard, &scopes);
+            sim_history_barrier(&i->history, hazard, &scopes);
         }
     }
-    if (list != NULL) {
-        sim_intervals_join(list, offset, end);
-    }
+    sim_intervals_join(&memory->intervals, offset, end);
 }
 
 void sim_hazard_global(struct sim_hazard* hazard, const struct sim_barrier* barrier)
@@ -415,9 +414,41 @@ void sim_hazard_global(struct sim_hazard* hazard, const struct sim_barrier* barr
         if (object == NULL || object->kind != SIM_KIND_MEMORY) {
             continue;
         }
-        struct sim_intervals* list = ((struct sim_memory*)object)->intervals;
-        for (uint32_t n = 0; list != NULL && n < list->count; n++) {
-            sim_history_barrier(&list->items[n].history, hazard, &scopes);
+        const struct sim_tree* list = &((struct sim_memory*)object)->intervals;
+        for (struct sim_interval* i = sim_tree_after(list, 0); i != NULL;
+             i = sim_tree_next(&i->node)) {
+            sim_history_barrier(&i->history, hazard, &scopes);
         }
+    }
+}
+
+void sim_hazard_host(struct sim_hazard* hazard, struct sim_memory* memory, VkDeviceSize offset,
+                     VkDeviceSize size, bool writes)
+{
+    const VkDeviceSize end = offset + size;
+    for (struct sim_interval* i = sim_tree_after(&memory->intervals, offset);
+         i != NULL && i->node.begin < end; i = sim_tree_next(&i->node)) {
+        struct sim_history* s = &i->history;
+        const bool has_waited = s->written == 0 || sim_hazard_knows(hazard, s->queue, s->number);
+        if (!has_waited || (!writes && s->written != 0 && (s->visible & SIM_HOST_READS) == 0)) {
+            sim_hazard_report(hazard,
+                              has_waited ? "read by the host without a barrier to it"
+                                         : "accessed by the host",
+                              i, s->queue, s->number);
+        }
+        for (uint64_t r = 0; writes && r < s->reader_count; r++) {
+            if (!sim_hazard_knows(hazard, s->readers[r].queue, s->readers[r].number)) {
+                sim_hazard_report(hazard, "written by the host after a read", i,
+                                  s->readers[r].queue, s->readers[r].number);
+            }
+        }
+    }
+    if (writes && sim_intervals_of(memory, offset, end) != NULL) {
+        /* Later submissions see what the host has written before. */
+        for (struct sim_interval* i = sim_tree_after(&memory->intervals, offset);
+             i != NULL && i->node.begin < end; i = sim_tree_next(&i->node)) {
+            memset(&i->history, 0, sizeof(i->history));
+        }
+        sim_intervals_join(&memory->intervals, offset, end);
     }
 }

@@ -8,6 +8,9 @@
 #include "backends/simulated/sim_memory.h"
 #include "backends/simulated/sim_record.h"
 
+/* The stages in which this driver executes something. */
+enum sim_stage { SIM_STAGE_COPY, SIM_STAGE_CLEAR, SIM_STAGE_SHADER };
+
 /* One command whose accesses are checked. */
 struct sim_hazard {
     struct sim_device* device;
@@ -15,7 +18,7 @@ struct sim_hazard {
     enum sim_function function;
     uint64_t queue, number;
     uint32_t family;
-    bool clears;   /* the command belongs to the stage that clears; any other copies */
+    enum sim_stage stage;
     bool reported; /* a command has one violation at most */
     struct {       /* accesses that have not been checked: reads, then writes */
         struct sim_memory* memory;
@@ -34,6 +37,9 @@ void sim_hazard_barrier(struct sim_hazard* hazard, const struct sim_barrier* bar
                         bool moves);
 /* Applies a global barrier to all memory. */
 void sim_hazard_global(struct sim_hazard* hazard, const struct sim_barrier* barrier);
+/* Checks an access of the host, which has waited for what `hazard->known` says. */
+void sim_hazard_host(struct sim_hazard* hazard, struct sim_memory* memory, VkDeviceSize offset,
+                     VkDeviceSize size, bool writes);
 /* Frees what is known of a memory's accesses. */
 void sim_hazard_release(struct sim_memory* memory);
 

@@ -277,7 +277,7 @@ void sim_memory_release(struct sim_memory* memory)
     if (memory->states != NULL) {
         sim_pages_unmap(memory->states, (size_t)memory->size);
     }
-    maar_host_free(memory->object.device->callbacks, memory->binds);
+    sim_tree_release(memory->object.device->callbacks, &memory->binds);
     sim_object_release(&memory->object);
 }
 
@@ -293,7 +293,7 @@ static VKAPI_ATTR void VKAPI_CALL sim_free_memory(VkDevice device, VkDeviceMemor
         sim_submissions_check_memory(d, SIM_HANDLE(memory));
         sim_memory_uncount(m);
         d->gpu->counters.freedWhileMappedCount += m->mapped ? 1 : 0;
-        d->gpu->counters.freedBeforeResourceCount += m->bind_count != 0 ? 1 : 0;
+        d->gpu->counters.freedBeforeResourceCount += m->binds.count != 0 ? 1 : 0;
         sim_pages_memory_freed(m);
     }
     sim_unlock_gpu(d->gpu);

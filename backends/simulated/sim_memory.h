@@ -6,16 +6,15 @@
 
 #include "backends/simulated/sim_object.h"
 #include "backends/simulated/sim_share.h"
+#include "backends/simulated/sim_tree.h"
 
-/* A live bind, in the sorted array of its memory. */
+/* A live bind, in the tree of its memory by its bytes. */
 struct sim_bind {
-    VkDeviceSize offset, end;
+    struct sim_node node;
     uint64_t resource;
     VkDeviceSize at; /* place in a sparse resource; plane of any other */
     bool linear;
 };
-
-struct sim_intervals;
 
 struct sim_memory {
     struct sim_object object;
@@ -29,14 +28,12 @@ struct sim_memory {
     void* pages;        /* the mapped pages that hold `bytes` */
     size_t pages_size;
     uint8_t* states; /* which bytes have been written; NULL until a command reads or writes */
-    struct sim_intervals* intervals; /* accesses, where they are checked; NULL before the first */
-    bool host_writes;                /* it has been mapped or imported, so the host may write it */
-    bool demoted;                    /* moves its bytes more slowly; see sim_time.c */
+    struct sim_tree intervals; /* accesses, where they are checked */
+    bool host_writes;          /* it has been mapped or imported, so the host may write it */
+    bool demoted;              /* moves its bytes more slowly; see sim_time.c */
     bool mapped;
     VkDeviceSize map_offset, map_size;
-    struct sim_bind* binds; /* by offset */
-    uint32_t bind_count, bind_capacity;
-    VkDeviceSize longest_bind; /* no bind is longer; only grows while a bind exists */
+    struct sim_tree binds; /* struct sim_bind */
 };
 
 /* Provides host pages for the bytes of a memory. Returns false where the host has none. Lock held.
@@ -49,13 +46,14 @@ void sim_memory_uncount(struct sim_memory* memory);
 
 /* Removes a resource's binds from their memories. Lock held. */
 void sim_bind_forget(struct sim_resource* resource);
-/* Returns the index of the first bind of a memory that starts at `offset` or later. Lock held. */
-uint32_t sim_bind_lower(const struct sim_memory* memory, VkDeviceSize offset);
 /* Ensures room for two more binds. Lock held before and after, free during a host allocation, so
  * that the caller must look the memory up again. */
 bool sim_bind_reserve(struct sim_device* device, uint64_t memory);
-/* Adds a bind for which the array has room; removes a bind. Lock held. */
+/* Adds a bind for which there is room; removes a bind. Lock held. */
 void sim_bind_insert(struct sim_memory* memory, const struct sim_bind* new_bind);
+/* Frees the binds of a memory, or the runs of a resource, which nothing uses any more. Lock free.
+ */
+void sim_tree_release(const VkAllocationCallbacks* callbacks, struct sim_tree* tree);
 void sim_bind_remove(struct sim_memory* memory, uint64_t resource, VkDeviceSize at,
                      VkDeviceSize offset);
 /* Compares a bind with the others of its memory. Lock held. */

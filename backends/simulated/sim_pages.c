@@ -13,25 +13,19 @@
 #include "backends/simulated/sim_resource.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { SIM_FIRST_RUNS = 8, SIM_RUN_ROOM = 2 };
+enum { SIM_RUN_ROOM = 2 };
 
 static const enum sim_function sim_binding = SIM_FN_vkQueueBindSparse;
 
-uint32_t sim_pages_after(const struct sim_sparse* pages, VkDeviceSize at)
+struct sim_run* sim_pages_after(const struct sim_sparse* pages, VkDeviceSize at)
 {
-    uint32_t low = 0;
-    uint32_t high = pages->run_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (pages->runs[middle].at + pages->runs[middle].size <= at) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return sim_tree_after(&pages->runs, at);
+}
+
+static VkDeviceSize sim_run_size(const struct sim_run* run)
+{
+    return run->node.end - run->node.begin;
 }
 
 /* Adds a run's bind to its memory, if the memory is alive. */
@@ -40,10 +34,10 @@ static void sim_run_enter(const struct sim_resource* resource, const struct sim_
     struct sim_memory* memory =
         sim_object_peek(resource->object.device, run->memory, SIM_KIND_MEMORY);
     if (memory != NULL) {
-        sim_bind_insert(memory, &(struct sim_bind){.offset = run->offset,
-                                                   .end = run->offset + run->size,
+        sim_bind_insert(memory, &(struct sim_bind){.node.begin = run->offset,
+                                                   .node.end = run->offset + sim_run_size(run),
                                                    .resource = resource->object.handle,
-                                                   .at = run->at,
+                                                   .at = run->node.begin,
                                                    .linear = resource->linear});
     }
 }
@@ -53,17 +47,22 @@ static void sim_run_leave(const struct sim_resource* resource, const struct sim_
     struct sim_memory* memory =
         sim_object_peek(resource->object.device, run->memory, SIM_KIND_MEMORY);
     if (memory != NULL) {
-        sim_bind_remove(memory, resource->object.handle, run->at, run->offset);
+        sim_bind_remove(memory, resource->object.handle, run->node.begin, run->offset);
     }
 }
 
-static void sim_run_put(struct sim_resource* resource, uint32_t index, const struct sim_run* run)
+/* A range of a resource and what it is bound to. */
+struct sim_bound {
+    VkDeviceSize at, end;
+    uint64_t memory;
+    VkDeviceSize offset;
+};
+
+static void sim_run_put(struct sim_resource* resource, const struct sim_bound* bound)
 {
-    struct sim_sparse* pages = &resource->pages;
-    memmove(&pages->runs[index + 1], &pages->runs[index],
-            (pages->run_count - index) * sizeof(*pages->runs));
-    pages->runs[index] = *run;
-    pages->run_count++;
+    struct sim_run* run = sim_tree_insert(&resource->pages.runs, bound->at, bound->end);
+    run->memory = bound->memory;
+    run->offset = bound->offset;
     sim_run_enter(resource, run);
 }
 
@@ -82,40 +81,35 @@ static void sim_count_bound(struct sim_resource* resource, VkDeviceSize size, bo
  * memory of a run that is split. */
 static void sim_pages_clear(struct sim_resource* resource, VkDeviceSize at, VkDeviceSize size)
 {
-    struct sim_sparse* pages = &resource->pages;
+    struct sim_tree* runs = &resource->pages.runs;
     const VkDeviceSize end = at + size;
-    const uint32_t first = sim_pages_after(pages, at);
-    uint32_t gone = first;
-    struct sim_run left = {0};
-    struct sim_run right = {0};
-    for (; gone < pages->run_count && pages->runs[gone].at < end; gone++) {
-        const struct sim_run run = pages->runs[gone];
-        const VkDeviceSize run_end = run.at + run.size;
-        sim_run_leave(resource, &run);
-        if (run.at < at) {
-            left = run;
-            left.size = at - run.at;
+    struct sim_bound left = {0};
+    struct sim_bound right = {0};
+    for (;;) {
+        struct sim_run* run = sim_tree_after(runs, at);
+        if (run == NULL || run->node.begin >= end) {
+            break;
         }
-        if (run_end > end) {
-            right = run;
+        const struct sim_bound was = {run->node.begin, run->node.end, run->memory, run->offset};
+        sim_run_leave(resource, run);
+        sim_tree_remove(runs, &run->node);
+        if (was.at < at) {
+            left = was;
+            left.end = at;
+        }
+        if (was.end > end) {
+            right = was;
             right.at = end;
-            right.size = run_end - end;
-            right.offset = run.offset + (end - run.at);
+            right.offset = was.offset + (end - was.at);
         }
-        sim_count_bound(resource, (run_end < end ? run_end : end) - (run.at > at ? run.at : at),
+        sim_count_bound(resource, (was.end < end ? was.end : end) - (was.at > at ? was.at : at),
                         false);
     }
-    if (gone == first) {
-        return;
+    if (right.end != 0) {
+        sim_run_put(resource, &right);
     }
-    memmove(&pages->runs[first], &pages->runs[gone],
-            (pages->run_count - gone) * sizeof(*pages->runs));
-    pages->run_count -= gone - first;
-    if (right.size != 0) {
-        sim_run_put(resource, first, &right);
-    }
-    if (left.size != 0) {
-        sim_run_put(resource, first, &left);
+    if (left.end != 0) {
+        sim_run_put(resource, &left);
     }
 }
 
@@ -123,26 +117,20 @@ static void sim_pages_clear(struct sim_resource* resource, VkDeviceSize at, VkDe
 static bool sim_runs_reserve(struct sim_device* device, uint64_t handle)
 {
     const struct sim_resource* resource = sim_resource_peek(device, handle);
-    const uint32_t old = resource->pages.run_capacity;
-    const uint32_t capacity = old == 0 ? SIM_FIRST_RUNS : old * 2;
+    const size_t size = sim_tree_chunk_size(&resource->pages.runs, sizeof(struct sim_run));
     sim_unlock_gpu(device->gpu);
-    struct sim_run* runs = maar_host_calloc(device->callbacks, capacity, sizeof(*runs));
+    void* chunk = maar_host_calloc(device->callbacks, 1, size);
     sim_lock_gpu(device->gpu);
-    if (runs == NULL) {
+    if (chunk == NULL) {
         return false;
     }
-    struct sim_run* unused = runs;
     struct sim_resource* found = sim_resource_peek(device, handle);
-    if (found != NULL && found->pages.run_capacity < capacity) {
-        if (found->pages.run_count != 0) {
-            memcpy(runs, found->pages.runs, found->pages.run_count * sizeof(*runs));
-        }
-        unused = found->pages.runs;
-        found->pages.runs = runs;
-        found->pages.run_capacity = capacity;
+    if (found != NULL && found->pages.runs.unused_count < SIM_RUN_ROOM) {
+        sim_tree_add_chunk(&found->pages.runs, chunk, size, sizeof(struct sim_run));
+        return true;
     }
     sim_unlock_gpu(device->gpu);
-    maar_host_free(device->callbacks, unused);
+    maar_host_free(device->callbacks, chunk);
     sim_lock_gpu(device->gpu);
     return true;
 }
@@ -150,7 +138,7 @@ static bool sim_runs_reserve(struct sim_device* device, uint64_t handle)
 static bool sim_memory_has_room(const struct sim_device* device, uint64_t handle)
 {
     const struct sim_memory* memory = sim_object_peek(device, handle, SIM_KIND_MEMORY);
-    return memory == NULL || memory->bind_capacity - memory->bind_count >= SIM_RUN_ROOM;
+    return memory == NULL || memory->binds.unused_count >= SIM_RUN_ROOM;
 }
 
 /* Makes room for everything that one piece may add. The caller must look the piece's resource up
@@ -163,10 +151,10 @@ static bool sim_piece_reserve(struct sim_device* device, const struct sim_piece*
             return true;
         }
         const struct sim_sparse* pages = &resource->pages;
-        const uint32_t first = sim_pages_after(pages, piece->at);
-        const uint64_t split = first < pages->run_count ? pages->runs[first].memory : 0;
+        const struct sim_run* first = sim_pages_after(pages, piece->at);
+        const uint64_t split = first != NULL ? first->memory : 0;
         bool good = true;
-        if (pages->run_capacity - pages->run_count < SIM_RUN_ROOM) {
+        if (pages->runs.unused_count < SIM_RUN_ROOM) {
             good = sim_runs_reserve(device, piece->resource);
         } else if (!sim_memory_has_room(device, piece->memory)) {
             good = sim_bind_reserve(device, piece->memory);
@@ -198,8 +186,8 @@ static void sim_pages_check_overlap(struct sim_device* device, const struct sim_
     if (resource == NULL || memory == NULL) {
         return;
     }
-    const struct sim_bind bind = {.offset = piece->offset,
-                                  .end = piece->offset + piece->size,
+    const struct sim_bind bind = {.node.begin = piece->offset,
+                                  .node.end = piece->offset + piece->size,
                                   .resource = piece->resource,
                                   .at = piece->at,
                                   .linear = resource->linear};
@@ -229,13 +217,13 @@ bool sim_pages_execute(struct sim_device* device, struct sim_piece* pieces, size
         }
         sim_pages_clear(resource, piece->at, piece->size);
         if (sim_object_peek(device, piece->memory, SIM_KIND_MEMORY) != NULL) {
-            const struct sim_run run = {
+            const struct sim_bound bound = {
                 .at = piece->at,
-                .size = piece->size,
+                .end = piece->at + piece->size,
                 .memory = piece->memory,
                 .offset = piece->offset,
             };
-            sim_run_put(resource, sim_pages_after(&resource->pages, piece->at), &run);
+            sim_run_put(resource, &bound);
             sim_count_bound(resource, piece->size, true);
         }
     }
@@ -248,22 +236,22 @@ bool sim_pages_execute(struct sim_device* device, struct sim_piece* pieces, size
 
 void sim_pages_forget(struct sim_resource* resource)
 {
-    const struct sim_sparse* pages = &resource->pages;
-    for (uint32_t i = 0; i < pages->run_count; i++) {
-        sim_run_leave(resource, &pages->runs[i]);
+    for (struct sim_run* run = sim_pages_after(&resource->pages, 0); run != NULL;
+         run = sim_pages_after(&resource->pages, 0)) {
+        sim_run_leave(resource, run);
+        sim_tree_remove(&resource->pages.runs, &run->node);
     }
-    sim_count_bound(resource, pages->bound, false);
-    resource->pages.run_count = 0;
+    sim_count_bound(resource, resource->pages.bound, false);
 }
 
 void sim_pages_memory_freed(struct sim_memory* memory)
 {
     struct sim_device* device = memory->object.device;
-    for (uint32_t i = 0; i < memory->bind_count; i++) {
-        const struct sim_bind* bind = &memory->binds[i];
+    for (const struct sim_bind* bind = sim_tree_after(&memory->binds, 0); bind != NULL;
+         bind = sim_tree_next(&bind->node)) {
         struct sim_resource* resource = sim_resource_peek(device, bind->resource);
         if (resource != NULL && resource->sparse) {
-            const VkDeviceSize size = bind->end - bind->offset;
+            const VkDeviceSize size = bind->node.end - bind->node.begin;
             device->gpu->counters.freedBoundBytes += size;
             sim_pages_clear(resource, bind->at, size);
         }
@@ -577,20 +565,19 @@ size_t sim_pages_collect(struct sim_device* device, const VkBindSparseInfo* info
 
 bool sim_pages_have(const struct sim_resource* resource, VkDeviceSize first, VkDeviceSize end)
 {
-    const struct sim_sparse* pages = &resource->pages;
-    const uint32_t run = sim_pages_after(pages, first);
-    return run < pages->run_count && pages->runs[run].at < end;
+    const struct sim_run* run = sim_pages_after(&resource->pages, first);
+    return run != NULL && run->node.begin < end;
 }
 
 bool sim_pages_lie_in(const struct sim_resource* resource, VkDeviceSize at, VkDeviceSize size,
                       uint64_t memory)
 {
-    const struct sim_sparse* pages = &resource->pages;
-    for (uint32_t i = sim_pages_after(pages, at); i < pages->run_count; i++) {
-        if (pages->runs[i].at >= at && pages->runs[i].at - at >= size) {
+    for (const struct sim_run* run = sim_pages_after(&resource->pages, at); run != NULL;
+         run = sim_tree_next(&run->node)) {
+        if (run->node.begin >= at && run->node.begin - at >= size) {
             break;
         }
-        if (pages->runs[i].memory == memory) {
+        if (run->memory == memory) {
             return true;
         }
     }
@@ -610,9 +597,9 @@ void sim_pages_check_use(const struct sim_resource* resource, enum sim_function 
     }
     const struct sim_tail* metadata = &pages->metadata;
     VkDeviceSize bound = 0;
-    for (uint32_t i = sim_pages_after(pages, metadata->at);
-         metadata->size != 0 && i < pages->run_count; i++) {
-        bound += pages->runs[i].size;
+    for (const struct sim_run* run = sim_pages_after(pages, metadata->at);
+         metadata->size != 0 && run != NULL; run = sim_tree_next(&run->node)) {
+        bound += sim_run_size(run);
     }
     if (bound != metadata->size) {
         sim_violate(resource->object.device->gpu, function, MAAR_SIMULATED_VIOLATION_UNBOUND,

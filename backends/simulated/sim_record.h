@@ -19,6 +19,7 @@ enum sim_op_kind {
     SIM_OP_CLEAR,
     SIM_OP_BARRIERS,
     SIM_OP_WORK,
+    SIM_OP_ACCESS,
     SIM_OP_TIMESTAMP,
 };
 
@@ -96,6 +97,13 @@ struct sim_op_barriers {
 struct sim_op_work {
     struct sim_op op;
     uint64_t nanoseconds;
+};
+
+struct sim_op_access {
+    struct sim_op op;
+    uint64_t buffer;
+    VkDeviceSize at, size;
+    bool reads, writes;
 };
 
 struct sim_op_timestamp {

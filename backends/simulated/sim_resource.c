@@ -209,7 +209,7 @@ static void sim_destroy_resource(VkDevice device, enum sim_function function, ui
     sim_unlock_gpu(d->gpu);
     if (resource != NULL) {
         sim_layout_release(resource);
-        maar_host_free(d->callbacks, resource->pages.runs);
+        sim_tree_release(d->callbacks, &resource->pages.runs);
         sim_object_release(&resource->object);
     }
 }

@@ -5,13 +5,14 @@
 #define MAAR_SIM_SPARSE_H
 
 #include "backends/simulated/sim.h"
+#include "backends/simulated/sim_tree.h"
 
-/* A range of a sparse resource that is bound to memory. A place is an offset in an order that the
- * driver defines. For a buffer, the order is that of its bytes. For an image, the layers follow one
- * another; a layer holds its levels, then its mip tail; a level holds its tiles along x, y and z.
- * The parts that all layers share come last. */
+/* A range of a sparse resource that is bound to memory, in the tree of its resource by its places.
+ * A place is an offset in an order that the driver defines. For a buffer, the order is that of its
+ * bytes. For an image, the layers follow one another; a layer holds its levels, then its mip tail;
+ * a level holds its tiles along x, y and z. The parts that all layers share come last. */
 struct sim_run {
-    VkDeviceSize at, size;
+    struct sim_node node;
     uint64_t memory;
     VkDeviceSize offset;
 };
@@ -39,9 +40,8 @@ struct sim_sparse {
     uint32_t cut_count; /* 0 without image residency; 2 for depth with stencil */
     struct sim_cut cuts[SIM_MAX_CUTS];
     struct sim_tail metadata;
-    struct sim_run* runs; /* by place */
-    uint32_t run_count, run_capacity;
-    VkDeviceSize bound; /* bytes of all runs */
+    struct sim_tree runs; /* struct sim_run */
+    VkDeviceSize bound;   /* bytes of all runs */
 };
 
 /* One change of a sparse resource's pages. */
@@ -87,8 +87,8 @@ bool sim_pages_execute(struct sim_device* device, struct sim_piece* pieces, size
 void sim_pages_forget(struct sim_resource* resource);
 /* Unbinds all pages that lie in a memory that is being freed. Lock held. */
 void sim_pages_memory_freed(struct sim_memory* memory);
-/* Returns the index of the first run that ends after a place. Lock held. */
-uint32_t sim_pages_after(const struct sim_sparse* pages, VkDeviceSize at);
+/* Returns the first run that ends after a place, or NULL. Lock held. */
+struct sim_run* sim_pages_after(const struct sim_sparse* pages, VkDeviceSize at);
 /* Returns whether any byte of [first, end) is bound. Lock held. */
 bool sim_pages_have(const struct sim_resource* resource, VkDeviceSize first, VkDeviceSize end);
 /* Returns whether any byte of [at, at + size) is bound to a given memory. Lock held. */

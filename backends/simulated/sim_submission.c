@@ -423,3 +423,97 @@ void sim_submissions_check_memory(struct sim_device* device, uint64_t memory)
         }
     }
 }
+
+/* Returns whether a range that a command uses has some of the bytes of a memory. */
+static bool sim_use_has(const struct sim_device* device, const struct sim_use* use, uint64_t memory,
+                        VkDeviceSize offset, VkDeviceSize size)
+{
+    const struct sim_resource* resource = sim_resource_peek(device, use->resource);
+    if (resource == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; !resource->sparse && i < resource->plane_count; i++) {
+        const bool is_buffer = resource->object.kind == SIM_KIND_BUFFER;
+        const VkDeviceSize whole = resource->requirements[i].size;
+        const VkDeviceSize at = is_buffer && use->at < whole ? use->at : 0;
+        const VkDeviceSize most = whole - at;
+        const VkDeviceSize begin = resource->offset[i] + at;
+        const VkDeviceSize end = begin + (is_buffer && use->size < most ? use->size : most);
+        if (resource->memory[i] == memory && begin < offset + size && offset < end) {
+            return true;
+        }
+    }
+    for (const struct sim_run* run = resource->sparse ? sim_pages_after(&resource->pages, use->at)
+                                                      : NULL;
+         run != NULL && (run->node.begin < use->at || run->node.begin - use->at < use->size);
+         run = sim_tree_next(&run->node)) {
+        if (run->memory == memory && run->offset < offset + size &&
+            offset < run->offset + (run->node.end - run->node.begin)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Returns whether a submission will signal a point, before the host signals another one. */
+static bool sim_will_be_reached(const struct sim_device* device, const struct sim_point* point)
+{
+    for (const struct sim_submission* s = device->pending; s != NULL; s = s->next) {
+        for (uint32_t i = 0; s->is_free && i < s->signal_count; i++) {
+            if (s->signals[i].semaphore == point->semaphore &&
+                s->signals[i].value >= point->value) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Marks the submissions that may be executed without another signal of the host's. */
+static void sim_mark_free(struct sim_device* device)
+{
+    bool changed = true;
+    for (struct sim_submission* s = device->pending; s != NULL; s = s->next) {
+        s->is_free = false;
+    }
+    while (changed) {
+        changed = false;
+        for (struct sim_submission* s = device->pending; s != NULL; s = s->next) {
+            bool waits = s->is_free;
+            for (uint32_t i = 0; i < s->wait_count && !waits; i++) {
+                waits = !sim_point_is_reached(device, &s->waits[i]) &&
+                        !sim_will_be_reached(device, &s->waits[i]);
+            }
+            for (const struct sim_submission* other = device->pending; other != s && !waits;
+                 other = other->next) {
+                waits = other->queue == s->queue && !other->is_free && !sim_is_binding(s) &&
+                        !sim_is_binding(other);
+            }
+            changed = changed || !waits;
+            s->is_free = s->is_free || !waits;
+        }
+    }
+}
+
+void sim_submissions_check_host(struct sim_device* device, enum sim_function function,
+                                uint64_t memory, VkDeviceSize offset, VkDeviceSize size)
+{
+    bool is_marked = false;
+    for (const struct sim_submission* s = device->pending; s != NULL; s = s->next) {
+        bool used = false;
+        for (uint32_t i = 0; i < s->use_count && !used; i++) {
+            used = sim_use_has(device, &s->uses[i], memory, offset, size);
+        }
+        if (used && !is_marked) {
+            sim_mark_free(device);
+            is_marked = true;
+        }
+        if (used && s->is_free) {
+            sim_violate(device->gpu, function, MAAR_SIMULATED_VIOLATION_SYNCHRONIZATION,
+                        "the host writes bytes [%llu, %llu) of a memory, which a submission may "
+                        "use that has not been executed",
+                        (unsigned long long)offset, (unsigned long long)(offset + size));
+            return;
+        }
+    }
+}

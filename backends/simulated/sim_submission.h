@@ -35,6 +35,7 @@ struct sim_submission {
     struct sim_recording** recordings; /* a reference of each */
     uint64_t number;                   /* in its queue; 0: synchronization is not checked */
     struct sim_known* host_known;      /* what the host knew; NULL likewise */
+    bool is_free;                      /* for sim_submissions_check_host */
 };
 
 struct sim_recording;
@@ -64,5 +65,9 @@ void sim_submissions_wait_idle(struct sim_device* device, const struct sim_queue
  * Lock held. */
 void sim_submissions_check_resource(struct sim_resource* resource, enum sim_function function);
 void sim_submissions_check_memory(struct sim_device* device, uint64_t memory);
+/* Records a violation when the host writes bytes that a submission uses which may be executed
+ * without another signal of the host's. Lock held. */
+void sim_submissions_check_host(struct sim_device* device, enum sim_function function,
+                                uint64_t memory, VkDeviceSize offset, VkDeviceSize size);
 
 #endif

@@ -219,8 +219,9 @@ void maar_move_copies_record(const struct maar_move_batch* batch,
     record_run(device, commands, &run);
     maar_moved_objects_record_copies(batch, commands);
     maar_moved_objects_record_end(batch, commands);
+    /* The host may read memory that it sees after the point of the copies. */
     maar_order_commands(device, commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
-                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT);
 }
 
 void maar_move_copies_destroy(MaarAllocator allocator, struct maar_move_copies* copies)

@@ -296,7 +296,8 @@ static VkResult record_commands(const struct maar_device* device, VkCommandBuffe
         device->vkCmdCopyBuffer(buffer, copy->from, copy->to, 1, &region);
         before = VK_PIPELINE_STAGE_TRANSFER_BIT;
     }
-    maar_order_commands(device, buffer, before, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+    maar_order_commands(device, buffer, before,
+                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT);
     return device->vkEndCommandBuffer(buffer);
 }
 

@@ -762,6 +762,43 @@ MAAR_API void VKAPI_CALL maarSimulatedAdvanceHostClock(VkDevice device, uint64_t
 MAAR_API void VKAPI_CALL maarSimulatedCmdWork(VkCommandBuffer commandBuffer, uint64_t nanoseconds);
 
 /**
+ * Records that shaders access bytes of a buffer, in place of dispatches that this driver does not
+ * execute. The bytes keep their values, and those that are written count as written. The access
+ * belongs to VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, and is checked like that of a copy:
+ * MAAR_SIMULATED_CHECK_CONTENTS_BIT, MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT.
+ *
+ * @param commandBuffer a command buffer of this driver that is being recorded; not null
+ * @param buffer        not null
+ * @param offset        of the first byte
+ * @param size          bytes; VK_WHOLE_SIZE: to the end of the buffer
+ * @param accesses      VK_ACCESS_SHADER_READ_BIT, VK_ACCESS_SHADER_WRITE_BIT or both
+ * @threadsafety externally synchronized with every call that uses the command buffer or its pool
+ * @since 0.2.0
+ */
+MAAR_API void VKAPI_CALL maarSimulatedCmdAccess(VkCommandBuffer commandBuffer, VkBuffer buffer,
+                                                VkDeviceSize offset, VkDeviceSize size,
+                                                VkAccessFlags accesses);
+
+/**
+ * Says that the host accesses bytes of a memory now, which the driver does not see by itself. Under
+ * MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT the host must have waited for the commands before that
+ * have accessed the bytes, and what it reads must have been made visible to it by a barrier. It
+ * must not write bytes that a submission may use which is still to be executed, unless that
+ * submission waits for a signal of the host's. Does nothing without that flag.
+ *
+ * @param device a device of this driver; not null
+ * @param memory not null
+ * @param offset of the first byte
+ * @param size   bytes
+ * @param writes VK_TRUE: the host writes; VK_FALSE: it reads
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API void VKAPI_CALL maarSimulatedHostAccess(VkDevice device, VkDeviceMemory memory,
+                                                 VkDeviceSize offset, VkDeviceSize size,
+                                                 VkBool32 writes);
+
+/**
  * Lets a heap's budget follow a script, as maarSimulatedSetHeapBudget() would change it by hand. A
  * query of the budget takes the last step that it has reached.
  *

@@ -1,159 +1,166 @@
 /*
- * Random programs that allocate, write, move, free and read buffers, with several batches of moves
- * under way and with submissions that are held back, and that empty blocks and make room for one
- * request. Every byte is compared with what the program wrote last. The validation layer, where it
- * is installed, checks the commands.
+ * Random programs that allocate, write, move, free and read buffers and images, with several
+ * batches of moves under way, that defragment, and that make room for one request. Submissions are
+ * held back, and a simulated device executes them in a random order. Every byte is compared with
+ * what the program wrote last. The validation layer, where it is installed, checks the commands.
  *
  * MAAR_TEST_STEPS sets the number of steps, MAAR_TEST_SEED the seed.
  */
-#include "tests/rig/rig.h"
+#include "tests/device/moved_entry.h"
 
 #include <stdio.h>
 
-enum { BUFFERS = 48, BATCHES = 4, BATCH_MOVES = 12, STEPS = 1500, UNIT = 256, MOST_UNITS = 96 };
-
-/* A buffer of the program. */
-struct entry {
-    VkBuffer buffer;
-    MaarAllocation memory;
-    VkDeviceSize size;
-    uint32_t word;    /* the buffer contains word, word + 1, ... */
-    uint32_t batch;   /* the batch that moves it, or BATCHES */
-    VkBuffer moved;   /* the new buffer of a move, if the program creates it */
-    bool is_movable;  /* Maar creates the new buffer of a move */
-    MaarPoint usable; /* the point after which its bytes are there */
+enum {
+    ENTRIES = 64,
+    BATCHES = 4,
+    BATCH_MOVES = 12,
+    STEPS = 1500,
+    POOLS = 4, /* two of buffers, two of images */
+    KINDS = 2
 };
 
 /* A batch that is under way. */
 struct batch {
     MaarMoveBatch handle;
     MaarPoint copied;
-    bool is_submitted;
 };
 
 static struct rig rig;
-static struct entry entries[BUFFERS];
+static struct entry entries[ENTRIES];
 static struct batch batches[BATCHES];
-static struct rig_random random_state;
-static MaarPool pools[2];
-static VkSemaphore hold;    /* held submissions wait for its next value */
-static uint64_t hold_value; /* its value */
-static uint32_t bytes[UNIT * MOST_UNITS / 4];
-static uint32_t compared;
+static MaarPool pools[POOLS];
 static uint32_t moved_count;
+static uint32_t moved_image_count;
 static uint32_t room_count;
-static uint32_t emptied_count; /* blocks */
+static uint32_t defragmented_count;
 
 static uint32_t below(uint32_t bound)
 {
-    return rig_below(&random_state, bound);
+    return entry_below(bound);
 }
 
-static void wait_for(MaarPoint point)
+/* Half of the entries are images. */
+static bool is_image_entry(const struct entry* entry)
 {
-    const VkSemaphoreWaitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &point.semaphore,
-        .pValues = &point.value,
-    };
-    if (point.semaphore != VK_NULL_HANDLE) {
-        rig_signal(&rig, hold, ++hold_value);
-        assert_int_equal(vkWaitSemaphores(rig.device, &info, 10000000000), VK_SUCCESS);
-    }
+    return (entry - entries) % KINDS == 1;
 }
 
-static VkBuffer make_buffer(VkDeviceSize size)
+static MaarPool any_pool(bool of_images)
 {
-    VkBufferCreateInfo info = rig_buffer_info(size);
-    info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    VkBuffer buffer = VK_NULL_HANDLE;
-    assert_int_equal(vkCreateBuffer(rig.device, &info, NULL, &buffer), VK_SUCCESS);
-    return buffer;
+    return pools[(of_images ? KINDS : 0) + below(2)];
 }
 
-static void write_entry(struct entry* entry)
-{
-    wait_for(entry->usable);
-    entry->word = rig_next(&random_state);
-    for (uint32_t i = 0; i < entry->size / 4; ++i) {
-        bytes[i] = entry->word + i;
-    }
-    assert_int_equal(maarCopyToAllocation(rig.allocator, entry->memory, 0, entry->size, bytes),
-                     VK_SUCCESS);
-}
-
-static void read_entry(const struct entry* entry)
-{
-    wait_for(entry->usable);
-    memset(bytes, 0, sizeof bytes);
-    assert_int_equal(maarCopyFromAllocation(rig.allocator, entry->memory, 0, entry->size, bytes),
-                     VK_SUCCESS);
-    for (uint32_t i = 0; i < entry->size / 4; ++i) {
-        if (bytes[i] != entry->word + i) {
-            print_error("word %u of %u: 0x%08X instead of 0x%08X\n", i, (uint32_t)(entry->size / 4),
-                        bytes[i], entry->word + i);
-        }
-        assert_int_equal(bytes[i], entry->word + i);
-    }
-    ++compared;
-}
-
-static void create_entry(struct entry* entry)
-{
-    static const MaarMovableInfo movable = {.sType = MAAR_STRUCTURE_TYPE_MOVABLE_INFO};
-    *entry = (struct entry){
-        .size = UNIT * (1 + below(MOST_UNITS)), .batch = BATCHES, .is_movable = below(2) == 0};
-    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
-    how.pool = pools[below(2)];
-    if (entry->is_movable) {
-        VkBufferCreateInfo info = rig_buffer_info(entry->size);
-        info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
-        how.pNext = &movable;
-        assert_int_equal(
-            maarCreateBuffer(rig.allocator, &info, &how, &entry->buffer, &entry->memory),
-            VK_SUCCESS);
-    } else {
-        entry->buffer = make_buffer(entry->size);
-        assert_int_equal(
-            maarAllocateMemoryForBuffer(rig.allocator, entry->buffer, &how, &entry->memory),
-            VK_SUCCESS);
-        assert_int_equal(maarBindBuffer(rig.allocator, entry->memory, 0, entry->buffer, NULL),
-                         VK_SUCCESS);
-    }
-    write_entry(entry);
-}
-
-/* The device has finished with the program's buffer, but perhaps not with a copy of a batch, of
- * which Maar knows while the batch is under way. Of other copies the point is given. */
 static void destroy_entry(struct entry* entry)
 {
-    if (entry->batch != BATCHES || entry->usable.semaphore == VK_NULL_HANDLE) {
-        maarDestroyBuffer(rig.allocator, entry->buffer, entry->memory);
-    } else {
+    const MaarPoint* copied = &batches[entry->batch % BATCHES].copied;
+    entry_destroy(entry);
+    if (entry->batch != ENTRY_NO_BATCH && !entry->is_movable) {
+        /* The new buffer of its move goes with the batch. */
         assert_int_equal(
-            maarDestroyBufferAfter(rig.allocator, entry->buffer, entry->memory, 1, &entry->usable),
+            maarDestroyBufferAfter(rig.allocator, entry->moved, VK_NULL_HANDLE, 1, copied),
             VK_SUCCESS);
     }
-    if (entry->batch != BATCHES && !entry->is_movable) {
-        /* The new buffer of its move goes with the batch. */
-        wait_for(batches[entry->batch].copied);
-        vkDestroyBuffer(rig.device, entry->moved, NULL);
-    }
-    entry->memory = VK_NULL_HANDLE;
 }
 
-/* Begins a batch with some buffers, binds new buffers, and submits the copies. */
+/* ---- batches ---- */
+
+/* Adds a point, whose semaphore may be null, to a list that has one of each semaphore. */
+static uint32_t add_point(MaarPoint* points, uint32_t count, MaarPoint point)
+{
+    uint32_t at = 0;
+    if (point.semaphore == VK_NULL_HANDLE) {
+        return count;
+    }
+    while (at < count && points[at].semaphore != point.semaphore) {
+        ++at;
+    }
+    if (at == count) {
+        points[count++] = point;
+    }
+    points[at].value = points[at].value > point.value ? points[at].value : point.value;
+    return count;
+}
+
+/* Gives each entry of a batch its new object, and submits the copies, which may be held. Returns
+ * the point of their end. */
+static MaarPoint copy_entries(MaarMoveBatch batch, struct entry* const* chosen, uint32_t count)
+{
+    MaarMovedImageLayout layouts[BATCH_MOVES];
+    MaarPoint waits[MAAR_MAX_POINTS];
+    MaarPoint copied = {VK_NULL_HANDLE, 0};
+    uint32_t layout_count = 0;
+    uint32_t wait_count = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        struct entry* entry = chosen[i];
+        if (!entry->is_movable) {
+            entry->moved = entry_make_buffer(entry->size);
+            assert_int_equal(
+                maarBindMovedBuffer(rig.allocator, batch, entry->memory, 0, entry->moved, NULL),
+                VK_SUCCESS);
+        }
+        if (entry->image != VK_NULL_HANDLE) {
+            layouts[layout_count++] = (MaarMovedImageLayout){entry->memory, entry->layout};
+        }
+        wait_count = add_point(waits, wait_count, entry->used);
+        wait_count = add_point(waits, wait_count, entry->copied);
+    }
+    assert_int_equal(maarCreateMovedObjects(rig.allocator, batch), VK_SUCCESS);
+    assert_int_equal(maarSetMovedImageLayouts(rig.allocator, batch, layout_count, layouts),
+                     VK_SUCCESS);
+    if (below(2) == 0) {
+        waits[wait_count++] = entry_held_point();
+    }
+    const MaarMoveSubmitInfo submit = {
+        .sType = MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO,
+        .queueIndex = below(rig.create_info.queueCount),
+        .waitCount = wait_count,
+        .pWaits = waits,
+    };
+    const VkResult submitted = maarSubmitMoves(rig.allocator, batch, &submit, &copied);
+    if (submitted != VK_SUCCESS) {
+        print_error("%s\n", rig.messages.last);
+    }
+    assert_int_equal(submitted, VK_SUCCESS);
+    return copied;
+}
+
+/* Notes that a batch has ended for an entry, whose allocation has moved or has not. */
+static void settle_entry(struct entry* entry, MaarPoint copied, bool moves)
+{
+    MaarPoint points[ENTRY_POINTS + 1];
+    uint32_t count = entry_points(entry, points);
+    points[count++] = copied;
+    if (entry->is_movable) {
+        const VkBuffer buffer = entry->buffer;
+        const VkImage image = entry->image;
+        assert_int_equal(
+            maarGetMovableObject(rig.allocator, entry->memory, &entry->buffer, &entry->image),
+            VK_SUCCESS);
+        assert_true((entry->buffer != buffer || entry->image != image) == moves);
+    } else {
+        const VkBuffer ends = moves ? entry->buffer : entry->moved;
+        assert_int_equal(maarDestroyBufferAfter(rig.allocator, ends, VK_NULL_HANDLE, count, points),
+                         VK_SUCCESS);
+        entry->buffer = moves ? entry->moved : entry->buffer;
+    }
+    entry->copied = copied;
+    moved_count += moves ? 1 : 0;
+    moved_image_count += moves && entry->image != VK_NULL_HANDLE ? 1 : 0;
+}
+
+/* Begins a batch with some entries, and submits the copies. */
 static void begin_batch(uint32_t number)
 {
     struct batch* batch = &batches[number];
     MaarMoveRequest requests[BATCH_MOVES];
     struct entry* chosen[BATCH_MOVES];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < BUFFERS && count < BATCH_MOVES; ++i) {
-        struct entry* entry = &entries[below(BUFFERS)];
-        if (entry->memory != VK_NULL_HANDLE && entry->batch == BATCHES) {
+    const bool has_pool = below(2) == 0; /* then all are of one kind */
+    const bool has_images = below(2) == 0;
+    for (uint32_t i = 0; i < ENTRIES && count < BATCH_MOVES; ++i) {
+        struct entry* entry = &entries[below(ENTRIES)];
+        if (entry->memory != VK_NULL_HANDLE && entry->batch == ENTRY_NO_BATCH &&
+            (!has_pool || is_image_entry(entry) == has_images)) {
             chosen[count] = entry;
             requests[count++] = (MaarMoveRequest){.allocation = entry->memory};
             entry->batch = number;
@@ -162,56 +169,32 @@ static void begin_batch(uint32_t number)
     if (count == 0) {
         return;
     }
-    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
-    how.pool = pools[below(2)];
+    MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO};
+    how.pool = any_pool(has_images);
     const MaarMoveBeginInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_MOVE_BEGIN_INFO,
         .requestCount = count,
         .pRequests = requests,
-        .pCreateInfo = below(2) == 0 ? &how : NULL,
+        .pCreateInfo = has_pool ? &how : NULL,
     };
     assert_int_equal(maarBeginMoves(rig.allocator, &info, &batch->handle), VK_SUCCESS);
-    MaarPoint waits[BATCH_MOVES + 1];
-    uint32_t wait_count = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        if (!chosen[i]->is_movable) {
-            chosen[i]->moved = make_buffer(chosen[i]->size);
-            assert_int_equal(maarBindMovedBuffer(rig.allocator, batch->handle, chosen[i]->memory, 0,
-                                                 chosen[i]->moved, NULL),
-                             VK_SUCCESS);
-        }
-        if (chosen[i]->usable.semaphore != VK_NULL_HANDLE) {
-            waits[wait_count++] = chosen[i]->usable;
-        }
-    }
-    assert_int_equal(maarCreateMovedObjects(rig.allocator, batch->handle), VK_SUCCESS);
-    if (below(2) == 0) {
-        waits[wait_count++] = (MaarPoint){hold, hold_value + 1};
-    }
-    const MaarMoveSubmitInfo submit = {
-        .sType = MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO,
-        .waitCount = wait_count,
-        .pWaits = waits,
-    };
-    const VkResult submitted =
-        maarSubmitMoves(rig.allocator, batch->handle, &submit, &batch->copied);
-    if (submitted != VK_SUCCESS) {
-        print_error("%s\n", rig.messages.last);
-    }
-    assert_int_equal(submitted, VK_SUCCESS);
+    batch->copied = copy_entries(batch->handle, chosen, count);
 }
 
-/* Commits or cancels a batch. Reads from buffers that it moves are correct in between. */
+/* Commits or cancels a batch. Reads of what it moves are correct in between. */
 static void end_batch(uint32_t number)
 {
     struct batch* batch = &batches[number];
+    MaarPoint points[RIG_QUEUES];
+    uint32_t point_count = 0;
     uint32_t moved = 0;
     uint32_t expected = 0;
     const bool commits = below(4) != 0;
     MaarAllocation dropped = VK_NULL_HANDLE;
-    for (uint32_t i = 0; i < BUFFERS; ++i) {
-        struct entry* entry = &entries[i];
+    for (uint32_t i = 0; i < ENTRIES; ++i) {
+        const struct entry* entry = &entries[i];
         if (entry->batch == number && entry->memory != VK_NULL_HANDLE) {
+            point_count = add_point(points, point_count, entry->used);
             ++expected;
             if (dropped == VK_NULL_HANDLE && below(4) == 0) {
                 dropped = entry->memory;
@@ -223,47 +206,35 @@ static void end_batch(uint32_t number)
         assert_int_equal(maarDropMoves(rig.allocator, batch->handle, 1, &dropped), VK_SUCCESS);
     }
     if (commits) {
-        assert_int_equal(maarCommitMoves(rig.allocator, batch->handle, 0, NULL, &moved),
+        assert_int_equal(maarCommitMoves(rig.allocator, batch->handle, point_count, points, &moved),
                          VK_SUCCESS);
         assert_int_equal(moved, expected);
-        moved_count += moved;
     } else {
-        assert_int_equal(maarCancelMoves(rig.allocator, batch->handle, 0, NULL), VK_SUCCESS);
+        assert_int_equal(maarCancelMoves(rig.allocator, batch->handle, point_count, points),
+                         VK_SUCCESS);
     }
-    for (uint32_t i = 0; i < BUFFERS; ++i) {
+    for (uint32_t i = 0; i < ENTRIES; ++i) {
         struct entry* entry = &entries[i];
         if (entry->batch != number) {
             continue;
         }
-        entry->batch = BATCHES;
-        if (entry->memory == VK_NULL_HANDLE) {
-            continue;
+        entry->batch = ENTRY_NO_BATCH;
+        if (entry->memory != VK_NULL_HANDLE) {
+            settle_entry(entry, batch->copied, commits && entry->memory != dropped);
         }
-        const bool moves = commits && entry->memory != dropped;
-        if (entry->is_movable) {
-            const VkBuffer old = entry->buffer;
-            assert_int_equal(
-                maarGetMovableObject(rig.allocator, entry->memory, &entry->buffer, NULL),
-                VK_SUCCESS);
-            assert_true((entry->buffer != old) == moves);
-            entry->usable = batch->copied;
-            continue;
-        }
-        wait_for(batch->copied); /* before either buffer is destroyed */
-        vkDestroyBuffer(rig.device, moves ? entry->buffer : entry->moved, NULL);
-        entry->buffer = moves ? entry->moved : entry->buffer;
-        entry->usable = batch->copied;
     }
     batch->handle = VK_NULL_HANDLE;
 }
 
+/* ---- runs ---- */
+
 static struct entry* entry_of(MaarAllocation memory)
 {
     uint32_t at = 0;
-    while (at < BUFFERS && entries[at].memory != memory) {
+    while (at < ENTRIES && entries[at].memory != memory) {
         ++at;
     }
-    assert_true(at < BUFFERS);
+    assert_true(at < ENTRIES);
     return &entries[at];
 }
 
@@ -271,152 +242,172 @@ static struct entry* entry_of(MaarAllocation memory)
 static void carry_out(MaarMoveBatch batch)
 {
     MaarMove moves[BATCH_MOVES];
-    MaarPoint waits[BATCH_MOVES];
-    MaarPoint copied = {VK_NULL_HANDLE, 0};
+    struct entry* chosen[BATCH_MOVES];
+    MaarPoint points[RIG_QUEUES];
+    uint32_t point_count = 0;
     uint32_t count = BATCH_MOVES;
     uint32_t moved = 0;
-    MaarMoveSubmitInfo submit = {.sType = MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO, .pWaits = waits};
     for (uint32_t i = 0; i < BATCH_MOVES; ++i) {
         moves[i] = (MaarMove){.sType = MAAR_STRUCTURE_TYPE_MOVE};
     }
     assert_int_equal(maarGetMoves(rig.allocator, batch, &count, moves), VK_SUCCESS);
     for (uint32_t i = 0; i < count; ++i) {
-        struct entry* entry = entry_of(moves[i].allocation);
-        if (!entry->is_movable) {
-            entry->moved = make_buffer(entry->size);
-            assert_int_equal(
-                maarBindMovedBuffer(rig.allocator, batch, entry->memory, 0, entry->moved, NULL),
-                VK_SUCCESS);
-        }
-        if (entry->usable.semaphore != VK_NULL_HANDLE) {
-            waits[submit.waitCount++] = entry->usable;
-        }
+        chosen[i] = entry_of(moves[i].allocation);
+        point_count = add_point(points, point_count, chosen[i]->used);
     }
-    assert_int_equal(maarCreateMovedObjects(rig.allocator, batch), VK_SUCCESS);
-    assert_int_equal(maarSubmitMoves(rig.allocator, batch, &submit, &copied), VK_SUCCESS);
-    assert_int_equal(maarCommitMoves(rig.allocator, batch, 0, NULL, &moved), VK_SUCCESS);
+    const MaarPoint copied = copy_entries(batch, chosen, count);
+    assert_int_equal(maarCommitMoves(rig.allocator, batch, point_count, points, &moved),
+                     VK_SUCCESS);
     assert_int_equal(moved, count);
-    moved_count += moved;
-    wait_for(copied);
     for (uint32_t i = 0; i < count; ++i) {
-        struct entry* entry = entry_of(moves[i].allocation);
-        entry->usable = copied;
-        if (entry->is_movable) {
-            assert_int_equal(
-                maarGetMovableObject(rig.allocator, entry->memory, &entry->buffer, NULL),
-                VK_SUCCESS);
-            continue;
-        }
-        vkDestroyBuffer(rig.device, entry->buffer, NULL);
-        entry->buffer = entry->moved;
+        settle_entry(chosen[i], copied, true);
     }
 }
 
-/* Makes room for one request, if there can be any, and writes all over it. */
-static void use_room(void)
+static const MaarDefragmentationStepInfo step_limits = {
+    .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO, .maxMoves = BATCH_MOVES};
+
+/* Gives blocks back; may end before the run is complete. */
+static void defragment(void)
 {
     const MaarDefragmentationBeginInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
-        .pool = pools[below(2)],
-        .goal = MAAR_DEFRAGMENTATION_GOAL_ROOM,
-        .roomKind = MAAR_RESOURCE_KIND_LINEAR,
-        .roomSize = UNIT * (64 + below(MOST_UNITS)),
-        .roomAlignment = UNIT,
+        .pool = pools[below(POOLS)],
     };
-    const MaarDefragmentationStepInfo limits = {
-        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO, .maxMoves = BATCH_MOVES};
+    MaarDefragmentation run = VK_NULL_HANDLE;
+    assert_int_equal(maarBeginDefragmentation(rig.allocator, &info, &run), VK_SUCCESS);
+    for (uint32_t i = below(8); i > 0; --i) {
+        MaarMoveBatch batch = VK_NULL_HANDLE;
+        const VkResult result = maarStepDefragmentation(rig.allocator, run, &step_limits, &batch);
+        assert_true(result == VK_SUCCESS || (result == VK_NOT_READY && batch == VK_NULL_HANDLE));
+        if (result == VK_NOT_READY) { /* old places are in use still */
+            entry_let_go();
+            assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
+            continue;
+        }
+        if (batch == VK_NULL_HANDLE) {
+            break;
+        }
+        carry_out(batch);
+        ++defragmented_count;
+    }
+    maarEndDefragmentation(rig.allocator, run);
+}
+
+/* Makes room for one request, if there can be any, and writes all over it where the host can. */
+static void use_room(void)
+{
+    static uint8_t bytes[ENTRY_UNIT * 64];
+    const bool of_images = below(2) == 0;
+    const MaarDefragmentationBeginInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
+        .pool = any_pool(of_images),
+        .goal = MAAR_DEFRAGMENTATION_GOAL_ROOM,
+        .roomKind = of_images ? MAAR_RESOURCE_KIND_OPTIMAL : MAAR_RESOURCE_KIND_LINEAR,
+        .roomSize = ENTRY_UNIT * (64 + below(ENTRY_MOST_UNITS)),
+        .roomAlignment = ENTRY_UNIT,
+    };
     MaarDefragmentation run = VK_NULL_HANDLE;
     MaarAllocation room = VK_NULL_HANDLE;
     VkResult result = VK_NOT_READY;
     assert_int_equal(maarBeginDefragmentation(rig.allocator, &info, &run), VK_SUCCESS);
     for (uint32_t i = 0; i < 8 && result == VK_NOT_READY; ++i) {
         MaarMoveBatch batch = VK_NULL_HANDLE;
-        assert_int_equal(maarStepDefragmentation(rig.allocator, run, &limits, &batch), VK_SUCCESS);
+        assert_int_equal(maarStepDefragmentation(rig.allocator, run, &step_limits, &batch),
+                         VK_SUCCESS);
         if (batch != VK_NULL_HANDLE) {
             carry_out(batch);
+        }
+        if (below(2) == 0) {
+            entry_let_go();
+            assert_int_equal(maarWaitPending(rig.allocator, UINT64_MAX), VK_SUCCESS);
         }
         result = maarTakeDefragmentationRoom(rig.allocator, run, NULL, &room);
     }
     if (result == VK_SUCCESS) {
-        memset(bytes, 0x5A, sizeof bytes);
-        assert_int_equal(maarCopyToAllocation(rig.allocator, room, 0, UNIT * 64, bytes),
-                         VK_SUCCESS);
+        if (!of_images) {
+            memset(bytes, 0x5A, sizeof bytes);
+            assert_int_equal(maarCopyToAllocation(rig.allocator, room, 0, sizeof bytes, bytes),
+                             VK_SUCCESS);
+        }
         ++room_count;
     }
     maarEndDefragmentation(rig.allocator, run);
     maarFreeMemory(rig.allocator, room);
 }
 
-/* Empties blocks, or some of them. */
-static void empty_blocks(void)
+/* ---- the program ---- */
+
+static void read_entry(struct entry* entry)
 {
-    const MaarDefragmentationBeginInfo info = {
-        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
-        .pool = pools[below(2)],
-        .maxBlockCount = below(3),
-    };
-    const MaarDefragmentationStepInfo limits = {
-        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO, .maxMoves = 1 + below(BATCH_MOVES)};
-    MaarDefragmentation run = VK_NULL_HANDLE;
-    MaarMoveBatch batch = VK_NULL_HANDLE;
-    VkResult result = VK_SUCCESS;
-    uint32_t waits = 0;
-    assert_int_equal(maarBeginDefragmentation(rig.allocator, &info, &run), VK_SUCCESS);
-    do {
-        result = maarStepDefragmentation(rig.allocator, run, &limits, &batch);
-        if (batch != VK_NULL_HANDLE) {
-            carry_out(batch);
-        } else if (result == VK_NOT_READY) {
-            assert_int_equal(maarCollect(rig.allocator, NULL), VK_SUCCESS);
-            ++waits;
+    const MaarPoint none = {VK_NULL_HANDLE, 0};
+    const bool waits = entry->batch != ENTRY_NO_BATCH && entry->image != VK_NULL_HANDLE;
+    entry_read(entry, waits ? batches[entry->batch].copied : none);
+}
+
+/* Something that the program does with an entry that has memory. */
+static void use_entry(struct entry* entry)
+{
+    switch (below(8)) {
+    case 0:
+    case 1:
+        if (entry->batch == ENTRY_NO_BATCH) {
+            entry_write(entry);
         }
-    } while ((result == VK_SUCCESS && batch != VK_NULL_HANDLE) ||
-             (result == VK_NOT_READY && waits < 8));
-    MaarDefragmentationInfo done = {.sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO};
-    assert_int_equal(maarGetDefragmentationInfo(rig.allocator, run, &done), VK_SUCCESS);
-    emptied_count += done.blockCount;
-    maarEndDefragmentation(rig.allocator, run);
+        break;
+    case 2:
+        destroy_entry(entry);
+        break;
+    default:
+        read_entry(entry);
+        break;
+    }
 }
 
 static void step(void)
 {
-    struct entry* entry = &entries[below(BUFFERS)];
+    struct entry* entry = &entries[below(ENTRIES)];
     const uint32_t number = below(BATCHES);
-    switch (below(8)) {
+    switch (below(16)) {
     case 0:
     case 1:
+    case 2:
+    case 3:
         if (batches[number].handle == VK_NULL_HANDLE) {
             begin_batch(number);
         } else {
             end_batch(number);
         }
         break;
-    case 2:
-        rig_signal(&rig, hold, ++hold_value);
+    case 4:
+        entry_let_go();
+        break;
+    case 5:
+        if (rig.simulated) {
+            (void)maarSimulatedExecuteSubmissions(rig.physical, below(6));
+        }
         assert_int_equal(maarCollect(rig.allocator, NULL), VK_SUCCESS);
         break;
-    case 3:
-        if (below(4) == 0) {
-            use_room();
-        } else if (below(8) == 0) {
-            empty_blocks();
-        } else if (entry->memory != VK_NULL_HANDLE && entry->batch == BATCHES) {
-            write_entry(entry);
-        }
+    case 6:
+        use_room();
         break;
-    case 4:
-        if (entry->memory != VK_NULL_HANDLE) {
-            destroy_entry(entry);
-        }
+    case 7:
+        defragment();
         break;
     default:
-        if (entry->memory == VK_NULL_HANDLE && entry->batch == BATCHES) {
-            create_entry(entry);
-        } else if (entry->memory != VK_NULL_HANDLE) {
-            read_entry(entry);
+        if (entry->memory != VK_NULL_HANDLE) {
+            use_entry(entry);
+        } else if (entry->batch == ENTRY_NO_BATCH) {
+            entry_create(entry, any_pool(is_image_entry(entry)), is_image_entry(entry));
         }
         break;
     }
+}
+
+static int close_rig(void** state)
+{
+    entry_abandon();
+    return rig_teardown(state);
 }
 
 static int open_rig(void** state)
@@ -424,30 +415,59 @@ static int open_rig(void** state)
     return rig_setup_driver(&rig, state);
 }
 
+/* Two pools for buffers that the host sees, and two for images. */
+static void create_pools(void)
+{
+    MaarMemoryTypeChoice choices[KINDS] = {{.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE},
+                                           {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE}};
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(1000);
+    VkImageCreateInfo image_info = rig_image_info(8, 8);
+    image_info.format = VK_FORMAT_R8G8B8A8_UNORM;
+    const MaarAllocationCreateInfo upload = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    const MaarAllocationCreateInfo local = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    assert_int_equal(
+        maarChooseMemoryTypeForBuffer(rig.allocator, &buffer_info, &upload, &choices[0]),
+        VK_SUCCESS);
+    assert_int_equal(maarChooseMemoryTypeForImage(rig.allocator, &image_info, &local, &choices[1]),
+                     VK_SUCCESS);
+    for (uint32_t i = 0; i < POOLS; ++i) {
+        const MaarPoolCreateInfo info = {.memoryTypeIndex = choices[i / KINDS].memoryTypeIndex,
+                                         .blockSize = 64 * KIB << i};
+        pools[i] = rig_create_pool(&rig, &info);
+    }
+}
+
+static void end_program(void)
+{
+    for (uint32_t i = 0; i < BATCHES; ++i) {
+        if (batches[i].handle != VK_NULL_HANDLE) {
+            end_batch(i);
+        }
+    }
+    for (uint32_t i = 0; i < ENTRIES; ++i) {
+        if (entries[i].memory != VK_NULL_HANDLE) {
+            read_entry(&entries[i]);
+            entry_destroy(&entries[i]);
+        }
+    }
+    entry_let_go();
+    assert_int_equal(maarWaitPending(rig.allocator, 10000000000), VK_SUCCESS);
+    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 0);
+}
+
 /* Plays a random program. The rig is open. */
 static void play(void)
 {
     const char* text = getenv("MAAR_TEST_STEPS");
     const uint32_t steps = text != NULL ? (uint32_t)strtoul(text, NULL, 10) : STEPS;
-    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
-    const VkBufferCreateInfo buffer_info = rig_buffer_info(1000);
-    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
-    random_state = (struct rig_random){rig_seed(3)};
-    compared = 0;
+    entry_open(&rig, rig_seed(3));
     moved_count = 0;
+    moved_image_count = 0;
     room_count = 0;
-    emptied_count = 0;
-    hold_value = 0;
-    hold = rig_create_timeline(&rig, 0);
-    assert_int_equal(maarChooseMemoryTypeForBuffer(rig.allocator, &buffer_info, &how, &choice),
-                     VK_SUCCESS);
-    for (uint32_t i = 0; i < 2; ++i) {
-        const MaarPoolCreateInfo info = {.memoryTypeIndex = choice.memoryTypeIndex,
-                                         .blockSize = 64 * KIB << i};
-        pools[i] = rig_create_pool(&rig, &info);
-    }
-    for (uint32_t i = 0; i < BUFFERS; ++i) {
-        entries[i] = (struct entry){.batch = BATCHES};
+    defragmented_count = 0;
+    create_pools();
+    for (uint32_t i = 0; i < ENTRIES; ++i) {
+        entries[i] = (struct entry){.batch = ENTRY_NO_BATCH};
     }
     for (uint32_t i = 0; i < steps; ++i) {
         step();
@@ -455,31 +475,20 @@ static void play(void)
             rig_check(&rig);
         }
     }
-    for (uint32_t i = 0; i < BATCHES; ++i) {
-        if (batches[i].handle != VK_NULL_HANDLE) {
-            end_batch(i);
-        }
-    }
-    for (uint32_t i = 0; i < BUFFERS; ++i) {
-        if (entries[i].memory != VK_NULL_HANDLE) {
-            read_entry(&entries[i]);
-            destroy_entry(&entries[i]);
-        }
-    }
-    rig_signal(&rig, hold, ++hold_value);
-    assert_int_equal(maarWaitPending(rig.allocator, 10000000000), VK_SUCCESS);
-    assert_int_equal(rig_statistics(&rig, VK_NULL_HANDLE).pendingCount, 0);
-    print_message(
-        "%u steps: %u allocations moved, %u buffers compared, %u rooms, %u blocks emptied\n", steps,
-        moved_count, compared, room_count, emptied_count);
-    assert_true(emptied_count > steps / 200);
+    end_program();
+    print_message("%u steps: %u moved, of which %u images, %u compared, %u accesses of the device, "
+                  "%u rooms, %u batches of defragmentation\n",
+                  steps, moved_count, moved_image_count, entry_compared_count(), entry_used_count(),
+                  room_count, defragmented_count);
     assert_true(room_count > steps / 200);
+    assert_true(defragmented_count > steps / 400);
     assert_true(moved_count > steps / 4);
-    assert_true(compared > steps / 8);
-    for (uint32_t i = 0; i < 2; ++i) {
+    assert_true(moved_image_count > steps / 10);
+    assert_true(entry_compared_count() > steps / 8);
+    for (uint32_t i = 0; i < POOLS; ++i) {
         maarDestroyPool(rig.allocator, pools[i]);
     }
-    vkDestroySemaphore(rig.device, hold, NULL);
+    entry_close();
 }
 
 static void bytes_survive_random_moves(void** state)
@@ -489,7 +498,18 @@ static void bytes_survive_random_moves(void** state)
     play();
 }
 
-/* Simulated devices execute the copies on real bytes, and check contents and synchronization. */
+/* Maar gets all queues of the program. */
+static void give_queues(void)
+{
+    for (uint32_t i = 0; i < rig.family_count; ++i) {
+        rig.paging_queues[i] = (MaarQueue){.familyIndex = rig.families[i], .queue = rig.queues[i]};
+    }
+    rig.create_info.queueCount = rig.family_count;
+    rig.create_info.pQueues = rig.paging_queues;
+}
+
+/* Simulated devices execute the commands on real bytes, in a random order and not before they must,
+ * and check contents and synchronization. */
 static void bytes_survive_on_simulated_devices(void** state)
 {
     static const char* const names[] = {"amd-rx7900xtx-radv25.0", "nvidia-rtx4090-linux",
@@ -504,10 +524,14 @@ static void bytes_survive_on_simulated_devices(void** state)
         const struct rig_setup setup = {
             .profile = rig_profile_file(names[i]),
             .flags = MAAR_SIMULATED_EXECUTE_BIT | MAAR_SIMULATED_CHECK_CONTENTS_BIT |
-                     MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT | MAAR_SIMULATED_ALLOW_ALIASING_BIT,
-            .paging = true,
+                     MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT | MAAR_SIMULATED_ALLOW_ALIASING_BIT |
+                     MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT,
+            .two_families = true,
         };
+        print_message("%s: ", names[i]);
         rig_open(&rig, &setup);
+        maarSimulatedSetOrder(rig.physical, rig_seed(3) + i + 1);
+        give_queues();
         rig_make_allocator(&rig);
         play();
         rig_close(&rig);
@@ -517,7 +541,7 @@ static void bytes_survive_on_simulated_devices(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(bytes_survive_random_moves, open_rig, rig_teardown),
+        cmocka_unit_test_setup_teardown(bytes_survive_random_moves, open_rig, close_rig),
         cmocka_unit_test(bytes_survive_on_simulated_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,9 @@ KEYS = ("target", "command", "commit", "cpu", "steps", "findings")
 TITLES = {
     "fuzz": ("Fuzzing", "Steps are executions of an input."),
     "threads": ("Threads", "Steps are runs of a program, each with another seed."),
+    "contents": ("Contents of what moves",
+                 "Steps are those of random programs that allocate, write, move, defragment, read "
+                 "and free."),
     "faults": ("Faults in whole programs",
                "Steps are runs of a program in which a call failed."),
 }
@@ -13,7 +16,7 @@ HEAD = """# Long runs
 
 What ran long, and what it found. [testing.md](../testing.md#long-runs) says what each run does. Rewritten by
 
-    scripts/long-runs fuzz threads faults
+    scripts/long-runs fuzz threads contents faults
 
 which keeps the rows of what it does not run. A commit with + had changes. CPU seconds are those that were used,
 however long was asked for.

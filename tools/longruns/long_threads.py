@@ -11,9 +11,9 @@ from long_common import build, commit_of, cpu_of_children, keep_log
 TIME_LIMIT = 600
 
 
-def list_programs(folder):
-    """Returns the name, the command and the environment of each ctest entry of tests/stress."""
-    done = subprocess.run(["ctest", "--test-dir", folder, "-L", "stress", "--show-only=json-v1"],
+def list_programs(folder, *selection):
+    """Returns the name, the command and the environment of each ctest entry that is selected."""
+    done = subprocess.run(["ctest", "--test-dir", folder, *selection, "--show-only=json-v1"],
                           capture_output=True, text=True, check=True)
     programs = []
     for test in json.loads(done.stdout)["tests"]:
@@ -43,7 +43,7 @@ def run(options, minutes):
                 f"-DMAAR_SANITIZE={'thread' if options.tsan else ''}"]
     commit = commit_of(options.root)
     build(options.root, folder, ["maar_stress_tests"], *settings)
-    programs = list_programs(folder)
+    programs = list_programs(folder, "-L", "stress")
     suffix = " (tsan)" if options.tsan else ""
     command = f"scripts/long-runs threads --minutes {minutes:g}{' --tsan' if options.tsan else ''}"
     totals = {name: [0.0, 0, 0] for name, *_ in programs}

@@ -113,6 +113,158 @@ static void submit(const struct hazards* h, VkCommandBuffer commands)
     finish(h, h->x.f.queue, commands, 0, 0, VK_NULL_HANDLE);
 }
 
+/* ---- shaders and the host ---- */
+
+static const VkPipelineStageFlags shader_stage = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+static const VkAccessFlags shader_reads = VK_ACCESS_SHADER_READ_BIT;
+static const VkAccessFlags shader_writes = VK_ACCESS_SHADER_WRITE_BIT;
+
+/* A fill, a shader that reads it and writes another buffer, and a copy of that; with two barriers
+ * of the given accesses. Returns how many violations there are. */
+static uint64_t use_shader(const struct hazards* h, VkPipelineStageFlags to, VkAccessFlags visible,
+                           VkPipelineStageFlags from, VkAccessFlags available)
+{
+    const uint64_t before = found(h);
+    VkCommandBuffer commands = start(h);
+    fill(h, commands, &h->a);
+    barrier(h, commands, copy_stage, writes, to, visible);
+    maarSimulatedCmdAccess(commands, h->a.buffer, 0, VK_WHOLE_SIZE, shader_reads);
+    maarSimulatedCmdAccess(commands, h->b.buffer, 64, 512, shader_writes);
+    barrier(h, commands, from, available, copy_stage, reads);
+    const VkBufferCopy region = {64, 0, 512};
+    h->x.f.vkCmdCopyBuffer(commands, h->b.buffer, h->c.buffer, 1, &region);
+    submit(h, commands);
+    assert_int_equal(h->x.f.vkDeviceWaitIdle(h->x.f.device), VK_SUCCESS);
+    return found(h) - before;
+}
+
+static void shaders_are_ordered_like_copies(void** state)
+{
+    const struct hazards* h = *state;
+    assert_int_equal(use_shader(h, shader_stage, shader_reads, shader_stage, shader_writes), 0);
+    assert_int_equal(use_shader(h, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_READ_BIT,
+                                VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT),
+                     0);
+    assert_int_equal(use_shader(h, copy_stage, reads, shader_stage, shader_writes), 1);
+    assert_int_equal(use_shader(h, shader_stage, shader_writes, shader_stage, shader_writes), 1);
+    assert_int_equal(use_shader(h, shader_stage, shader_reads, copy_stage, writes), 1);
+    assert_int_equal(use_shader(h, shader_stage, shader_reads, shader_stage, writes), 1);
+}
+
+/* A write behind a shader's read needs an order, and one behind a copy's read another one. */
+static void readers_have_stages_of_their_own(void** state)
+{
+    const struct hazards* h = *state;
+    for (uint32_t i = 0; i < 2; ++i) {
+        const uint64_t before = found(h);
+        VkCommandBuffer commands = start(h);
+        fill(h, commands, &h->a);
+        barrier(h, commands, copy_stage, writes, shader_stage, shader_reads);
+        maarSimulatedCmdAccess(commands, h->a.buffer, 0, SIZE, shader_reads);
+        barrier(h, commands, i == 0 ? shader_stage : copy_stage, 0, copy_stage, 0);
+        fill(h, commands, &h->a);
+        submit(h, commands);
+        assert_int_equal(h->x.f.vkDeviceWaitIdle(h->x.f.device), VK_SUCCESS);
+        assert_int_equal(found(h) - before, i);
+    }
+}
+
+static void what_shaders_write_counts_as_written(void** state)
+{
+    struct hazards* h = *state;
+    const MaarSimulatedFlags flags = MAAR_SIMULATED_EXECUTE_BIT | MAAR_SIMULATED_CHECK_CONTENTS_BIT;
+    maarSimulatedSetFlags(h->x.f.physical, flags);
+    VkCommandBuffer commands = start(h);
+    maarSimulatedCmdAccess(commands, h->a.buffer, 0, 64, shader_reads);
+    submit(h, commands);
+    MaarSimulatedCounters counters = fixture_counters(&h->x.f);
+    assert_int_equal(counters.violationCount, 1);
+    commands = start(h);
+    maarSimulatedCmdAccess(commands, h->a.buffer, 0, SIZE, shader_writes);
+    copy(h, commands, &h->a, &h->b);
+    submit(h, commands);
+    counters = fixture_counters(&h->x.f);
+    assert_int_equal(counters.violations[MAAR_SIMULATED_VIOLATION_CONTENTS], 1);
+    assert_int_equal(counters.violationCount, 1);
+    assert_int_equal(counters.unwrittenReadBytes, 64);
+}
+
+static void touch(const struct hazards* h, const struct executed_buffer* buffer, bool is_written)
+{
+    maarSimulatedHostAccess(h->x.f.device, buffer->memory, 0, SIZE,
+                            is_written ? VK_TRUE : VK_FALSE);
+}
+
+/* The host waits before it accesses what the device has written, and reads it behind a barrier. */
+static void the_host_waits_before_it_accesses(void** state)
+{
+    const struct hazards* h = *state;
+    VkCommandBuffer commands = start(h);
+    fill(h, commands, &h->a);
+    fill(h, commands, &h->b);
+    barrier(h, commands, copy_stage, writes, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    fill(h, commands, &h->c);
+    submit(h, commands);
+    touch(h, &h->a, false);
+    assert_int_equal(found(h), 1);
+    touch(h, &h->b, true);
+    assert_int_equal(found(h), 2);
+    assert_int_equal(h->x.f.vkDeviceWaitIdle(h->x.f.device), VK_SUCCESS);
+    touch(h, &h->a, false);
+    touch(h, &h->b, true);
+    assert_int_equal(found(h), 2);
+    touch(h, &h->c, false); /* without a barrier */
+    assert_int_equal(found(h), 3);
+    touch(h, &h->c, true);
+    touch(h, &h->c, false); /* what it has written itself */
+    assert_int_equal(found(h), 3);
+}
+
+/* The host must not write what the device may read now or later. */
+static void the_host_does_not_write_under_submissions(void** state)
+{
+    const struct hazards* h = *state;
+    const MaarSimulatedFlags flags =
+        MAAR_SIMULATED_EXECUTE_BIT | MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT;
+    touch(h, &h->a, true);
+    VkCommandBuffer commands = start(h);
+    copy(h, commands, &h->a, &h->b);
+    submit(h, commands);
+    touch(h, &h->a, false);
+    assert_int_equal(found(h), 0);
+    touch(h, &h->a, true);
+    assert_int_equal(found(h), 1);
+    assert_int_equal(h->x.f.vkDeviceWaitIdle(h->x.f.device), VK_SUCCESS);
+    touch(h, &h->a, true);
+    assert_int_equal(found(h), 1);
+
+    maarSimulatedSetFlags(h->x.f.physical, flags | MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT);
+    commands = start(h);
+    copy(h, commands, &h->a, &h->c);
+    submit(h, commands);
+    touch(h, &h->b, true);
+    assert_int_equal(found(h), 1);
+    touch(h, &h->a, true);
+    assert_int_equal(found(h), 2);
+    assert_int_equal(h->x.f.vkDeviceWaitIdle(h->x.f.device), VK_SUCCESS);
+    /* The submission waits for the host. */
+    commands = start(h);
+    copy(h, commands, &h->a, &h->c);
+    finish(h, h->x.f.queue, commands, 1, 2, VK_NULL_HANDLE);
+    commands = start(h);
+    copy(h, commands, &h->a, &h->b);
+    finish(h, h->x.f.queue, commands, 2, 3, VK_NULL_HANDLE);
+    touch(h, &h->a, true);
+    assert_int_equal(found(h), 2);
+    const VkSemaphoreSignalInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = h->timeline, .value = 1};
+    assert_int_equal(h->x.f.vkSignalSemaphore(h->x.f.device, &info), VK_SUCCESS);
+    touch(h, &h->a, true);
+    assert_int_equal(found(h), 3);
+    maarSimulatedSetFlags(h->x.f.physical, flags);
+    assert_int_equal(h->x.f.vkDeviceWaitIdle(h->x.f.device), VK_SUCCESS);
+}
+
 /* ---- within a queue ---- */
 
 static void reads_need_a_barrier_after_a_write(void** state)
@@ -608,6 +760,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, hazards_setup, hazards_teardown)
+        CASE(shaders_are_ordered_like_copies),
+        CASE(readers_have_stages_of_their_own),
+        CASE(what_shaders_write_counts_as_written),
+        CASE(the_host_waits_before_it_accesses),
+        CASE(the_host_does_not_write_under_submissions),
         CASE(reads_need_a_barrier_after_a_write),
         CASE(writes_need_a_barrier_after_a_write),
         CASE(writes_need_an_order_after_a_read),
