@@ -131,6 +131,9 @@ static void do_execute(struct growth* growth, uint32_t index)
 struct simulated_work {
     VkCommandPool pool;
     VkCommandBuffer commands;
+    VkBuffer buffer; /* of accesses */
+    VkDeviceMemory memory;
+    MaarAllocation buffer_memory;
 };
 
 /* A command buffer that is being recorded. */
@@ -166,6 +169,38 @@ static void close_work(struct growth* growth)
     growth_close_live(growth);
 }
 
+/* An access of a shader and one of the host, of other bytes each time. */
+static void open_accesses(struct growth* growth)
+{
+    open_work(growth);
+    struct simulated_work* work = growth->state;
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = 1 << 20,
+                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+                                          .dedicated = MAAR_DEDICATED_ALWAYS};
+    MaarAllocationInfo place = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+    GROWTH_EXPECT(
+        maarCreateBuffer(growth->allocator, &info, &how, &work->buffer, &work->buffer_memory));
+    GROWTH_EXPECT(maarGetAllocationInfo(growth->allocator, work->buffer_memory, &place));
+    work->memory = place.memory;
+}
+
+static void do_access(struct growth* growth, uint32_t index)
+{
+    const struct simulated_work* work = growth->state;
+    const VkDeviceSize offset = index % (1u << 18) * 4;
+    maarSimulatedCmdAccess(work->commands, work->buffer, offset, 4, VK_ACCESS_SHADER_READ_BIT);
+    maarSimulatedHostAccess(growth->device, work->memory, offset, 4, VK_FALSE);
+}
+
+static void close_accesses(struct growth* growth)
+{
+    const struct simulated_work* work = growth->state;
+    maarDestroyBuffer(growth->allocator, work->buffer, work->buffer_memory);
+    close_work(growth);
+}
+
 static void release(struct growth* growth)
 {
     maarSimulatedSetFlags(growth->physical, MAAR_SIMULATED_ALLOW_ALIASING_BIT);
@@ -197,6 +232,15 @@ const struct growth_case growth_simulated_cases[] = {
         .open = open_work,
         .operation = do_work,
         .close = close_work,
+    },
+    {
+        .name = "simulated-accesses",
+        .functions = "maarSimulatedCmdAccess maarSimulatedHostAccess",
+        .dimension = "live VkDeviceMemory objects",
+        .n = 2000,
+        .open = open_accesses,
+        .operation = do_access,
+        .close = close_accesses,
     },
     {
         .name = "simulated-pages",
