@@ -70,19 +70,29 @@ static bool is_being_unbound(const struct maar_page_range* range)
     return false;
 }
 
-/* Returns whether a page of the range is held here and live in another range. Such a page is not
- * committed again, since a commit takes unshared pages. It is not freed either, since the device
- * has it here. */
+/* Returns whether a page of the range is held here and live in another range, or held here twice.
+ * Such a page is not committed again, since a commit takes unshared pages. It is not freed either,
+ * since the device has it here. */
 static bool is_shown_elsewhere(const struct maar_page_range* range)
 {
-    for (uint64_t page = range->first; page < range->first + range->count; ++page) {
-        const uint64_t entry = *maar_page_entry(range->table, page);
-        if ((entry & MAAR_ENTRY_HELD) != 0 &&
-            maar_entry_block(range->table, entry)->marks[maar_entry_page(entry)].live > 0) {
-            return true;
+    bool is_shown = false;
+    uint64_t end = range->first;
+    for (; end < range->first + range->count && !is_shown; ++end) {
+        const uint64_t entry = *maar_page_entry(range->table, end);
+        if ((entry & MAAR_ENTRY_HELD) != 0) {
+            struct maar_page_mark* mark =
+                &maar_entry_block(range->table, entry)->marks[maar_entry_page(entry)];
+            is_shown = mark->live > 0;
+            ++mark->live; /* so that the next entry with this page finds it */
         }
     }
-    return false;
+    for (uint64_t page = range->first; page < end; ++page) {
+        const uint64_t entry = *maar_page_entry(range->table, page);
+        if ((entry & MAAR_ENTRY_HELD) != 0) {
+            --maar_entry_block(range->table, entry)->marks[maar_entry_page(entry)].live;
+        }
+    }
+    return is_shown;
 }
 
 /* Returns how many entries of a range lack a page. */
@@ -249,7 +259,7 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
         case COMMIT_SHOWN_ELSEWHERE:
             return maar_misuse(table->paging->allocator, MAAR_MESSAGE_ID_PAGES_NOT_SUBMITTED, call,
                                "a page of the range was given back and waits to be unbound, and "
-                               "another range shows it; submit that first");
+                               "another place shows it; submit that first");
         case COMMIT_TOO_FEW:
             break;
         }

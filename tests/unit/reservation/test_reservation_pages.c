@@ -118,6 +118,33 @@ static void a_page_is_shared_so_often_and_no_more(void** state)
     rig_close(rig);
 }
 
+/* A page that two ranges share, and that both have given back, is nobody's page twice. */
+static void given_back_aliases_are_not_committed_together(void** state)
+{
+    (void)state;
+    const VkDeviceSize page = 64 * KIB;
+    rig = fixture_begin(FIXTURE_SPARSE, page, NULL);
+    MaarReservation it = fixture_reserve(rig, 8 * page, MAAR_RESERVATION_CREATE_ALIASED_BIT);
+    assert_int_equal(fixture_commit(rig, it, 0, page), VK_SUCCESS);
+    assert_int_equal(maarAliasPages(rig->allocator, it, 4 * page, page, it, 0), VK_SUCCESS);
+    (void)fixture_submit(rig);
+    assert_int_equal(fixture_decommit(rig, it, 0, VK_WHOLE_SIZE), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, it, 0, 8 * page), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_PAGES_NOT_SUBMITTED);
+    assert_int_equal(fixture_statistics(rig).committedBytes, 0);
+    rig_check(rig);
+    /* One of them may come back by itself. */
+    assert_int_equal(fixture_commit(rig, it, 0, 4 * page), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, it, 4 * page, page), VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_PAGES_NOT_SUBMITTED);
+    (void)fixture_submit(rig);
+    assert_int_equal(fixture_commit(rig, it, 4 * page, 4 * page), VK_SUCCESS);
+    assert_int_equal(fixture_statistics(rig).committedBytes, 8 * page);
+    (void)fixture_submit(rig);
+    maarDestroyReservation(rig->allocator, it);
+    rig_close(rig);
+}
+
 /* Nobody waits for a submission that was not made. */
 static void destruction_after_a_failed_submission_waits_for_nothing(void** state)
 {
@@ -163,6 +190,7 @@ int main(void)
         rig_unit_test(pages_within_a_budget),
         rig_unit_test(queue_of_its_own_is_preferred),
         rig_unit_test(a_page_is_shared_so_often_and_no_more),
+        rig_unit_test(given_back_aliases_are_not_committed_together),
         rig_unit_test(destruction_after_a_failed_submission_waits_for_nothing),
         rig_unit_test(a_loss_at_a_submission_ends_all_waiting),
     };
