@@ -50,7 +50,7 @@ if(WAY STREQUAL "install")
     # From a copy of the sources that is gone afterwards: nor where those lay.
     file(REMOVE_RECURSE ${here}.sources)
     foreach(part IN ITEMS CMakeLists.txt LICENSE backends interop cmake core data include
-            layer shaders support tools)
+            layer shaders support tools vma)
         file(COPY ${SOURCE}/${part} DESTINATION ${here}.sources)
     endforeach()
     run(${CMAKE_COMMAND} -S ${here}.sources -B ${here} ${configure}

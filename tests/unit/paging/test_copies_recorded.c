@@ -85,7 +85,8 @@ static void copies_are_ordered(void** state)
     assert_int_equal(seen.steps[1].copied, MIB);
     expect_barrier(2, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT);
     assert_int_equal(seen.steps[3].copied, 2 * MIB);
-    expect_barrier(4, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+    expect_barrier(4, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                   VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT);
     maarDestroyReservation(rig->allocator, one);
     maarDestroyReservation(rig->allocator, two);
     rig_close(rig);
