@@ -217,6 +217,16 @@ static enum maar_drain_result follow_claim(struct maar_drain_run* run, enum clai
     }
 }
 
+/* Whether the claim can go on behind its cursor. Ordered reuse may have joined a range before the
+ * window, at which the cursor stands, with bytes of the window. */
+static bool can_go_on(const struct maar_room* room, const struct maar_block* block)
+{
+    return maar_drain_is_cursor_valid(&room->cursor, block) &&
+           (room->first_node != MAAR_PLACEMENT_NO_NODE ||
+            room->cursor.node == MAAR_PLACEMENT_NO_NODE ||
+            maar_placement_extent_end(block->placement, room->cursor.node) <= room->begin);
+}
+
 enum maar_drain_result maar_room_claim(struct maar_drain_run* run)
 {
     MaarAllocator allocator = run->allocator;
@@ -236,7 +246,7 @@ enum maar_drain_result maar_room_claim(struct maar_drain_run* run)
         return MAAR_DRAIN_NO_ROOM;
     }
     maar_arena_take_in_if_any(arena);
-    if (maar_drain_is_cursor_valid(&room->cursor, block)) {
+    if (can_go_on(room, block)) {
         result = claim_some(run, arena, block, &claimed, &name);
     } else {
         room->cursor.node = MAAR_PLACEMENT_NO_NODE;
