@@ -80,11 +80,12 @@ static void reunite(MaarAllocator allocator, struct maar_arena* arena, struct ma
     maar_placement_reunite(block->placement, slot->node, node, size);
 }
 
-/* Makes the bytes of a slot pending again, as if they had never been live. Returns the name. */
-static char* make_pending_again(MaarAllocator allocator, struct maar_slot* slot,
-                                const struct maar_ordered_range* range, uint32_t rest_slot)
+/* Makes the bytes of a slot pending again, as if they had never been live. Returns the name. Called
+ * under the arena's lock. */
+static char* make_pending_again(MaarAllocator allocator, struct maar_block* block,
+                                struct maar_slot* slot, const struct maar_ordered_range* range,
+                                uint32_t rest_slot)
 {
-    struct maar_block* block = maar_slot_enter(allocator, slot);
     struct maar_arena* arena = maar_block_arena(block);
     const uint32_t index = range->slot;
     if (maar_slot_has(slot, MAAR_SLOT_RANGED | MAAR_SLOT_HELD)) {
@@ -102,21 +103,25 @@ static char* make_pending_again(MaarAllocator allocator, struct maar_slot* slot,
     ++block->pending_count;
     ++arena->pending_count;
     block->pending_bytes += maar_slot_span(allocator, slot).size;
-    maar_mutex_unlock(&arena->lock);
     return name;
 }
 
 bool maar_ordered_undo(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
     struct maar_ordered* state = maar_ordered_of(allocator);
+    /* Under one lock: nobody may keep the bytes of a rest whose range is merged already. */
+    struct maar_block* block = maar_slot_enter(allocator, slot);
+    struct maar_arena* arena = maar_block_arena(block);
     const struct given given = take_given(allocator, state, index);
     struct maar_ordered_range* range = given.range;
     if (range == NULL) {
+        maar_mutex_unlock(&arena->lock);
         return false;
     }
     struct maar_pool* pool = range->pool;
     const MaarResourceKind kind = (MaarResourceKind)maar_slot_kind(slot);
-    char* name = make_pending_again(allocator, slot, range, given.rest_slot);
+    char* name = make_pending_again(allocator, block, slot, range, given.rest_slot);
+    maar_mutex_unlock(&arena->lock);
     maar_host_free(allocator->callbacks, name);
     maar_host_free(allocator->callbacks, given.rest);
     maar_retire_discard(&allocator->retire, given.item);
