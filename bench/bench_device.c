@@ -307,3 +307,27 @@ void bench_device_close(struct bench_device* device)
     support_instance_close(&device->instance);
     *device = (struct bench_device){0};
 }
+
+VkDevice bench_create_recommended(const struct bench_device* device,
+                                  const MaarDeviceRecommendation* advice, uint32_t family)
+{
+    const float priority = 1.0f;
+    const VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = family,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
+    const VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = advice->pFeatures,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = advice->extensionCount,
+        .ppEnabledExtensionNames = advice->ppExtensionNames,
+    };
+    VkDevice made = VK_NULL_HANDLE;
+    bench_expect(vkCreateDevice(device->physical, &info, NULL, &made), "vkCreateDevice");
+    volkLoadDevice(made);
+    return made;
+}

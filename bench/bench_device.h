@@ -9,6 +9,7 @@
 #include "volk.h"
 
 #include "bench_options.h"
+#include "maar/maar.h"
 #include "support/instance.h"
 
 #include <stdbool.h>
@@ -33,6 +34,10 @@ struct bench_device {
 void bench_device_open(struct bench_device* device, const char* name,
                        const struct bench_heaps* heaps);
 void bench_device_close(struct bench_device* device);
+/* Creates a second device with what maarRecommendDevice has answered and one queue, and loads its
+ * functions. */
+VkDevice bench_create_recommended(const struct bench_device* device,
+                                  const MaarDeviceRecommendation* advice, uint32_t family);
 
 /* Returns the create info of a buffer of storage. */
 VkBufferCreateInfo bench_buffer_info(VkDeviceSize size);

@@ -73,7 +73,6 @@ static uint32_t queue_of(const struct reuse_bench* bench, uint32_t stream)
 static void open_device(struct reuse_bench* bench)
 {
     MaarDeviceRecommendation* const advice = &bench->advice;
-    const float priority = 1.0f;
     advice->sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
     bench_device_open(&bench->device, bench->device_name, &bench->heaps);
     bench_expect(maarRecommendDevice(vkGetInstanceProcAddr, bench->device.instance.instance,
@@ -82,20 +81,7 @@ static void open_device(struct reuse_bench* bench)
     if (!advice->timelineSemaphore.timelineSemaphore) {
         bench_die(BENCH_EXIT_USAGE, "%s: no timelines", bench->device.properties.deviceName);
     }
-    const VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                           .queueCount = 1,
-                                           .pQueuePriorities = &priority};
-    const VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = advice->pFeatures,
-        .queueCreateInfoCount = 1,
-        .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = advice->extensionCount,
-        .ppEnabledExtensionNames = advice->ppExtensionNames,
-    };
-    bench_expect(vkCreateDevice(bench->device.physical, &info, NULL, &bench->handle),
-                 "vkCreateDevice");
-    volkLoadDevice(bench->handle);
+    bench->handle = bench_create_recommended(&bench->device, advice, 0);
 }
 
 /* Makes a pool of large blocks in the memory type of the default pool. */

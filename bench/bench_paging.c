@@ -77,24 +77,7 @@ static void open_paging(struct paging_bench* bench)
         bench_die(BENCH_EXIT_USAGE, "%s: no sparse buffers, no queue for them or no timelines",
                   bench->device.properties.deviceName);
     }
-    const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-        .queueFamilyIndex = bench->family,
-        .queueCount = 1,
-        .pQueuePriorities = &priority,
-    };
-    const VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = advice->pFeatures,
-        .queueCreateInfoCount = 1,
-        .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = advice->extensionCount,
-        .ppEnabledExtensionNames = advice->ppExtensionNames,
-    };
-    bench_expect(vkCreateDevice(bench->device.physical, &info, NULL, &bench->handle),
-                 "vkCreateDevice");
-    volkLoadDevice(bench->handle);
+    bench->handle = bench_create_recommended(&bench->device, advice, bench->family);
     vkGetDeviceQueue(bench->handle, bench->family, 0, &bench->queue);
     const VkSemaphoreTypeCreateInfo type = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,

@@ -53,11 +53,9 @@ void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t
 void maar_release_pending(MaarAllocator allocator, uint32_t index)
 {
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    struct maar_pool* pool = maar_slot_block(allocator, slot)->pool;
-    /* Another thread may destroy the pool as soon as this allocation has ended. */
-    maar_pool_hold(allocator, pool);
-    undress_slot(allocator, slot, index, MAAR_SLOT_END_PENDING);
-    maar_pool_leave(allocator, pool);
+    while (slot->map_count > 0 && maar_slot_unmap(allocator, slot, 0)) {
+    }
+    maar_pool_end_pending(allocator, index);
 }
 
 void maar_end_pending_range(MaarAllocator allocator, struct maar_retire_item* item,

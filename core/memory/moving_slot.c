@@ -69,19 +69,9 @@ void maar_slot_make_twin(MaarAllocator allocator, MaarAllocation allocation)
     maar_mutex_unlock(&arena->lock);
 }
 
-/* Ends a pending slot. */
-static void end_pending_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
-{
-    struct maar_pool* pool = maar_slot_block(allocator, slot)->pool;
-    maar_pool_hold(allocator, pool);
-    maar_host_free(allocator->callbacks,
-                   maar_pool_free_slot(allocator, slot, index, MAAR_SLOT_END_PENDING));
-    maar_pool_leave(allocator, pool);
-}
-
 void maar_twin_end(MaarAllocator allocator, uint32_t index)
 {
-    end_pending_slot(allocator, maar_slot_at(&allocator->slots, index), index);
+    maar_pool_end_pending(allocator, index);
 }
 
 void maar_slot_settle(MaarAllocator allocator, uint32_t index)
@@ -91,7 +81,7 @@ void maar_slot_settle(MaarAllocator allocator, uint32_t index)
     const bool is_first = maar_key_leave_move(&slot->key);
     maar_mutex_unlock(&maar_block_arena(block)->lock);
     if (!is_first) {
-        end_pending_slot(allocator, slot, index);
+        maar_pool_end_pending(allocator, index);
     }
 }
 

@@ -55,7 +55,7 @@ static void look_on_timeline(const struct maar_ordered_search* search, uint32_t 
         if (found == NULL || found->size >= 2 * least) {
             return;
         }
-        if (maar_ordered_has_fitting_points(search, found)) {
+        if (maar_ordered_fits(search, &found->points)) {
             list->all[list->count++] = (struct candidate){found->slot, found->serial};
         }
         from = maar_ordered_place_of(found);
@@ -135,7 +135,7 @@ static struct maar_ordered_range* range_of_node(const struct row* row, uint32_t 
         return range;
     }
     return range != NULL && range->is_offered && kind == row->own->kind &&
-                   maar_ordered_has_fitting_points(row->search, range)
+                   maar_ordered_fits(row->search, &range->points)
                ? range
                : NULL;
 }
@@ -293,8 +293,9 @@ static bool join_points(const struct row* row, const struct window* window,
 {
     for (uint32_t i = window->first; i <= window->last; ++i) {
         const struct maar_ordered_range* range = row->parts[i].range;
-        for (uint32_t k = 0; range != NULL && k < range->point_count; ++k) {
-            if (!maar_ordered_add_point(points, range->numbers[k], range->values[k])) {
+        for (uint32_t k = 0; range != NULL && k < range->points.count; ++k) {
+            if (!maar_ordered_add_point(points, range->points.numbers[k],
+                                        range->points.values[k])) {
                 return false;
             }
         }
@@ -310,9 +311,7 @@ static void set_points(struct maar_ordered* state, struct maar_ordered_range* ra
         maar_clock_hold(&state->clock, points->numbers[i]);
     }
     maar_ordered_drop_points(state, range);
-    range->point_count = (uint8_t)points->count;
-    memcpy(range->numbers, points->numbers, sizeof range->numbers);
-    memcpy(range->values, points->values, sizeof range->values);
+    range->points = *points;
 }
 
 /* Merges a range with another one. */
@@ -446,18 +445,13 @@ static struct maar_ordered_range* join_row(struct maar_ordered_search* search, s
     maar_ordered_begin_search(search);
     list_row(row);
     const struct window window = best_window(row);
-    if (window.free_bytes == UINT64_MAX || !join_points(row, &window, &points)) {
+    /* Together they may need more waits than the program takes. */
+    if (window.free_bytes == UINT64_MAX || !join_points(row, &window, &points) ||
+        !maar_ordered_fits(search, &points)) {
         return NULL;
     }
-    struct maar_ordered_range sum = {.point_count = (uint8_t)points.count};
-    memcpy(sum.numbers, points.numbers, sizeof sum.numbers);
-    memcpy(sum.values, points.values, sizeof sum.values);
-    if (!maar_ordered_has_fitting_points(search, &sum)) {
-        return NULL; /* it would need more waits than the program takes */
-    }
-    struct maar_ordered_range* made = join_window(row, &window, &points, leftovers);
-    search->added_count = maar_ordered_add_waits(search, made);
-    return made;
+    search->added_count = maar_ordered_add_waits(search, &points);
+    return join_window(row, &window, &points, leftovers);
 }
 
 /* Ensures that a placement has nodes for all free parts of a row. May leave the lock for a time. */

@@ -15,6 +15,7 @@
 #include "core/memory/ordered_search.h"
 #include "core/memory/ordered_use.h"
 #include "core/memory/peak.h"
+#include "core/memory/pending_count.h"
 #include "core/memory/pool.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/slot_home.h"
@@ -27,20 +28,6 @@ enum {
 };
 
 /* ---- the search ---- */
-
-bool maar_ordered_has_fitting_points(const struct maar_ordered_search* search,
-                                     const struct maar_ordered_range* range)
-{
-    uint32_t waits = 0;
-    for (uint32_t i = 0; i < range->point_count; ++i) {
-        const uint32_t number = range->numbers[i];
-        if (range->values[i] > search->limits.values[number]) {
-            return false;
-        }
-        waits += range->values[i] > search->reach.values[number] ? 1 : 0;
-    }
-    return waits <= search->wait_capacity;
-}
 
 /* Whether the rest of a range can be given to others: a TLSF placement can divide it. A buddy
  * placement cannot, so there the request has the order of the range. */
@@ -70,7 +57,7 @@ static struct maar_ordered_range* find_on_timeline(const struct maar_ordered_sea
         if (found == NULL || !has_fitting_size(search, found)) {
             return NULL;
         }
-        if (maar_ordered_has_fitting_points(search, found) &&
+        if (maar_ordered_fits(search, &found->points) &&
             found->offset % search->request->alignment == 0) {
             return found;
         }
@@ -93,73 +80,6 @@ static struct maar_ordered_range* find_range(const struct maar_ordered_search* s
     return best;
 }
 
-/* Fills in what the points of a request cover. The host timeline has passed its own value. */
-static void fill_reach(MaarAllocator allocator, const struct maar_ordered* state,
-                       const MaarOrderedUseInfo* use, struct maar_clock_reach* reach)
-{
-    *reach = (struct maar_clock_reach){{0}};
-    const MaarPoint host = {.value = maar_atomic64_load(&allocator->retire.host_value)};
-    maar_clock_cover(&state->clock, host, reach);
-    for (uint32_t i = 0; i < use->pointCount; ++i) {
-        maar_clock_cover(&state->clock, use->pPoints[i], reach);
-    }
-    for (uint32_t i = 0; i < maar_ordered_wait_count(use); ++i) {
-        maar_clock_cover(&state->clock, use->pWaits[i], reach);
-    }
-}
-
-/* A wait can be added for what is declared: the device passes that without this submission. */
-static void raise_to_declared(const struct maar_ordered* state, struct maar_clock_reach* limits)
-{
-    for (uint32_t i = 1; i < MAAR_CLOCK_TIMELINES; ++i) {
-        const struct maar_clock_timeline* timeline = &state->clock.timelines[i];
-        if (timeline->is_known && limits->values[i] < timeline->declared) {
-            limits->values[i] = timeline->declared;
-        }
-    }
-}
-
-/* Adds a wait, or raises that for the same timeline. */
-static void add_missing_wait(const MaarOrderedUseInfo* use, MaarPoint point)
-{
-    uint32_t at = 0;
-    while (at < *use->pWaitCount && use->pWaits[at].semaphore != point.semaphore) {
-        ++at;
-    }
-    if (at == *use->pWaitCount) {
-        use->pWaits[at] = point;
-        ++*use->pWaitCount;
-    } else if (use->pWaits[at].value < point.value) {
-        use->pWaits[at].value = point.value;
-    }
-}
-
-uint32_t maar_ordered_add_waits(const struct maar_ordered_search* search,
-                                const struct maar_ordered_range* range)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < range->point_count; ++i) {
-        const uint32_t number = range->numbers[i];
-        if (range->values[i] > search->reach.values[number]) {
-            const VkSemaphore semaphore = search->state->clock.timelines[number].semaphore;
-            add_missing_wait(search->use, (MaarPoint){semaphore, range->values[i]});
-            ++count;
-        }
-    }
-    return count;
-}
-
-void maar_ordered_begin_search(struct maar_ordered_search* search)
-{
-    fill_reach(search->pool->allocator, search->state, search->use, &search->reach);
-    search->limits = search->reach;
-    search->wait_capacity = 0;
-    if (search->adds_waits) {
-        raise_to_declared(search->state, &search->limits);
-        search->wait_capacity = search->use->waitCapacity - *search->use->pWaitCount;
-    }
-}
-
 /* Takes a range for a request, and sets the waits that it needs. Returns NULL if there is none. */
 static struct maar_ordered_range* take_range(struct maar_ordered_search* search)
 {
@@ -170,7 +90,7 @@ static struct maar_ordered_range* take_range(struct maar_ordered_search* search)
     if (range != NULL) {
         maar_ordered_withdraw(state, range);
         range->state = MAAR_ORDERED_TAKEN;
-        search->added_count = maar_ordered_add_waits(search, range);
+        search->added_count = maar_ordered_add_waits(search, &range->points);
     }
     maar_mutex_unlock(&state->lock);
     return range;
@@ -190,9 +110,9 @@ static void list_range_points(struct maar_ordered* state, const struct maar_orde
                               MaarPoint* points)
 {
     maar_mutex_lock(&state->lock);
-    for (uint32_t i = 0; i < range->point_count; ++i) {
-        points[i].semaphore = state->clock.timelines[range->numbers[i]].semaphore;
-        points[i].value = range->values[i];
+    for (uint32_t i = 0; i < range->points.count; ++i) {
+        points[i].semaphore = state->clock.timelines[range->points.numbers[i]].semaphore;
+        points[i].value = range->points.values[i];
     }
     maar_mutex_unlock(&state->lock);
 }
@@ -203,7 +123,7 @@ static bool prepare_rest(MaarAllocator allocator, const struct maar_ordered_rang
 {
     MaarPoint points[MAAR_ORDERED_POINTS];
     list_range_points(maar_ordered_of(allocator), range, points);
-    rest->item = maar_retire_prepare(&allocator->retire, range->point_count, points);
+    rest->item = maar_retire_prepare(&allocator->retire, range->points.count, points);
     rest->range = maar_host_alloc(allocator->callbacks, sizeof *rest->range);
     return rest->item != NULL && rest->range != NULL;
 }
@@ -224,8 +144,7 @@ static void fill_rest(struct maar_arena* arena, struct maar_block* block,
     maar_slot_set_home(made, block, node);
     maar_slot_mark(made, MAAR_SLOT_PENDING, true);
     ++block->range_count;
-    ++block->pending_count;
-    ++arena->pending_count;
+    maar_count_pending(arena, block, maar_placement_span(block->placement, node).size);
 }
 
 /* Divides the range of a slot under the arena's lock, which it may leave for a time. Returns false
@@ -298,13 +217,10 @@ static bool give(MaarAllocator allocator, struct maar_ordered_range* range,
     char* name = NULL;
     if (can_give) {
         const VkDeviceSize size = maar_slot_span(allocator, slot).size;
-        --block->pending_count;
-        --arena->pending_count;
-        block->pending_bytes -= before;
+        maar_uncount_pending(arena, block, before);
         if (rest_index != MAAR_SLOT_NONE) {
             const struct maar_span span =
                 maar_slot_span(allocator, maar_slot_at(&allocator->slots, rest_index));
-            block->pending_bytes += span.size;
             *rest->range = (struct maar_ordered_range){
                 .pool = range->pool,
                 .kind = range->kind,
@@ -339,46 +255,13 @@ static void offer_rest(MaarAllocator allocator, struct maar_ordered* state,
     rest.item->rest[0] = rest.range;
     rest.range->hold_count = 1;
     rest.range->item = rest.item;
-    rest.range->point_count = range->point_count;
-    for (uint32_t i = 0; i < range->point_count; ++i) {
-        rest.range->numbers[i] = range->numbers[i];
-        rest.range->values[i] = range->values[i];
-    }
+    rest.range->points = range->points;
     maar_mutex_lock(&state->lock);
     maar_ordered_enter(state, rest.range);
     range->rest_serial = rest.range->serial;
     maar_mutex_unlock(&state->lock);
     maar_ordered_offer_new(allocator, state, rest.range);
     maar_retire_queue(&allocator->retire, rest.item);
-}
-
-void maar_ordered_put_back(const struct maar_ordered_search* search,
-                           struct maar_ordered_range* range, bool is_given)
-{
-    struct maar_ordered* state = search->state;
-    MaarAllocator allocator = search->pool->allocator;
-    uint32_t ended = MAAR_SLOT_NONE;
-    maar_mutex_lock(&state->lock);
-    const bool is_held = range->hold_count > 0;
-    if (is_given) {
-        *(search->added_count > 0 ? &state->waited_count : &state->covered_count) += 1;
-        state->joined_count += search->is_joined ? 1 : 0;
-        state->reused_bytes += range->size;
-    }
-    if (!is_held) {
-        ended = is_given ? MAAR_SLOT_NONE : range->slot;
-        maar_ordered_leave(state, range);
-    } else if (is_given) {
-        range->state = MAAR_ORDERED_LIVE;
-        ++state->live_count;
-    } else {
-        maar_ordered_offer(state, range);
-    }
-    maar_mutex_unlock(&state->lock);
-    maar_host_free(allocator->callbacks, is_held ? NULL : range);
-    if (ended != MAAR_SLOT_NONE) {
-        maar_ordered_end_slot(allocator, ended);
-    }
 }
 
 bool maar_ordered_serve(struct maar_pool* pool, const struct maar_place_request* request,

@@ -25,6 +25,13 @@ struct maar_retire_item;
 /* The most points of a range that an ordered allocation can have. Most frees wait for one point. */
 enum { MAAR_ORDERED_POINTS = 8 };
 
+/* Points by the numbers of their timelines: one for each timeline. */
+struct maar_ordered_points {
+    uint32_t count;
+    uint8_t numbers[MAAR_ORDERED_POINTS];
+    uint64_t values[MAAR_ORDERED_POINTS];
+};
+
 enum maar_ordered_state {
     MAAR_ORDERED_LIVE,    /* an allocation has it */
     MAAR_ORDERED_PENDING, /* it has no owner; in the tree by place if it is offered */
@@ -63,9 +70,7 @@ struct maar_ordered_range {
     uint8_t state;   /* enum maar_ordered_state */
     /* The points for which the items wait; some may have passed. 0: too many, or one of them has no
      * number; then the range is never offered. */
-    uint8_t point_count;
-    uint8_t numbers[MAAR_ORDERED_POINTS]; /* of timelines */
-    uint64_t values[MAAR_ORDERED_POINTS];
+    struct maar_ordered_points points;
 };
 
 /* A place in the tree by place. */

@@ -61,7 +61,7 @@ void maar_ordered_offer(struct maar_ordered* state, struct maar_ordered_range* r
 {
     maar_assert_held(&state->lock);
     range->state = MAAR_ORDERED_PENDING;
-    if (range->point_count > 0) {
+    if (range->points.count > 0) {
         range->is_offered = true;
         ++state->offered_count;
         state->offered_bytes += range->size;
@@ -84,18 +84,18 @@ void maar_ordered_enter(struct maar_ordered* state, struct maar_ordered_range* r
 {
     maar_assert_held(&state->lock);
     range->serial = state->serial++;
-    for (uint32_t i = 0; i < range->point_count; ++i) {
-        maar_clock_hold(&state->clock, range->numbers[i]);
+    for (uint32_t i = 0; i < range->points.count; ++i) {
+        maar_clock_hold(&state->clock, range->points.numbers[i]);
     }
     maar_ordered_tree_add(&state->by_slot, range, MAAR_ORDERED_BY_SLOT);
 }
 
 void maar_ordered_drop_points(struct maar_ordered* state, struct maar_ordered_range* range)
 {
-    for (uint32_t i = 0; i < range->point_count; ++i) {
-        maar_clock_leave(&state->clock, range->numbers[i]);
+    for (uint32_t i = 0; i < range->points.count; ++i) {
+        maar_clock_leave(&state->clock, range->points.numbers[i]);
     }
-    range->point_count = 0;
+    range->points.count = 0;
 }
 
 void maar_ordered_leave(struct maar_ordered* state, struct maar_ordered_range* range)
@@ -131,7 +131,7 @@ static void set_range_points(struct maar_ordered* state, struct maar_ordered_ran
                              const struct maar_retire_item* item, struct maar_clock_history** freed)
 {
     struct maar_ordered_points points = {.count = 0};
-    const bool had_points = range->point_count > 0 || range->hold_count == 0;
+    const bool had_points = range->points.count > 0 || range->hold_count == 0;
     bool fits = had_points;
     for (uint32_t i = 0; i < item->point_count && fits; ++i) {
         const MaarPoint point = item->points[i];
@@ -142,20 +142,19 @@ static void set_range_points(struct maar_ordered* state, struct maar_ordered_ran
             maar_clock_hold(&state->clock, number);
         }
     }
-    for (uint32_t i = 0; i < range->point_count && fits; ++i) {
+    for (uint32_t i = 0; i < range->points.count && fits; ++i) {
         const uint32_t before = points.count;
-        fits = maar_ordered_add_point(&points, range->numbers[i], range->values[i]);
+        fits = maar_ordered_add_point(&points, range->points.numbers[i], range->points.values[i]);
         if (points.count > before) {
-            maar_clock_hold(&state->clock, range->numbers[i]);
+            maar_clock_hold(&state->clock, range->points.numbers[i]);
         }
     }
     maar_ordered_drop_points(state, range);
     for (uint32_t i = 0; i < points.count && !fits; ++i) {
         maar_clock_leave(&state->clock, points.numbers[i]);
     }
-    range->point_count = (uint8_t)(fits ? points.count : 0);
-    memcpy(range->numbers, points.numbers, sizeof range->numbers);
-    memcpy(range->values, points.values, sizeof range->values);
+    range->points = points;
+    range->points.count = fits ? points.count : 0;
 }
 
 /* Fills in where a range is. Returns false if its bytes cannot be reused: a whole block, or pages,
@@ -262,17 +261,6 @@ void maar_ordered_note(MaarAllocator allocator, struct maar_ordered* state, stru
 
 /* ---- ends ---- */
 
-void maar_ordered_end_slot(MaarAllocator allocator, uint32_t index)
-{
-    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    struct maar_pool* pool = maar_slot_block(allocator, slot)->pool;
-    /* Another thread may destroy the pool as soon as this allocation has ended. */
-    maar_pool_hold(allocator, pool);
-    maar_host_free(allocator->callbacks,
-                   maar_pool_free_slot(allocator, slot, index, MAAR_SLOT_END_PENDING));
-    maar_pool_leave(allocator, pool);
-}
-
 uint32_t maar_ordered_pass(MaarAllocator allocator, const struct maar_retire_item* item)
 {
     struct maar_ordered_range* range = item->rest[0];
@@ -364,7 +352,7 @@ bool maar_ordered_release(MaarAllocator allocator, struct maar_slot* slot, uint3
     }
     (void)maar_pool_make_pending(allocator, slot, index);
     if (!offer_again(maar_ordered_of(allocator), index)) {
-        maar_ordered_end_slot(allocator, index);
+        maar_pool_end_pending(allocator, index);
     }
     return true;
 }
@@ -383,7 +371,7 @@ static const char* check_range(const struct maar_ordered_range* range, struct of
     if (range->hold_count == 0 && range->state != MAAR_ORDERED_TAKEN) {
         return "an ordered range is held by no item";
     }
-    if (range->is_offered && (range->state != MAAR_ORDERED_PENDING || range->point_count == 0)) {
+    if (range->is_offered && (range->state != MAAR_ORDERED_PENDING || range->points.count == 0)) {
         return "an ordered range is offered that is not pending";
     }
     sums->count += range->is_offered ? 1 : 0;

@@ -65,8 +65,6 @@ static inline void maar_ordered_note_free(MaarAllocator allocator, struct maar_s
  * (kept_range.h). Returns false if an ordered request is about to have them. The arena's lock is
  * held. */
 bool maar_ordered_withhold(MaarAllocator allocator, const struct maar_slot* slot, uint32_t index);
-/* Ends a slot that is pending and has no range any more. */
-void maar_ordered_end_slot(MaarAllocator allocator, uint32_t index);
 /* Called when the points of an item that holds a range have passed. Ceases to hold its range.
  * Returns the slot that ends with it, or MAAR_SLOT_NONE. */
 uint32_t maar_ordered_pass(MaarAllocator allocator, const struct maar_retire_item* item);
@@ -90,12 +88,6 @@ void maar_ordered_offer_new(MaarAllocator allocator, struct maar_ordered* state,
  * No lock may be held. */
 bool maar_ordered_inherits(MaarAllocator allocator, const struct maar_slot* slot, uint64_t handle);
 
-/* Points by the numbers of their timelines. */
-struct maar_ordered_points {
-    uint32_t count;
-    uint8_t numbers[MAAR_ORDERED_POINTS];
-    uint64_t values[MAAR_ORDERED_POINTS];
-};
 /* Adds a point. Of each timeline the highest value alone counts. Returns false if there is no room.
  */
 bool maar_ordered_add_point(struct maar_ordered_points* points, uint32_t number, uint64_t value);

@@ -23,20 +23,20 @@ struct maar_ordered_search {
     bool is_joined;       /* that range was made of several */
 };
 
-/* ---- under the lock of the state; ordered_place.c ---- */
+/* ---- under the lock of the state; ordered_search.c ---- */
 
 void maar_ordered_begin_search(struct maar_ordered_search* search);
-/* Whether all points of a range are below the limits, and few enough are not covered. */
-bool maar_ordered_has_fitting_points(const struct maar_ordered_search* search,
-                                     const struct maar_ordered_range* range);
-/* Adds the points of a range that are not covered to the waits. Returns their number. */
+/* Whether all points are below the limits, and few enough are not covered. */
+bool maar_ordered_fits(const struct maar_ordered_search* search,
+                       const struct maar_ordered_points* points);
+/* Adds the points that are not covered to the waits. Returns their number. */
 uint32_t maar_ordered_add_waits(const struct maar_ordered_search* search,
-                                const struct maar_ordered_range* range);
+                                const struct maar_ordered_points* points);
 
 /* ---- no lock may be held ---- */
 
 /* Ends the taking of a range: with its new owner if it is given, or as it was. The slot ends if
- * nobody has got the range and its points have passed meanwhile. ordered_place.c */
+ * nobody has got the range and its points have passed meanwhile. ordered_search.c */
 void maar_ordered_put_back(const struct maar_ordered_search* search,
                            struct maar_ordered_range* range, bool is_given);
 /* Makes a range for a request that no single range serves, out of neighbours of a TLSF pool:

@@ -19,9 +19,9 @@ struct maar_ordered_place maar_ordered_place_of(const struct maar_ordered_range*
     return (struct maar_ordered_place){
         .pool = range->pool,
         .kind = range->kind,
-        .number = range->numbers[0],
+        .number = range->points.numbers[0],
         .size = range->size,
-        .value = range->values[0],
+        .value = range->points.values[0],
         .serial = range->serial,
     };
 }
@@ -73,7 +73,7 @@ static void pull(struct maar_ordered_range* range, enum maar_ordered_order order
         const uint64_t left = least_value_of(links->left);
         const uint64_t right = least_value_of(links->right);
         const uint64_t below = left < right ? left : right;
-        range->least = range->values[0] < below ? range->values[0] : below;
+        range->least = range->points.values[0] < below ? range->points.values[0] : below;
     }
 }
 
@@ -177,7 +177,7 @@ static struct maar_ordered_range* first_below(struct maar_ordered_range* range, 
         const struct maar_ordered_links* links = &range->links[MAAR_ORDERED_BY_PLACE];
         if (least_value_of(links->left) <= limit) {
             range = links->left;
-        } else if (range->values[0] <= limit) {
+        } else if (range->points.values[0] <= limit) {
             return range;
         } else {
             range = links->right;
@@ -198,13 +198,13 @@ struct maar_ordered_range* maar_ordered_tree_first(struct maar_ordered_range* ro
         if (compare_places(&place, from) < 0) {
             range = links->right;
         } else {
-            if (range->values[0] <= limit || least_value_of(links->right) <= limit) {
+            if (range->points.values[0] <= limit || least_value_of(links->right) <= limit) {
                 best = range;
             }
             range = links->left;
         }
     }
-    if (best != NULL && best->values[0] > limit) {
+    if (best != NULL && best->points.values[0] > limit) {
         best = first_below(best->links[MAAR_ORDERED_BY_PLACE].right, limit);
     }
     if (best != NULL) {

@@ -8,8 +8,10 @@
 #include "core/memory/captured_slot.h"
 #include "core/memory/ordered_reuse.h"
 #include "core/memory/peak.h"
+#include "core/memory/pending_count.h"
 #include "core/memory/pool.h"
 #include "core/memory/pool_kind.h"
+#include "core/memory/range_free.h"
 #include "core/memory/slot_home.h"
 #include "core/placement/placement_divide.h"
 
@@ -71,9 +73,7 @@ static void reunite(MaarAllocator allocator, struct maar_arena* arena, struct ma
     if (rest_slot != MAAR_SLOT_NONE) {
         struct maar_slot* rest = maar_slot_at(&allocator->slots, rest_slot);
         node = rest->node;
-        block->pending_bytes -= maar_slot_span(allocator, rest).size;
-        --block->pending_count;
-        --arena->pending_count;
+        maar_uncount_pending(arena, block, maar_slot_span(allocator, rest).size);
         --block->range_count;
         maar_slots_put(&allocator->slots, &arena->slots, rest, rest_slot);
     }
@@ -100,9 +100,7 @@ static char* make_pending_again(MaarAllocator allocator, struct maar_block* bloc
         reunite(allocator, arena, block, slot, rest_slot, range->whole_size);
     }
     maar_slot_mark(slot, MAAR_SLOT_PENDING, true);
-    ++block->pending_count;
-    ++arena->pending_count;
-    block->pending_bytes += maar_slot_span(allocator, slot).size;
+    maar_count_pending(arena, block, maar_slot_span(allocator, slot).size);
     return name;
 }
 
@@ -137,7 +135,7 @@ bool maar_ordered_undo(MaarAllocator allocator, struct maar_slot* slot, uint32_t
     maar_mutex_unlock(&state->lock);
     if (has_passed) {
         maar_host_free(allocator->callbacks, range);
-        maar_ordered_end_slot(allocator, index);
+        maar_pool_end_pending(allocator, index);
     }
     return true;
 }

@@ -11,6 +11,7 @@
 #include "core/memory/draining.h"
 #include "core/memory/far_list.h"
 #include "core/memory/peak.h"
+#include "core/memory/pending_count.h"
 #include "core/memory/pool_check.h"
 #include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
@@ -125,9 +126,7 @@ MAAR_INLINE void count_out(struct maar_arena* arena, struct maar_block* block, V
                            enum maar_slot_end end)
 {
     if (end == MAAR_SLOT_END_PENDING) {
-        --block->pending_count;
-        --arena->pending_count;
-        block->pending_bytes -= size;
+        maar_uncount_pending(arena, block, size);
     }
     if (end == MAAR_SLOT_END_UNDONE) {
         maar_arena_drop_live(arena, size);
@@ -218,6 +217,17 @@ char* maar_pool_free_live(MaarAllocator allocator, struct maar_slot* slot, uint3
     return rest.name;
 }
 
+void maar_pool_end_pending(MaarAllocator allocator, uint32_t index)
+{
+    struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
+    struct maar_pool* pool = maar_slot_block(allocator, slot)->pool;
+    /* Another thread may destroy the pool as soon as this allocation has ended. */
+    maar_pool_hold(allocator, pool);
+    maar_host_free(allocator->callbacks,
+                   maar_pool_free_slot(allocator, slot, index, MAAR_SLOT_END_PENDING));
+    maar_pool_leave(allocator, pool);
+}
+
 enum { REST_EMPTIED = 1, REST_UNKNOWN = 2, REST_OF_POOL = 4, REST_NAME = 8 };
 
 static struct maar_pool* pool_of_item(const struct maar_retire_item* item)
@@ -266,9 +276,7 @@ bool maar_pool_make_pending(MaarAllocator allocator, struct maar_slot* slot, uin
     struct maar_arena* arena = maar_block_arena(block);
     const VkDeviceSize size = maar_slot_span(allocator, slot).size;
     maar_slot_mark(slot, MAAR_SLOT_PENDING, true);
-    ++block->pending_count;
-    ++arena->pending_count;
-    block->pending_bytes += size;
+    maar_count_pending(arena, block, size);
     if (block->table != NULL) {
         ++arena->stitched_pending_count;
         arena->stitched_pending_bytes += block->size;

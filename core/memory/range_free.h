@@ -18,6 +18,8 @@ char* maar_pool_free_slot(MaarAllocator allocator, struct maar_slot* slot, uint3
                           enum maar_slot_end end);
 /* Ends a slot with MAAR_SLOT_END_LIVE, the usual end. */
 char* maar_pool_free_live(MaarAllocator allocator, struct maar_slot* slot, uint32_t index);
+/* Ends a pending slot, whose name it frees. No lock may be held. */
+void maar_pool_end_pending(MaarAllocator allocator, uint32_t index);
 /* Ends a slot with MAAR_SLOT_END_PENDING, in two steps. The first step frees the bytes and calls no
  * foreign code. It leaves the work of the second step in the item. */
 void maar_pool_return_pending(MaarAllocator allocator, struct maar_slot* slot, uint32_t index,

@@ -573,22 +573,16 @@ static void multisampled_images_keep_their_contents(void** state)
 
 static void images_keep_their_contents_on_simulated_devices(void** state)
 {
-    static const char* const names[] = {"amd-rx7900xtx-radv25.0", "nvidia-rtx4090-linux",
-                                        "intel-arc-a770m-anv25.0", "qualcomm-adreno740-turnip26.2",
-                                        "amd-steamdeck-vangogh-radv25.0"};
     (void)state;
-    if (!rig_is_without_driver()) {
-        print_message("skipped: simulated devices have an entry of their own\n");
-        skip();
-    }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+    rig_need_simulated_devices();
+    for (size_t i = 0; i < RIG_VENDORS; ++i) {
         const struct rig_setup setup = {
-            .profile = rig_profile_file(names[i]),
+            .profile = rig_profile_file(rig_vendors[i]),
             .flags = MAAR_SIMULATED_EXECUTE_BIT | MAAR_SIMULATED_CHECK_CONTENTS_BIT |
                      MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT,
             .paging = true,
         };
-        print_message("%s: ", names[i]);
+        print_message("%s: ", rig_vendors[i]);
         rig_open(&rig, &setup);
         rig_make_allocator(&rig);
         move_images(12);

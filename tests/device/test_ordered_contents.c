@@ -436,17 +436,11 @@ static struct outcome run_simulated(const char* profile, uint64_t seed, bool lag
 static void bytes_are_right_on_simulated_devices(void** state)
 {
     (void)state;
-    static const char* const profiles[] = {
-        "amd-rx7900xtx-radv25.0", "nvidia-rtx4090-linux", "intel-arc-a770m-anv25.0",
-        "qualcomm-adreno740-turnip26.2", "amd-steamdeck-vangogh-radv25.0"};
     const uint64_t seed = rig_seed(20261127);
-    if (!rig_is_without_driver()) {
-        print_message("skipped: simulated devices have an entry of their own\n");
-        skip();
-    }
-    for (uint32_t i = 0; i < sizeof profiles / sizeof profiles[0]; ++i) {
+    rig_need_simulated_devices();
+    for (uint32_t i = 0; i < RIG_VENDORS; ++i) {
         for (uint64_t k = 0; k < 8; ++k) {
-            const struct outcome outcome = run_simulated(profiles[i], seed + k, k % 4 == 3, 0);
+            const struct outcome outcome = run_simulated(rig_vendors[i], seed + k, k % 4 == 3, 0);
             assert_true(outcome.reuse_count > STEPS / 4);
             assert_false(outcome.noticed);
         }
@@ -457,10 +451,7 @@ static void each_missing_wait_is_noticed(void** state)
 {
     (void)state;
     const uint64_t seed = rig_seed(20261127);
-    if (!rig_is_without_driver()) {
-        print_message("skipped: simulated devices have an entry of their own\n");
-        skip();
-    }
+    rig_need_simulated_devices();
     uint32_t count = 0;
     uint32_t needed = 0;
     uint32_t unnoticed = 0;

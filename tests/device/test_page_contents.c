@@ -574,19 +574,13 @@ static void pages_survive_random_moves(void** state)
 /* Simulated devices execute the copies on real bytes, and check contents and synchronization. */
 static void pages_survive_on_simulated_devices(void** state)
 {
-    static const char* const names[] = {"amd-rx7900xtx-radv25.0", "nvidia-rtx4090-linux",
-                                        "intel-arc-a770m-anv25.0", "qualcomm-adreno740-turnip26.2",
-                                        "amd-steamdeck-vangogh-radv25.0"};
     static const uint64_t orders[] = {MAAR_SIMULATED_ORDER_OLDEST_FIRST,
                                       MAAR_SIMULATED_ORDER_NEWEST_FIRST, 1, 2, 3};
     (void)state;
-    if (!rig_is_without_driver()) {
-        print_message("skipped: simulated devices have an entry of their own\n");
-        skip();
-    }
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
+    rig_need_simulated_devices();
+    for (size_t i = 0; i < RIG_VENDORS; ++i) {
         const struct rig_setup setup = {
-            .profile = rig_profile_file(names[i]),
+            .profile = rig_profile_file(rig_vendors[i]),
             .flags = MAAR_SIMULATED_EXECUTE_BIT | MAAR_SIMULATED_CHECK_CONTENTS_BIT |
                      MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT | MAAR_SIMULATED_ALLOW_ALIASING_BIT,
             .paging = true,

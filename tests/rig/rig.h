@@ -120,6 +120,11 @@ const MaarSimulatedProfile* rig_profile_noncoherent(void);
 const MaarSimulatedProfile* rig_profile_tiny(void);
 /* data/profiles/NAME.json; fails the test when it cannot be read. Valid until the next call. */
 const MaarSimulatedProfile* rig_profile_file(const char* name);
+/* The names of files of five vendors' devices, on which tests of bytes run. */
+enum { RIG_VENDORS = 5 };
+extern const char* const rig_vendors[RIG_VENDORS];
+/* Skips the case, with the reason, where a driver takes the place of simulated devices. */
+void rig_need_simulated_devices(void);
 
 /* The discrete card with sparse buffers of 64 KiB pages. */
 const MaarSimulatedProfile* rig_profile_sparse(void);

@@ -17,3 +17,15 @@ const MaarSimulatedProfile* rig_profile_file(const char* name)
     }
     return &profile;
 }
+
+const char* const rig_vendors[RIG_VENDORS] = {
+    "amd-rx7900xtx-radv25.0", "nvidia-rtx4090-linux", "intel-arc-a770m-anv25.0",
+    "qualcomm-adreno740-turnip26.2", "amd-steamdeck-vangogh-radv25.0"};
+
+void rig_need_simulated_devices(void)
+{
+    if (!rig_is_without_driver()) {
+        print_message("skipped: simulated devices have an entry of their own\n");
+        skip();
+    }
+}

@@ -71,9 +71,7 @@ static MaarDefragmentation begin_run(MaarDefragmentationFlags flags)
         .roomAlignment = UNIT,
         .roomKind = MAAR_RESOURCE_KIND_LINEAR,
     };
-    MaarDefragmentation run = VK_NULL_HANDLE;
-    assert_int_equal(maarBeginDefragmentation(rig->allocator, &info, &run), VK_SUCCESS);
-    return run;
+    return rig_begin_run(rig, &info);
 }
 
 static MaarMoveBatch next_batch(MaarDefragmentation run)
