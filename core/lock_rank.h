@@ -1,12 +1,15 @@
 /*
  * Each thread takes locks in rising rank. The only exception: maar_arena_lock_both takes two
  * arenas. Builds with MAAR_HEAVY_CHECKS check this. They also check that a thread that calls
- * foreign code holds no lock except MAAR_LOCK_MAP. All other builds have no such checks.
+ * foreign code holds no lock except MAAR_LOCK_MAP. Builds with MAAR_LOCK_HOLDS measure for how long
+ * each thread holds locks of each rank, for bench_defragmentation_slices. All other builds do
+ * neither.
  */
 #ifndef MAAR_CORE_LOCK_RANK_H
 #define MAAR_CORE_LOCK_RANK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum maar_lock_rank {
     /* lists of an allocator: pools, free object handles, recycled headers */
@@ -23,10 +26,22 @@ enum maar_lock_rank {
     MAAR_LOCK_LEAVING = 11,  /* memory on its way to the driver */
     MAAR_LOCK_SHARE = 12,    /* attachments of blocks, and lists of interop */
     MAAR_LOCK_MAP = 13,      /* a block's mapping; may be held across vkMapMemory */
-    MAAR_LOCK_CAPTURE = 14   /* which chunks of a capture are mapped */
+    MAAR_LOCK_CAPTURE = 14,  /* which chunks of a capture are mapped */
+    MAAR_LOCK_RANKS = 15     /* no lock */
 };
 
-#if defined(MAAR_HEAVY_CHECKS)
+#if defined(MAAR_LOCK_HOLDS)
+/* The longest time for which a thread has held a lock of a rank. */
+struct maar_lock_hold {
+    uint64_t longest_ns;
+    const void* place; /* in the code: where the lock was taken */
+};
+/* Returns the longest holds of this thread by rank, and forgets them. A hold begins before the
+ * thread waits for the lock. */
+void maar_lock_holds_take(struct maar_lock_hold holds[MAAR_LOCK_RANKS]);
+#endif
+
+#if defined(MAAR_HEAVY_CHECKS) || defined(MAAR_LOCK_HOLDS)
 void maar_lock_rank_enter(enum maar_lock_rank rank);
 void maar_lock_rank_leave(enum maar_lock_rank rank);
 /* Stops the program when this thread holds a lock that may not be held across foreign code. */

@@ -25,6 +25,8 @@ ROOMS = {
     "tools": {"include", "support", "tools"},
     "bench": {"include", "support", "bench"},
 }
+# A benchmark reports how long locks are held.
+MEASURES = {("bench", "core/lock_rank.h")}
 LIBRARY = ("core/", "backends/", "interop/")
 SIMULATED = "backends/simulated/"
 SOURCES = ("include", "core", "backends", "interop", "layer", "vma", "support", "tools", "samples", "bench", "tests")
@@ -118,7 +120,7 @@ class Check:
             if target is None:
                 continue
             target_room = target.split("/")[0]
-            if room in ROOMS and target_room not in ROOMS[room]:
+            if room in ROOMS and target_room not in ROOMS[room] and (room, target) not in MEASURES:
                 self.report(path, line, f"{room} may not include {target_room}: {name}")
             if room == "backends" and target_room == "backends" and \
                     path.split("/")[1] != target.split("/")[1]:
