@@ -48,6 +48,19 @@ static inline bool maar_drain_list_reserve(const VkAllocationCallbacks* callback
     return true;
 }
 
+/* Frees some memory of a list that is not needed any more, at most *most pieces, which it counts
+ * down. Returns whether none is left. */
+static inline bool maar_drain_list_shrink(const VkAllocationCallbacks* callbacks,
+                                          struct maar_drain_list* list, uint32_t* most)
+{
+    list->count = 0;
+    while (list->piece_count > 0 && *most > 0) {
+        maar_host_free(callbacks, list->pieces[--list->piece_count]);
+        --*most;
+    }
+    return list->piece_count == 0;
+}
+
 static inline void maar_drain_list_free(const VkAllocationCallbacks* callbacks,
                                         struct maar_drain_list* list)
 {

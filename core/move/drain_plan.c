@@ -44,6 +44,18 @@ void maar_drain_plan_destroy(MaarAllocator allocator, struct maar_drain_plan* pl
     }
 }
 
+bool maar_drain_plan_shrink(MaarAllocator allocator, struct maar_drain_plan* plan, uint32_t* most)
+{
+    struct maar_drain_list* const lists[] = {&plan->map.items,  &plan->map.gaps, &plan->map.changes,
+                                             &plan->map.blocks, &plan->heap,     &plan->leavers,
+                                             &plan->movers,     &plan->blocks,   &plan->candidates};
+    bool is_done = true;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0] && is_done; ++i) {
+        is_done = maar_drain_list_shrink(allocator->callbacks, lists[i], most);
+    }
+    return is_done;
+}
+
 bool maar_drain_plan_reserve(struct maar_drain_run* run)
 {
     return maar_drain_list_reserve(run->allocator->callbacks, &run->plan->candidates, 1,

@@ -20,6 +20,9 @@
 
 struct maar_drain_plan* maar_drain_plan_create(MaarAllocator allocator);
 void maar_drain_plan_destroy(MaarAllocator allocator, struct maar_drain_plan* plan);
+/* Frees some of its host memory, which the run needs no longer: at most *most pieces, which it
+ * counts down. Returns whether none is left. */
+bool maar_drain_plan_shrink(MaarAllocator allocator, struct maar_drain_plan* plan, uint32_t* most);
 /* Ensures that a block can be added. Returns false if there is no host memory. */
 bool maar_drain_plan_reserve(struct maar_drain_run* run);
 /* Adds a block that the plan may empty, in the order of live bytes. */

@@ -7,6 +7,7 @@
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
 #include "core/memory/pool_list.h"
+#include "core/move/drain_end.h"
 #include "core/move/drain_target.h"
 #include "core/move/move_batch.h"
 #include "core/move/page_run.h"
@@ -15,8 +16,8 @@
 #include "core/time/retire_collect.h"
 
 enum {
-    /* Twins that one part of the work takes back. */
-    TAKEN_BACK_AT_A_TIME = 32,
+    /* Twins, or blocks, that one part of the work gives back. */
+    TAKEN_BACK_AT_A_TIME = 16,
     /* Most moves of a batch of a step whose host time is limited: a few microseconds. */
     TIMED_MOVES = 128
 };
@@ -54,53 +55,36 @@ static void free_drain_run(struct maar_drain_run* run)
     maar_host_free(callbacks, run);
 }
 
-/* Revives the blocks that were chosen, if the run ends while it plans. */
-static void end_planning(struct maar_drain_run* run)
+/* ---- giving up ---- */
+
+/* Begins to give up a run. What it has not handed out stays where it is. */
+static void give_up_run(struct maar_drain_run* run)
 {
-    const struct maar_drain_list* candidates = &run->plan->candidates;
-    for (uint32_t i = 0; i < candidates->count; ++i) {
-        if (maar_drain_block_at(candidates, i)->drains) {
-            maar_drain_revive(run->allocator, maar_drain_block_at(candidates, i)->id);
-        }
+    if (run->gives_up) {
+        return;
     }
-    for (uint32_t i = 0; i < run->seen.count; ++i) { /* those that are sorted */
-        if (maar_drain_block_at(&run->seen, i)->drains) {
-            maar_drain_revive(run->allocator, maar_drain_block_at(&run->seen, i)->id);
-        }
+    run->gives_up = true;
+    maar_drain_leave_collector(run);
+    if (run->room != NULL) {
+        maar_room_give_up(run);
+    } else if (run->pages != NULL) {
+        maar_page_run_give_up(run);
+    } else {
+        maar_drain_give_up(run);
     }
 }
 
-/* Gives back what a run that empties blocks has not handed out. */
-static void end_draining(struct maar_drain_run* run)
-{
-    const bool is_complete = !run->is_dry && run->phase == MAAR_DRAIN_HAND_OUT && !run->opens &&
-                             run->handed_count == run->moves.count;
-    (void)maar_drain_take_back(run, run->is_dry ? 0 : run->handed_count, UINT32_MAX);
-    maar_target_open_all(run);
-    if (run->phase <= MAAR_DRAIN_PLAN) {
-        end_planning(run);
-    }
-    /* The blocks before are empty, or become empty when their batches end. */
-    uint32_t first = run->is_dry ? 0 : run->at;
-    first += is_complete && run->at < run->blocks.count ? 1 : 0;
-    for (uint32_t i = first; i < run->blocks.count; ++i) {
-        if (maar_drain_block_at(&run->blocks, i)->drains) {
-            maar_drain_revive(run->allocator, maar_drain_block_at(&run->blocks, i)->id);
-        }
-    }
-}
-
-/* Ends a run whose handle is closed. What it has not handed out stays where it is. */
+/* Ends a run whose handle is closed. */
 static void end_run(struct maar_drain_run* run)
 {
     unlist_run(run);
-    maar_drain_stop_collecting(run);
+    give_up_run(run);
     if (run->room != NULL) {
         maar_room_end(run);
     } else if (run->pages != NULL) {
         maar_page_run_end(run);
     } else {
-        end_draining(run);
+        maar_drain_give_all_back(run);
     }
     free_drain_run(run);
 }
@@ -366,7 +350,7 @@ static void follow_answers(struct maar_drain_run* run)
 static void enter_next(struct maar_drain_run* run)
 {
     const bool has_next = run->at < run->blocks.count && run->sums.blockCount < run->most_blocks;
-    run->phase = has_next ? MAAR_DRAIN_NEXT : MAAR_DRAIN_DONE;
+    run->phase = has_next ? MAAR_DRAIN_NEXT : MAAR_DRAIN_SHRINK;
 }
 
 /* Begins with a block, if it drains. */
@@ -451,6 +435,7 @@ static enum maar_drain_result work_on_block(struct maar_drain_run* run)
         enter_next(run);
         break;
     default:
+        maar_drain_work_on_end(run);
         break;
     }
     return result;
@@ -519,24 +504,6 @@ static VkResult hand_out(struct maar_drain_run* run, const MaarDefragmentationSt
     return VK_SUCCESS;
 }
 
-/* Gives up the moves of the present block that are not handed out. The pool has needed the room, so
- * they would not empty the block. */
-static void abandon_rest(struct maar_drain_run* run)
-{
-    for (uint32_t i = run->handed_count; i < run->moves.count; ++i) {
-        const struct maar_slot* twin = maar_move_twin(run->allocator, maar_drain_move_at(run, i));
-        run->sums.moveCount -= 1;
-        run->sums.moveBytes -= maar_slot_span(run->allocator, twin).size;
-    }
-    (void)maar_drain_take_back(run, run->handed_count, UINT32_MAX);
-    if (run->opens) {
-        return; /* the block itself follows, and is given up then */
-    }
-    run->sums.abandonedCount += 1;
-    run->sums.blockCount -= 1;
-    run->sums.blockBytes -= maar_drain_block_at(&run->blocks, run->at)->size;
-}
-
 /* Whether there are moves to hand out. */
 static bool has_moves(const struct maar_drain_run* run)
 {
@@ -545,11 +512,29 @@ static bool has_moves(const struct maar_drain_run* run)
     return hands_out && run->handed_count < run->moves.count;
 }
 
+/* A step of a run that empties page blocks and is given up. */
+static VkResult give_pages_back(struct maar_drain_run* run, uint64_t host_time_ns)
+{
+    const uint64_t deadline = host_time_ns != 0 ? maar_deadline_ns(host_time_ns) : UINT64_MAX;
+    while (!maar_page_run_give_back(run, TAKEN_BACK_AT_A_TIME)) {
+        if (maar_time_left_ns(deadline) == 0) {
+            return VK_NOT_READY;
+        }
+    }
+    return VK_SUCCESS;
+}
+
 /* A step of a run that empties page blocks. */
 static VkResult step_pages(struct maar_drain_run* run, const MaarDefragmentationStepInfo* limits,
                            MaarMoveBatch* out)
 {
     struct maar_page_moves* moves = NULL;
+    if (limits->givesUp == VK_TRUE) {
+        give_up_run(run);
+    }
+    if (run->gives_up) {
+        return give_pages_back(run, limits->maxHostTime_ns);
+    }
     VkResult result = maar_page_run_step(run, limits, &moves);
     if (result != VK_SUCCESS || moves == NULL) {
         return result;
@@ -577,8 +562,11 @@ static VkResult step_run(struct maar_drain_run* run, const MaarDefragmentationSt
     }
     const bool is_timed = limits->maxHostTime_ns != 0;
     const uint64_t deadline = is_timed ? maar_deadline_ns(limits->maxHostTime_ns) : 0;
+    if (limits->givesUp == VK_TRUE) {
+        give_up_run(run);
+    }
     if (run->room == NULL && has_moves(run) && !maar_drain_still_drains(run)) {
-        abandon_rest(run);
+        maar_drain_abandon_rest(run);
     }
     bool rests = false;
     bool waits = false;

@@ -83,6 +83,9 @@ enum maar_drain_phase {
     MAAR_DRAIN_RESERVE,
     MAAR_DRAIN_HAND_OUT,
     MAAR_DRAIN_TAKE_BACK, /* the present block is given up */
+    MAAR_DRAIN_TAKE_REST, /* the same after some of its moves were handed out */
+    MAAR_DRAIN_GIVE_UP,   /* the run is given up */
+    MAAR_DRAIN_SHRINK,    /* frees host memory */
     MAAR_DRAIN_DONE
 };
 
@@ -102,6 +105,9 @@ struct maar_drain_run {
     uint32_t most_blocks;
 
     enum maar_drain_phase phase;
+    bool gives_up;
+    bool takes_planned;   /* what is taken back was counted in the sums */
+    uint32_t first_given; /* of a run that is given up: the first block to take allocations again */
     struct maar_drain_collector collector;
     struct maar_drain_list pools;  /* struct maar_drain_pool */
     struct maar_drain_list seen;   /* struct maar_drain_block: a heap, the lowest rank first */

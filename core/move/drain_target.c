@@ -320,11 +320,19 @@ enum maar_drain_result maar_target_close(struct maar_drain_run* run, uint32_t at
     return MAAR_DRAIN_MORE;
 }
 
-void maar_target_open_all(struct maar_drain_run* run)
+bool maar_target_open_some(struct maar_drain_run* run, uint32_t* most)
 {
-    while (run->closed.count > 0) {
+    while (run->closed.count > 0 && *most > 0) {
         --run->closed.count;
         maar_drain_revive(run->allocator, *(const uint64_t*)maar_drain_list_at(
                                               &run->closed, run->closed.count, sizeof(uint64_t)));
+        --*most;
     }
+    return run->closed.count == 0;
+}
+
+void maar_target_open_all(struct maar_drain_run* run)
+{
+    uint32_t most = UINT32_MAX;
+    (void)maar_target_open_some(run, &most);
 }

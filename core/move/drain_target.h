@@ -44,5 +44,7 @@ bool maar_target_leaver(const struct maar_drain_run* run, uint32_t at,
 enum maar_drain_result maar_target_close(struct maar_drain_run* run, uint32_t at);
 /* Opens all blocks that are closed. */
 void maar_target_open_all(struct maar_drain_run* run);
+/* Opens at most *most of them, which it counts down. Returns whether none is left. */
+bool maar_target_open_some(struct maar_drain_run* run, uint32_t* most);
 
 #endif

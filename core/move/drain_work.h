@@ -24,7 +24,7 @@ bool maar_drain_takes_part(const struct maar_drain_run* run, const struct maar_p
 /* Looks at the sums of some blocks. */
 enum maar_drain_result maar_drain_collect(struct maar_drain_run* run);
 /* Ends a search for blocks before its end. */
-void maar_drain_stop_collecting(struct maar_drain_run* run);
+void maar_drain_leave_collector(struct maar_drain_run* run);
 /* Chooses some of the blocks that were seen and makes them drain. */
 enum maar_drain_result maar_drain_choose(struct maar_drain_run* run);
 /* Sums up how many blocks, and of how many bytes, the pools of a run have released. */

@@ -260,7 +260,7 @@ void maar_page_run_hand_out(struct maar_drain_run* run)
     pages->moves = NULL;
 }
 
-void maar_page_run_end(struct maar_drain_run* run)
+void maar_page_run_give_up(struct maar_drain_run* run)
 {
     struct maar_page_run* pages = run->pages;
     struct maar_page_drain* drain = &pages->drain;
@@ -272,12 +272,39 @@ void maar_page_run_end(struct maar_drain_run* run)
         maar_page_moves_discard(pages->moves);
         pages->moves = NULL;
     }
-    if (pages->phase == PAGE_RUN_COLLECT) {
-        leave_group(run);
+    if (pages->phase != PAGE_RUN_COLLECT) {
+        pages->group_end = run->at;
     }
-    for (uint32_t i = run->at; i < run->blocks.count; ++i) {
-        const struct maar_drain_block* block = maar_drain_block_at(&run->blocks, i);
-        maar_page_drain_revive(drain, block->pool_number, block->id);
+    if (!run->is_dry) {
+        /* What was not handed out does not move. */
+        run->sums.moveCount = run->sums.batchedCount;
+        run->sums.moveBytes = run->sums.batchedBytes;
     }
-    (void)maar_page_pools_release(drain->paging, NULL, UINT32_MAX, true);
+    pages->phase = PAGE_RUN_DONE;
+}
+
+bool maar_page_run_give_back(struct maar_drain_run* run, uint32_t most)
+{
+    struct maar_page_run* pages = run->pages;
+    for (; run->at < run->blocks.count && most > 0; --most, ++run->at) {
+        const struct maar_drain_block* block = maar_drain_block_at(&run->blocks, run->at);
+        const bool is_begun = run->at < pages->group_end;
+        const bool is_emptied =
+            is_begun && maar_page_drain_leave(&pages->drain, block->pool_number, block->id);
+        if (!is_begun) {
+            maar_page_drain_revive(&pages->drain, block->pool_number, block->id);
+        }
+        if (!is_emptied && !run->is_dry) {
+            give_up_page_block(run, block);
+        }
+    }
+    return run->at == run->blocks.count;
+}
+
+void maar_page_run_end(struct maar_drain_run* run)
+{
+    if (run->pages->drain.paging != NULL) {
+        (void)maar_page_run_give_back(run, UINT32_MAX);
+        (void)maar_page_pools_release(run->pages->drain.paging, NULL, UINT32_MAX, true);
+    }
 }

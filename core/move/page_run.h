@@ -20,7 +20,11 @@ VkResult maar_page_run_step(struct maar_drain_run* run, const MaarDefragmentatio
                             struct maar_page_moves** moves);
 /* Notes that these moves are in a batch now. Until then, each step returns them. */
 void maar_page_run_hand_out(struct maar_drain_run* run);
-/* Gives back what the run has not handed out. */
+/* Begins to give back what the run has not handed out. */
+void maar_page_run_give_up(struct maar_drain_run* run);
+/* Gives back a part of it, at most so many blocks. Returns whether nothing is left. */
+bool maar_page_run_give_back(struct maar_drain_run* run, uint32_t most);
+/* Gives back what is left of a run that is given up, and the blocks that are empty. */
 void maar_page_run_end(struct maar_drain_run* run);
 /* Sums up the blocks that the pools of the run have given back after they had drained. */
 void maar_page_run_count_released(const struct maar_drain_run* run, uint32_t* count,

@@ -11,7 +11,9 @@
 
 enum {
     /* What one part of the work gives back. */
-    RELEASES_AT_A_TIME = 32
+    RELEASES_AT_A_TIME = 16,
+    /* Pieces of lists that one part of the work frees. */
+    FREES_AT_A_TIME = 8
 };
 
 VkResult maar_room_create(struct maar_drain_run* run, const MaarDefragmentationBeginInfo* info)
@@ -241,9 +243,19 @@ static void work_on_release(struct maar_drain_run* run)
     struct maar_room* room = run->room;
     if (maar_room_release(run, RELEASES_AT_A_TIME)) {
         room->state = MAAR_DEFRAGMENTATION_ROOM_NONE;
-        room->phase = MAAR_ROOM_PICK;
-        ++run->sums.abandonedCount;
+        room->phase = run->gives_up ? MAAR_ROOM_END : MAAR_ROOM_PICK;
+        run->sums.abandonedCount += run->gives_up ? 0 : 1;
     }
+}
+
+/* Frees some host memory of a run that has ended. Returns whether none is left. */
+static bool shrink_lists(struct maar_drain_run* run)
+{
+    const VkAllocationCallbacks* callbacks = run->allocator->callbacks;
+    uint32_t most = FREES_AT_A_TIME;
+    return maar_drain_list_shrink(callbacks, &run->room->ranges, &most) &&
+           maar_drain_list_shrink(callbacks, &run->room->listed, &most) &&
+           maar_drain_list_shrink(callbacks, &run->seen, &most);
 }
 
 /* Does a part of the work after the moves were planned. Returns whether there is nothing to do now.
@@ -281,6 +293,9 @@ static bool work_on_end(struct maar_drain_run* run, enum maar_drain_result* resu
         break;
     case MAAR_ROOM_RELEASE:
         work_on_release(run);
+        break;
+    case MAAR_ROOM_END:
+        rests = shrink_lists(run);
         break;
     default:
         rests = true;
@@ -336,6 +351,15 @@ VkResult maar_room_take(struct maar_drain_run* run, void* user_data, MaarAllocat
         room->phase = MAAR_ROOM_END;
     }
     return result;
+}
+
+void maar_room_give_up(struct maar_drain_run* run)
+{
+    struct maar_room* room = run->room;
+    if (room->phase != MAAR_ROOM_END) {
+        room->state = MAAR_DEFRAGMENTATION_ROOM_NONE;
+        room->phase = MAAR_ROOM_RELEASE;
+    }
 }
 
 void maar_room_end(struct maar_drain_run* run)

@@ -17,7 +17,9 @@ VkResult maar_room_work(struct maar_drain_run* run, bool* rests);
 bool maar_room_hands_out(const struct maar_drain_run* run);
 /* Does what is left to do, and places the request in the room. */
 VkResult maar_room_take(struct maar_drain_run* run, void* user_data, MaarAllocation* allocation);
-/* Gives the room back. */
+/* Begins to give the room back, which further work completes. */
+void maar_room_give_up(struct maar_drain_run* run);
+/* Gives back what is left of a room that is given up. */
 void maar_room_end(struct maar_drain_run* run);
 /* Fills in what a run that makes room says of it. */
 void maar_room_describe(const struct maar_drain_run* run, MaarDefragmentationInfo* info);

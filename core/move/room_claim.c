@@ -19,8 +19,8 @@
 enum {
     /* Ranges that are claimed under one lock. */
     CLAIMS_AT_A_TIME = 32,
-    /* Twins that are taken in one part of the work. */
-    NEW_TWINS_AT_A_TIME = 16,
+    /* Twins that are taken in one part of the work: some ten microseconds. */
+    NEW_TWINS_AT_A_TIME = 8,
     /* How often a claim may begin again, or find a range that another thread is freeing. */
     MOST_CLAIM_RESTARTS = 64
 };

@@ -637,6 +637,10 @@ typedef struct MaarDefragmentationStepInfo {
      * after each part of the work, of some microseconds. With a limit, a batch has at most 128
      * moves. A batch has at most 1,024 moves of pages in any case. */
     uint64_t maxHostTime_ns;
+    /** VK_TRUE: the run chooses nothing more, and takes back what it has not handed out, within the
+     * host time. Then maarEndDefragmentation has nothing left to take back. Further steps of the
+     * run do the same. */
+    VkBool32 givesUp;
 } MaarDefragmentationStepInfo;
 
 /** What a run has done, and what it will do as far as it has planned. */

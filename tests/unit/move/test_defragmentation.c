@@ -13,6 +13,7 @@ static struct rig* rig;
 static MaarPool pool;
 static MaarAllocation memories[COUNT];
 static uint32_t live_count;
+static MaarPlacementStrategy strategy; /* of the pool */
 
 static MaarAllocationCreateInfo in_pool(void)
 {
@@ -25,8 +26,10 @@ static MaarAllocationCreateInfo in_pool(void)
 static void open_cheese(uint32_t seed, uint32_t freed_of_16)
 {
     struct rig_random random = {rig_seed(seed)};
-    const MaarPoolCreateInfo info = {
-        .memoryTypeIndex = 1, .blockSize = BLOCK_SIZE, .retainedEmptySize = 1};
+    const MaarPoolCreateInfo info = {.memoryTypeIndex = 1,
+                                     .blockSize = BLOCK_SIZE,
+                                     .strategy = strategy,
+                                     .retainedEmptySize = 1};
     rig = rig_begin(NULL);
     pool = rig_create_pool(rig, &info);
     MaarAllocationCreateInfo how = in_pool();
@@ -325,6 +328,90 @@ static void steps_keep_to_their_time(void** state)
     close_cheese();
 }
 
+/* Gives a run up, part by part. Returns how many steps were not enough. */
+static uint32_t give_up(MaarDefragmentation run, bool is_dry)
+{
+    MaarDefragmentationStepInfo limits = {.sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO,
+                                          .maxHostTime_ns = 1,
+                                          .givesUp = VK_TRUE};
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    uint32_t waits = 0;
+    const MaarDefragmentationInfo before = info_of(run);
+    while (maarStepDefragmentation(rig->allocator, run, &limits, &batch) == VK_NOT_READY) {
+        ++waits;
+        assert_true(batch == VK_NULL_HANDLE);
+        rig_check(rig);
+        limits.givesUp = VK_FALSE; /* once is enough */
+    }
+    assert_true(batch == VK_NULL_HANDLE);
+    const MaarDefragmentationInfo after = info_of(run);
+    assert_int_equal(after.moveCount, is_dry ? before.moveCount : after.batchedCount);
+    assert_int_equal(after.moveBytes, is_dry ? before.moveBytes : after.batchedBytes);
+    assert_int_equal(after.blockCount, is_dry ? before.blockCount : 0);
+    return waits;
+}
+
+/* Does so many parts of a run's work, or until it has handed a move out, and gives the run up or
+ * ends it at once. Sets *is_handed if a move was handed out. Returns how many steps were not enough
+ * to give it up. */
+static uint32_t stop_after(uint32_t parts, MaarDefragmentationFlags flags, bool gives_up,
+                           bool* is_handed)
+{
+    const MaarDefragmentationStepInfo limits = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO, .maxMoves = 1, .maxHostTime_ns = 1};
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    open_cheese(3, 10);
+    const struct maar_pool* own = maar_pool_of(rig->allocator, pool);
+    const MaarDefragmentation run = begin(flags);
+    for (uint32_t i = 0; i < parts && batch == VK_NULL_HANDLE; ++i) {
+        assert_true(maarStepDefragmentation(rig->allocator, run, &limits, &batch) >= VK_SUCCESS);
+    }
+    *is_handed = batch != VK_NULL_HANDLE;
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, NULL), VK_SUCCESS);
+    uint32_t waits = 0;
+    if (gives_up) {
+        waits = give_up(run, (flags & MAAR_DEFRAGMENTATION_DRY_RUN_BIT) != 0);
+    } else {
+        maarEndDefragmentation(rig->allocator, run);
+    }
+    /* Nothing drains, and no twin is left. */
+    assert_int_equal(maar_atomic32_load(&own->draining_count), 0);
+    assert_int_equal(rig_statistics(rig, pool).pendingCount, 0);
+    assert_int_equal(rig_statistics(rig, pool).allocationCount, live_count);
+    maarEndDefragmentation(rig->allocator, gives_up ? run : VK_NULL_HANDLE);
+    close_cheese();
+    rig_expect_silence(rig);
+    rig_close(rig);
+    return waits;
+}
+
+static void run_stops_after_any_part(void** state)
+{
+    static const MaarPlacementStrategy strategies[] = {MAAR_PLACEMENT_STRATEGY_TLSF,
+                                                       MAAR_PLACEMENT_STRATEGY_BUDDY};
+    (void)state;
+    for (uint32_t i = 0; i < 4; ++i) {
+        const bool gives_up = i / 2 != 0;
+        uint32_t most = 0;
+        uint32_t handed_count = 0;
+        bool is_handed = false;
+        strategy = strategies[i % 2];
+        for (uint32_t parts = 0; handed_count < 3; ++parts) {
+            assert_true(parts < 1000);
+            const uint32_t waits = stop_after(parts, 0, gives_up, &is_handed);
+            most = waits > most ? waits : most;
+            handed_count += is_handed ? 1 : 0;
+        }
+        assert_true(most >= (gives_up ? 1 : 0)); /* moves, and then blocks */
+        /* A dry run has the twins of all blocks. */
+        const uint32_t waits =
+            stop_after(1000, MAAR_DEFRAGMENTATION_DRY_RUN_BIT, gives_up, &is_handed);
+        assert_true(waits >= (gives_up ? 5 : 0));
+        assert_false(is_handed);
+    }
+    strategy = MAAR_PLACEMENT_STRATEGY_TLSF;
+}
+
 static void misuse_is_reported(void** state)
 {
     (void)state;
@@ -356,6 +443,7 @@ int main(void)
         rig_unit_test(request_revives_what_drains),
         rig_unit_test(run_ends_at_any_time),
         rig_unit_test(steps_keep_to_their_time),
+        rig_unit_test(run_stops_after_any_part),
         rig_unit_test(misuse_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,6 +165,63 @@ static void run_ends_between_its_batches(void** state)
     destroy_places();
 }
 
+/* Returns how many blocks a run would give back. It chooses none that drains already. */
+static uint32_t count_blocks(void)
+{
+    MaarDefragmentationBeginInfo info = run_info();
+    info.flags = MAAR_DEFRAGMENTATION_DRY_RUN_BIT;
+    const MaarDefragmentation run = begin(&info);
+    assert_true(step(run) == VK_NULL_HANDLE);
+    const uint32_t count = info_of(run).blockCount;
+    maarEndDefragmentation(rig->allocator, run);
+    return count;
+}
+
+/* A run gives up before any of its parts, and when it has handed a move out. */
+static void run_is_given_up_in_parts(void** state)
+{
+    (void)state;
+    uint32_t handed_count = 0;
+    for (uint32_t parts = 0; handed_count < 2; ++parts) {
+        MaarDefragmentationStepInfo limits = {
+            .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO,
+            .maxMoves = 1,
+            .maxHostTime_ns = 1,
+        };
+        MaarMoveBatch batch = VK_NULL_HANDLE;
+        assert_true(parts < 200);
+        make_cheese();
+        const uint32_t block_count = count_blocks();
+        const MaarDefragmentation run = begin(NULL);
+        for (uint32_t i = 0; i < parts && batch == VK_NULL_HANDLE; ++i) {
+            assert_true(maarStepDefragmentation(rig->allocator, run, &limits, &batch) >=
+                        VK_SUCCESS);
+        }
+        handed_count += batch != VK_NULL_HANDLE ? 1 : 0;
+        limits.givesUp = VK_TRUE;
+        MaarMoveBatch none = VK_NULL_HANDLE;
+        while (maarStepDefragmentation(rig->allocator, run, &limits, &none) == VK_NOT_READY) {
+            rig_check(rig);
+        }
+        assert_true(none == VK_NULL_HANDLE);
+        const MaarDefragmentationInfo info = info_of(run);
+        assert_int_equal(info.moveCount, info.batchedCount);
+        assert_int_equal(info.moveBytes, info.batchedBytes);
+        assert_true(info.blockCount <= 1);
+        if (batch != VK_NULL_HANDLE) {
+            copy(batch);
+            assert_int_equal(commit(batch), 1);
+            settle();
+        } else {
+            assert_int_equal(count_blocks(), block_count);
+        }
+        maarEndDefragmentation(rig->allocator, run);
+        destroy_places();
+        rig_check(rig);
+        (void)rig_end_case(NULL);
+    }
+}
+
 /* A commit that fails frees what a table kept for pages that it does not have. */
 static void page_may_go_with_all_that_its_table_keeps(void** state)
 {
@@ -377,6 +434,7 @@ int main(void)
         rig_unit_test(resource_may_end_while_it_moves),
         rig_unit_test(canceled_moves_leave_everything),
         rig_unit_test(run_ends_between_its_batches),
+        rig_unit_test(run_is_given_up_in_parts),
         rig_unit_test(page_may_go_with_all_that_its_table_keeps),
         rig_unit_test(resources_may_end_during_the_walks),
         rig_unit_test(page_committed_again_is_still_rebound),

@@ -657,6 +657,50 @@ static void run_for_a_room_ends_at_any_time(void** state)
     rig_expect_silence(rig);
 }
 
+/* A run for a room gives up after any number of parts, when it has handed out a move, and when the
+ * room is ready. */
+static void run_for_a_room_is_given_up_in_parts(void** state)
+{
+    (void)state;
+    uint32_t most = 0;
+    uint32_t handed_count = 0;
+    for (uint32_t parts = 1; parts < 20; ++parts) {
+        MaarDefragmentationStepInfo limits = {
+            .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO,
+            .maxMoves = 1,
+            .maxHostTime_ns = 1,
+        };
+        MaarAllocation room = VK_NULL_HANDLE;
+        open_comb();
+        const MaarDefragmentation run = begin(UNITS * UNIT, UNIT);
+        for (uint32_t i = 0; i < parts; ++i) {
+            MaarMoveBatch batch = VK_NULL_HANDLE;
+            assert_true(maarStepDefragmentation(rig->allocator, run, &limits, &batch) >=
+                        VK_SUCCESS);
+            handed_count += batch != VK_NULL_HANDLE ? 1 : 0;
+            assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, NULL), VK_SUCCESS);
+        }
+        uint32_t waits = 0;
+        MaarMoveBatch batch = VK_NULL_HANDLE;
+        limits.givesUp = VK_TRUE;
+        while (maarStepDefragmentation(rig->allocator, run, &limits, &batch) == VK_NOT_READY) {
+            ++waits;
+            rig_check(rig);
+        }
+        most = waits > most ? waits : most;
+        assert_true(batch == VK_NULL_HANDLE);
+        assert_int_equal(rig_statistics(rig, pool).pendingCount, 0);
+        assert_int_equal(info_of(run).room, MAAR_DEFRAGMENTATION_ROOM_NONE);
+        assert_int_equal(take(run, &room), VK_ERROR_OUT_OF_POOL_MEMORY);
+        maarEndDefragmentation(rig->allocator, run);
+        drop_heap();
+        rig_expect_silence(rig);
+        rig_close(rig);
+    }
+    assert_true(handed_count > 10);
+    assert_true(most >= 1);
+}
+
 /* The cost of the cheapest window of a block in a sweep of its own, without regard to places. */
 static VkDeviceSize cheapest_window(const MaarAllocation* memories, uint32_t count,
                                     VkDeviceSize block_size, VkDeviceSize size)
@@ -869,6 +913,7 @@ int main(void)
         rig_unit_test(dry_run_says_what_a_room_costs),
         rig_unit_test(two_runs_make_rooms_of_their_own),
         rig_unit_test(run_for_a_room_ends_at_any_time),
+        rig_unit_test(run_for_a_room_is_given_up_in_parts),
         rig_unit_test(large_heap_moves_little_more_than_its_cheapest_window),
         rig_unit_test(kinds_stay_in_granules_of_their_own),
         rig_unit_test(misuse_of_rooms_is_reported),
