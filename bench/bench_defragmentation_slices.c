@@ -1,13 +1,16 @@
 /*
- * The benchmark of slices: how long one step of a run plans when its host time is limited, and what
- * another thread's allocations cost meanwhile. A pool holds many resources, of which half were
- * freed at random. A run gives blocks back, or makes room for one request. Nothing is copied.
+ * The benchmark of slices: how long one step of a run plans when its host time is limited, for how
+ * long its calls hold locks, and what another thread's allocations cost meanwhile. A pool holds
+ * many resources, of which half were freed at random. A run gives blocks back, or makes room for
+ * one request. Nothing is copied.
  *
- * With a limit of 1 ns each step does one part of the work. The longest part is an upper bound of
- * the time for which a lock is held: a part holds each lock once at most, and for less than itself.
+ * With a limit of 1 ns each step does one part of the work. Such runs make the same calls each
+ * time, and each call counts with the least that it has cost. The longest part is an upper bound of
+ * the time for which a lock is held; builds with MAAR_LOCK_HOLDS measure that time itself.
  */
 #include "bench/bench_common.h"
 #include "bench/bench_row.h"
+#include "bench/slices_record.h"
 
 #include "bench/allocator_peer.h"
 #include "maar/move.h"
@@ -23,22 +26,23 @@ struct slices_bench {
     uint64_t room_size;
     uint32_t live;
     uint32_t limit_ns;
+    uint32_t repeats;
     struct bench_device device;
     struct bench_table table;
+    struct bench_table hold_table;
     MaarAllocator allocator;
     MaarPool pool;
     MaarAllocation* memories;
     uint64_t random;
 };
 
-/* What the steps of a run have cost. */
-struct slices {
-    uint64_t steps;
-    uint64_t over; /* steps above 50 us */
-    double longest_ns;
-    double total_ns;
-    double end_ns; /* of maarEndDefragmentation */
-    uint64_t moves;
+/* How a run goes. */
+struct slices_plan {
+    MaarDefragmentationGoal goal;
+    uint64_t limit_ns;
+    bool gives_up;  /* after one move, when most is left to take back */
+    bool is_beside; /* another thread */
+    uint64_t moves; /* what it did */
     uint64_t moved_bytes;
 };
 
@@ -138,90 +142,156 @@ static void start_neighbour(struct neighbour* neighbour, pthread_t* thread)
     }
 }
 
-/* Steps until there is nothing left. */
-static struct slices run_slices(struct slices_bench* bench, MaarDefragmentationGoal goal,
-                                uint64_t limit_ns)
+static const char begin_name[] = "maarBeginDefragmentation";
+static const char step_name[] = "maarStepDefragmentation";
+static const char give_up_name[] = "maarStepDefragmentation, givesUp";
+static const char commit_name[] = "maarCommitMoves";
+static const char take_name[] = "maarTakeDefragmentationRoom";
+static const char end_name[] = "maarEndDefragmentation";
+
+/* What a step has come to. */
+enum step_end { STEP_UNFINISHED, STEP_MOVED, STEP_COMPLETE };
+
+/* Does a step, and carries out its batch. */
+static enum step_end step_run(struct slices_bench* bench, MaarDefragmentation run, bool gives_up,
+                              const struct slices_plan* plan, struct slices_record* record)
 {
-    struct slices slices = {0};
+    const MaarDefragmentationStepInfo limits = {
+        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO,
+        .maxMoves = plan->gives_up ? 1 : 0,
+        .maxHostTime_ns = plan->limit_ns,
+        .givesUp = gives_up ? VK_TRUE : VK_FALSE,
+    };
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    slices_record_start(record);
+    const VkResult result = maarStepDefragmentation(bench->allocator, run, &limits, &batch);
+    slices_record_stop(record, gives_up ? give_up_name : step_name);
+    if (result == VK_NOT_READY) {
+        return STEP_UNFINISHED;
+    }
+    bench_expect(result, step_name);
+    if (batch == VK_NULL_HANDLE) {
+        return STEP_COMPLETE;
+    }
+    slices_record_start(record);
+    bench_expect(maarCommitMoves(bench->allocator, batch, 0, NULL, NULL), commit_name);
+    slices_record_stop(record, commit_name);
+    return STEP_MOVED;
+}
+
+/* Takes the room that a run has made. Its other work is done in steps. */
+static void take_room(struct slices_bench* bench, MaarDefragmentation run,
+                      struct slices_record* record)
+{
+    MaarAllocation room = VK_NULL_HANDLE;
+    slices_record_start(record);
+    bench_expect(maarTakeDefragmentationRoom(bench->allocator, run, NULL, &room), take_name);
+    slices_record_stop(record, take_name);
+    maarFreeMemory(bench->allocator, room);
+}
+
+/* Steps until there is nothing left, or until the run gives up. */
+static void run_slices(struct slices_bench* bench, struct slices_plan* plan,
+                       struct slices_record* record)
+{
+    const bool has_room = plan->goal == MAAR_DEFRAGMENTATION_GOAL_ROOM;
     const MaarDefragmentationBeginInfo begin = {
         .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_BEGIN_INFO,
         .pool = bench->pool,
-        .goal = goal,
+        .goal = plan->goal,
         .roomSize = bench->room_size,
         .roomKind = MAAR_RESOURCE_KIND_LINEAR,
     };
-    const MaarDefragmentationStepInfo limits = {
-        .sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_STEP_INFO, .maxHostTime_ns = limit_ns};
     MaarDefragmentation run = VK_NULL_HANDLE;
     MaarDefragmentationInfo info = {.sType = MAAR_STRUCTURE_TYPE_DEFRAGMENTATION_INFO};
-    bench_expect(maarBeginDefragmentation(bench->allocator, &begin, &run),
-                 "maarBeginDefragmentation");
-    for (;;) {
-        MaarMoveBatch batch = VK_NULL_HANDLE;
-        const double start = bench_thread_ns();
-        const VkResult result = maarStepDefragmentation(bench->allocator, run, &limits, &batch);
-        const double took = bench_thread_ns() - start;
-        ++slices.steps;
-        slices.total_ns += took;
-        slices.over += took > 50000 ? 1 : 0;
-        slices.longest_ns = took > slices.longest_ns ? took : slices.longest_ns;
-        if (result == VK_NOT_READY) {
-            continue;
-        }
-        bench_expect(result, "maarStepDefragmentation");
-        if (batch == VK_NULL_HANDLE) {
-            break;
-        }
-        bench_expect(maarCommitMoves(bench->allocator, batch, 0, NULL, NULL), "maarCommitMoves");
+    slices_record_begin(record);
+    slices_record_start(record);
+    bench_expect(maarBeginDefragmentation(bench->allocator, &begin, &run), begin_name);
+    slices_record_stop(record, begin_name);
+    enum step_end end = STEP_UNFINISHED;
+    while (end == STEP_UNFINISHED || (end == STEP_MOVED && !plan->gives_up)) {
+        end = step_run(bench, run, false, plan, record);
+    }
+    while (end != STEP_COMPLETE) {
+        end = step_run(bench, run, true, plan, record);
+    }
+    if (has_room && !plan->gives_up) {
+        take_room(bench, run, record);
     }
     bench_expect(maarGetDefragmentationInfo(bench->allocator, run, &info),
                  "maarGetDefragmentationInfo");
-    slices.moves = info.batchedCount;
-    slices.moved_bytes = info.batchedBytes;
-    const double start = bench_thread_ns();
+    plan->moves = info.batchedCount;
+    plan->moved_bytes = info.batchedBytes;
+    slices_record_start(record);
     maarEndDefragmentation(bench->allocator, run);
-    slices.end_ns = bench_thread_ns() - start;
-    return slices;
+    slices_record_stop(record, end_name);
+    slices_record_end(record);
 }
 
-/* One run, alone or beside another thread. */
-static void measure(struct slices_bench* bench, MaarDefragmentationGoal goal, uint64_t limit_ns,
-                    bool is_beside, double alone_ns)
+static void print_plan(struct slices_bench* bench, const struct slices_plan* plan,
+                       const struct slices_record* record, double pair_ns, double alone_ns)
 {
-    struct neighbour neighbour = {.bench = bench};
-    pthread_t thread;
-    fill_pool(bench);
-    if (is_beside) {
-        start_neighbour(&neighbour, &thread);
-    }
-    const struct slices slices = run_slices(bench, goal, limit_ns);
-    if (is_beside) {
-        atomic_store(&neighbour.stops, true);
-        (void)pthread_join(thread, NULL);
-    }
-    empty_pool(bench);
+    const char* name = plan->gives_up ? give_up_name : step_name;
+    const struct slices_cost steps = slices_record_cost(record, name, 50000);
     struct bench_row row;
     bench_row_begin(&row, "defragmentation_slices");
     bench_row_text(&row, ".device", bench->device.properties.deviceName);
-    bench_row_name(&row, "goal", goal == MAAR_DEFRAGMENTATION_GOAL_ROOM ? "room" : "blocks");
-    bench_row_count(&row, "limit_ns", limit_ns);
-    bench_row_name(&row, "beside", is_beside ? "a thread" : "nothing");
+    bench_row_name(&row, "goal", plan->goal == MAAR_DEFRAGMENTATION_GOAL_ROOM ? "room" : "blocks");
+    bench_row_count(&row, "limit_ns", plan->limit_ns);
+    bench_row_name(&row, "beside", plan->is_beside ? "a thread" : "nothing");
+    bench_row_name(&row, "steps_that", plan->gives_up ? "give up" : "plan");
     bench_row_count(&row, "live", bench->live);
-    bench_row_count(&row, "steps", slices.steps);
-    bench_row_number(&row, "longest_us", slices.longest_ns / 1000.0, 1);
-    bench_row_count(&row, "over_50us", slices.over);
-    bench_row_number(&row, "total_ms", slices.total_ns / 1000000.0, 2);
-    bench_row_number(&row, "end_us", slices.end_ns / 1000.0, 1);
-    bench_row_count(&row, "moves", slices.moves);
-    bench_row_number(&row, "moved_mib", (double)slices.moved_bytes / 1048576.0, 1);
-    if (is_beside) {
-        bench_row_number(&row, "pair_ns", neighbour.pair_ns, 1);
-        bench_row_number(&row, "of_alone", neighbour.pair_ns / alone_ns, 2);
+    bench_row_count(&row, "runs", record->runs);
+    bench_row_count(&row, "steps", steps.count);
+    bench_row_number(&row, "longest_us", steps.longest_ns / 1000.0, 1);
+    bench_row_count(&row, "over_50us", steps.over);
+    bench_row_number(&row, "total_ms", steps.total_ns / 1000000.0, 2);
+    bench_row_number(&row, "begin_us",
+                     slices_record_cost(record, begin_name, 0).longest_ns / 1000.0, 1);
+    bench_row_number(&row, "end_us", slices_record_cost(record, end_name, 0).longest_ns / 1000.0,
+                     1);
+    bench_row_count(&row, "moves", plan->moves);
+    bench_row_number(&row, "moved_mib", (double)plan->moved_bytes / 1048576.0, 1);
+    if (plan->is_beside) {
+        bench_row_number(&row, "pair_ns", pair_ns, 1);
+        bench_row_number(&row, "of_alone", pair_ns / alone_ns, 2);
     } else {
         bench_row_none(&row, "pair_ns");
         bench_row_none(&row, "of_alone");
     }
     bench_row_end(&row, &bench->table);
+}
+
+/* Some runs, alone or beside another thread. */
+static void measure(struct slices_bench* bench, struct slices_plan plan, double alone_ns)
+{
+    struct slices_record record = {0};
+    double pair_ns = 0;
+    /* Beside another thread no run is like another. */
+    const uint32_t repeats = plan.is_beside || plan.limit_ns > 1 ? 1 : bench->repeats;
+    for (uint32_t i = 0; i < repeats; ++i) {
+        struct neighbour neighbour = {.bench = bench};
+        pthread_t thread;
+        fill_pool(bench);
+        if (plan.is_beside) {
+            start_neighbour(&neighbour, &thread);
+        }
+        run_slices(bench, &plan, &record);
+        if (plan.is_beside) {
+            atomic_store(&neighbour.stops, true);
+            (void)pthread_join(thread, NULL);
+            pair_ns = neighbour.pair_ns;
+        }
+        empty_pool(bench);
+    }
+    print_plan(bench, &plan, &record, pair_ns, alone_ns);
+    if (repeats > 1) {
+        const bool has_room = plan.goal == MAAR_DEFRAGMENTATION_GOAL_ROOM;
+        const char* goal = plan.gives_up ? (has_room ? "room, given up" : "blocks, given up")
+                                         : (has_room ? "room" : "blocks");
+        slices_record_print_holds(&record, goal, bench->live, &bench->hold_table);
+    }
+    slices_record_free(&record);
 }
 
 /* CPU time of a pair while nothing else happens. */
@@ -249,6 +319,7 @@ int main(int argc, char** argv)
         .room_size = UINT64_C(8) << 20,
         .live = 100000,
         .limit_ns = 20000,
+        .repeats = 5,
     };
     const struct bench_option options[] = {
         {"--device", "NAME", BENCH_OPTION_TEXT, &bench.device_name,
@@ -260,6 +331,8 @@ int main(int argc, char** argv)
         {"--live", "N", BENCH_OPTION_COUNT, &bench.live, "live resources; 100000 by default"},
         {"--limit", "N", BENCH_OPTION_COUNT, &bench.limit_ns,
          "host time of a step, ns; 20000 by default"},
+        {"--repeats", "N", BENCH_OPTION_COUNT, &bench.repeats,
+         "runs of which each call counts with the least; 5 by default"},
     };
     const struct bench_command command = {
         .name = "bench_defragmentation_slices",
@@ -277,9 +350,14 @@ int main(int argc, char** argv)
     const MaarDefragmentationGoal goals[] = {MAAR_DEFRAGMENTATION_GOAL_BLOCKS,
                                              MAAR_DEFRAGMENTATION_GOAL_ROOM};
     for (uint32_t i = 0; i < 2; ++i) {
-        measure(&bench, goals[i], 1, false, alone_ns);
-        measure(&bench, goals[i], bench.limit_ns, false, alone_ns);
-        measure(&bench, goals[i], bench.limit_ns, true, alone_ns);
+        struct slices_plan plan = {.goal = goals[i], .limit_ns = 1};
+        measure(&bench, plan, alone_ns);
+        plan.gives_up = true;
+        measure(&bench, plan, alone_ns);
+        plan = (struct slices_plan){.goal = goals[i], .limit_ns = bench.limit_ns};
+        measure(&bench, plan, alone_ns);
+        plan.is_beside = true;
+        measure(&bench, plan, alone_ns);
     }
     allocator_peer_maar.destroy(bench.allocator);
     bench_device_close(&bench.device);
