@@ -17,7 +17,7 @@ def run(options, _minutes):
     build(options.root, folder, ["test_move_contents"], "-DCMAKE_BUILD_TYPE=Debug",
           "-DMAAR_BUILD_BENCH=OFF", "-DCMAKE_C_FLAGS_DEBUG=-g -O2")
     rows = []
-    for _, words, environment, place in list_programs(folder, "-R", "^test_move_contents$"):
+    for _, words, environment, place in list_programs(folder, "-R", r"^test_move_contents(\.|$)"):
         rig = environment.get("MAAR_RIG", "none")
         before = cpu_of_children()
         seeded = {**environment, "MAAR_TEST_SEED": str(options.seed),
