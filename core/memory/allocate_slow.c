@@ -25,8 +25,13 @@
 #include "core/memory/slot_home.h"
 #include "core/time/retire_collect.h"
 
-/* How often a request is tried within budgets while other threads free something or make blocks. */
-enum { MOST_ATTEMPTS = 16 };
+enum {
+    /* How often a request is tried within budgets while other threads free something or make
+     * blocks. */
+    MOST_ATTEMPTS = 16,
+    /* An ordered range of at least so many granules shares none: at most a 32nd is lost. */
+    OWN_GRANULES = 64
+};
 
 /* The state of one request in the slow path. */
 struct job {
@@ -34,8 +39,9 @@ struct job {
     const char* call; /* the public function, for messages */
     const MaarMemoryRequest* request;
     const MaarAllocationCreateInfo* info;
-    const struct maar_place_request* general;     /* the request as the caller made it */
-    struct maar_place_request place;              /* the request as one memory type needs it */
+    const struct maar_place_request* general; /* the request as the caller made it */
+    struct maar_place_request place;          /* the request as one memory type needs it */
+    struct maar_place_request wide; /* that of an ordered request, with granules of its own */
     VkExternalMemoryHandleTypeFlags export_types; /* 0 if the caller gave a pool */
     struct maar_budget_use budgets;
     struct maar_type_choice choice;
@@ -120,13 +126,39 @@ static VkResult wait_for_others(struct job* job, struct maar_pool* pool, VkResul
     }
 }
 
-/* Serves an ordered request by a pending range whose points the program makes it wait for, if it
- * has a flag. Returns whether it did. */
-static bool serve_by_waits(struct job* job, struct maar_pool* pool, MaarOrderedUseFlagBits flag,
-                           struct maar_made* made)
+/* Gives a large ordered request granules of its own, so that any kind can have its bytes next. */
+static void widen_to_granules(struct job* job, const struct maar_pool* pool)
 {
-    return job->use != NULL && (job->use->flags & (MaarOrderedUseFlags)flag) != 0 &&
-           maar_ordered_serve(pool, &job->place, job->use, true, made);
+    job->wide = job->place;
+    if (job->use != NULL && pool->strategy == MAAR_PLACEMENT_STRATEGY_TLSF &&
+        pool->granularity > 1 && job->place.size / pool->granularity >= OWN_GRANULES) {
+        job->wide.alignment = align_more(job->place.alignment, pool->granularity);
+        job->wide.size = maar_align_up(job->place.size, pool->granularity);
+    }
+}
+
+static bool is_widened(const struct job* job)
+{
+    return job->wide.size != job->place.size || job->wide.alignment != job->place.alignment;
+}
+
+/* Serves an ordered request by a pending range. flags: enum maar_ordered_flag. Adds waits only if
+ * the program has set a flag. Returns whether it did. */
+static bool serve_ordered(struct job* job, struct maar_pool* pool, uint32_t flags,
+                          MaarOrderedUseFlagBits waits_flag, struct maar_made* made)
+{
+    if (job->use == NULL) {
+        return false;
+    }
+    const bool may_wait = (job->use->flags & (MaarOrderedUseFlags)waits_flag) != 0;
+    const bool tries_all = (flags & MAAR_ORDERED_DIVIDE_ANY) != 0 && is_widened(job);
+    bool is_served = false;
+    for (uint32_t wait = 0; wait <= (may_wait ? 1u : 0u) && !is_served; ++wait) {
+        const uint32_t how = flags | (wait != 0 ? (uint32_t)MAAR_ORDERED_ADD_WAITS : 0);
+        is_served = maar_ordered_serve(pool, &job->wide, job->use, how, made) ||
+                    (tries_all && maar_ordered_serve(pool, &job->place, job->use, how, made));
+    }
+    return is_served;
 }
 
 /* Places into existing blocks, then into ranges that are no longer pending, then into a new block.
@@ -139,7 +171,10 @@ static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct ma
     struct maar_retire* retire = &job->allocator->retire;
     const uint32_t heap = 1u << pool->heap_index;
     const uint64_t seen = maar_retire_returned_in(retire, pool->heap_index);
-    VkResult result = place_now(pool, place, false, made);
+    VkResult result = place_now(pool, &job->wide, false, made);
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && is_widened(job)) {
+        result = place_now(pool, place, false, made);
+    }
     if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
         return result;
     }
@@ -150,7 +185,8 @@ static VkResult place_or_grow(struct job* job, struct maar_pool* pool, struct ma
         result = place_now(pool, place, true, made);
     }
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY &&
-        serve_by_waits(job, pool, MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT, made)) {
+        serve_ordered(job, pool, MAAR_ORDERED_DIVIDE_ANY, MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT,
+                      made)) {
         return VK_SUCCESS;
     }
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
@@ -195,6 +231,7 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     if (!maar_shape_for_pool(job->general, pool, &job->place)) {
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
+    widen_to_granules(job, pool);
     bool must_be_dedicated =
         job->request->requiresDedicated == VK_TRUE || job->info->dedicated == MAAR_DEDICATED_ALWAYS;
     if (must_be_dedicated && (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) != 0) {
@@ -202,9 +239,8 @@ static VkResult allocate_in_pool(struct job* job, struct maar_pool* pool, struct
     }
     const bool dedicated = maar_wants_dedicated(job->request, job->info, pool);
     note_block_size(job, pool, dedicated);
-    if (job->use != NULL && !must_be_dedicated &&
-        (maar_ordered_serve(pool, &job->place, job->use, false, made) ||
-         serve_by_waits(job, pool, MAAR_ORDERED_USE_PREFER_WAITS_BIT, made))) {
+    if (!must_be_dedicated &&
+        serve_ordered(job, pool, 0, MAAR_ORDERED_USE_PREFER_WAITS_BIT, made)) {
         return VK_SUCCESS;
     }
     if (dedicated) {

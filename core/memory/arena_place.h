@@ -66,14 +66,17 @@ static inline enum maar_pool_outcome maar_made_fail(struct maar_made* made, VkRe
     return error == VK_ERROR_OUT_OF_HOST_MEMORY ? MAAR_POOL_NO_HOST_MEMORY : MAAR_POOL_FAILED;
 }
 
+/* The kinds in a pool whose granularity matters are 1 to this one. */
+enum { MAAR_PLACEMENT_KINDS = 3 };
+
 /* Returns the kind that the placements of a pool use: a resource of unknown kind is kept apart from
- * both known kinds. */
+ * both known kinds. 0: kinds do not matter. */
 static inline uint32_t maar_placement_kind(const struct maar_pool* pool, MaarResourceKind kind)
 {
     if (pool->granularity <= 1) {
         return 0;
     }
-    return kind == MAAR_RESOURCE_KIND_UNKNOWN ? 3u : (uint32_t)kind;
+    return kind == MAAR_RESOURCE_KIND_UNKNOWN ? (uint32_t)MAAR_PLACEMENT_KINDS : (uint32_t)kind;
 }
 
 /* Returns the tag of a range in its block's placement: its slot, and the alignment that it needs,

@@ -1,11 +1,12 @@
 /*
  * Joins neighbours for an ordered request: see maar_ordered_join.
  *
- * The search begins at the pending ranges that are nearly large enough. Of each it lists the
- * neighbours on both sides, as long as they are free or pending with points that are covered, and
- * chooses the window with the fewest free bytes. The first pending range of the window gets all
- * bytes. The others are merged with it (MAAR_ORDERED_MERGED): their slots end, and the items that
- * hold them hold the whole range through them. All numbers of steps are bounded.
+ * The search begins at the pending ranges that are nearly large enough, or that are of another
+ * kind. Of each it lists the neighbours on both sides, as long as they are free or pending with
+ * points that are covered, and chooses the window with the fewest free bytes. The first pending
+ * range of the window gets all bytes, which have the kind of the request from then on. The others
+ * are merged with it (MAAR_ORDERED_MERGED): their slots end, and the items that hold them hold the
+ * whole range through them. All numbers of steps are bounded.
  */
 #include <string.h>
 
@@ -39,20 +40,27 @@ struct candidates {
     struct candidate all[MOST_CANDIDATES];
 };
 
-/* Adds some ranges of a timeline from `least` bytes on. Under the lock of the state. */
-static void look_on_timeline(const struct maar_ordered_search* search, uint32_t number,
-                             VkDeviceSize least, struct candidates* list)
+/* Sizes in bytes, both ends included. */
+struct size_limits {
+    VkDeviceSize least;
+    VkDeviceSize most;
+};
+
+/* Adds some ranges of a kind and a timeline that have from `least` to `most` bytes. Under the lock
+ * of the state. */
+static void look_on_timeline(const struct maar_ordered_search* search, uint32_t kind,
+                             uint32_t number, struct size_limits sizes, struct candidates* list)
 {
     struct maar_ordered_place from = {
         .pool = search->pool,
-        .kind = maar_placement_kind(search->pool, search->request->kind),
+        .kind = kind,
         .number = number,
-        .size = least,
+        .size = sizes.least,
     };
     for (uint32_t look = 0; look < TIMELINE_LOOKS && list->count < MOST_CANDIDATES; ++look) {
         const struct maar_ordered_range* found =
             maar_ordered_tree_first(search->state->by_place, &from, search->limits.values[number]);
-        if (found == NULL || found->size >= 2 * least) {
+        if (found == NULL || found->size > sizes.most) {
             return;
         }
         if (maar_ordered_fits(search, &found->points)) {
@@ -63,19 +71,34 @@ static void look_on_timeline(const struct maar_ordered_search* search, uint32_t 
     }
 }
 
-/* Lists where the search begins, the largest ranges first. */
+/* Adds some ranges of a kind that have from `least` to `most` bytes. */
+static void look_on_timelines(const struct maar_ordered_search* search, uint32_t kind,
+                              struct size_limits sizes, struct candidates* list)
+{
+    for (uint32_t i = 0; i < MAAR_CLOCK_TIMELINES; ++i) {
+        if (search->limits.values[i] != 0 && sizes.least != 0) {
+            look_on_timeline(search, kind, i, sizes, list);
+        }
+    }
+}
+
+/* Lists where the search begins, the largest ranges first. One that is larger than the request is
+ * of another kind, or else it would serve alone. */
 static void list_candidates(struct maar_ordered_search* search, struct candidates* list)
 {
+    const uint32_t own = search->kind;
     list->count = 0;
     maar_mutex_lock(&search->state->lock);
     maar_ordered_begin_search(search);
+    struct size_limits sizes = {search->request->size, search->most};
     for (uint32_t octave = 0; octave <= OCTAVES && search->state->by_place != NULL; ++octave) {
-        for (uint32_t i = 0; i < MAAR_CLOCK_TIMELINES; ++i) {
-            const VkDeviceSize least = search->request->size >> octave;
-            if (search->limits.values[i] != 0 && least != 0) {
-                look_on_timeline(search, i, least, list);
+        look_on_timelines(search, own, sizes, list);
+        for (uint32_t kind = 1; kind <= MAAR_PLACEMENT_KINDS && own != 0; ++kind) {
+            if (kind != own) {
+                look_on_timelines(search, kind, sizes, list);
             }
         }
+        sizes = (struct size_limits){sizes.least / 2, sizes.least - 1};
     }
     maar_mutex_unlock(&search->state->lock);
 }
@@ -105,6 +128,7 @@ struct row_part {
     VkDeviceSize begin;
     VkDeviceSize end; /* where the next part begins */
     uint32_t node;
+    uint32_t kind;                    /* of a pending range */
     struct maar_ordered_range* range; /* NULL: free */
 };
 
@@ -134,8 +158,7 @@ static struct maar_ordered_range* range_of_node(const struct row* row, uint32_t 
     if (range == row->own) {
         return range;
     }
-    return range != NULL && range->is_offered && kind == row->own->kind &&
-                   maar_ordered_fits(row->search, &range->points)
+    return range != NULL && range->is_offered && maar_ordered_fits(row->search, &range->points)
                ? range
                : NULL;
 }
@@ -157,6 +180,7 @@ static void add_pending_part(struct row* row, uint32_t node, struct maar_ordered
         .begin = maar_placement_span(row->block->placement, node).offset,
         .end = maar_placement_extent_end(row->block->placement, node),
         .node = node,
+        .kind = range->kind,
         .range = range,
     };
 }
@@ -213,11 +237,48 @@ struct window {
     VkDeviceSize free_bytes; /* UINT64_MAX: there is none */
 };
 
-/* Whether a free part can be divided at a place. Granules that the rest of the part touches are
- * free of the request then, whatever its neighbour is. */
-static bool can_divide(const struct row* row, VkDeviceSize rest)
+/* Returns the nearest live node behind a live one. */
+static uint32_t live_behind(const struct maar_placement* placement, uint32_t node)
 {
-    return row->search->pool->granularity <= 1 || rest >= row->search->pool->granularity;
+    struct maar_placement_range place;
+    uint64_t tag = 0;
+    return maar_placement_next_live(placement, &node, &place, &tag) ? node : MAAR_PLACEMENT_NO_NODE;
+}
+
+/* Whether bytes that may still be used by another kind are in the granule at an edge of a window.
+ * Its other bytes are free for the kind of the request, now or later. */
+static bool has_stale_edge(const struct row* row, const struct window* window, VkDeviceSize edge)
+{
+    const VkDeviceSize granule = edge & ~(row->search->pool->granularity - 1);
+    bool is_stale = false;
+    for (uint32_t i = window->first; i <= window->last && granule != edge; ++i) {
+        const struct row_part* part = &row->parts[i];
+        is_stale = is_stale ||
+                   (part->range != NULL && part->kind != row->search->kind &&
+                    part->begin < granule + row->search->pool->granularity && part->end > granule);
+    }
+    return is_stale;
+}
+
+/* Whether no granule of a window is used by another kind beside it. If its last part is of another
+ * kind, what is left of that part stays so; else it has the kind of the request. */
+static bool kinds_allow(const struct row* row, const struct window* window)
+{
+    const struct maar_placement* placement = row->block->placement;
+    const struct row_part* first = &row->parts[window->first];
+    const struct row_part* last = &row->parts[window->last];
+    const bool ends_free = last->range == NULL;
+    const uint32_t first_node = first->range != NULL ? first->node : first[1].node;
+    const bool keeps_kind = !ends_free && last->kind != row->search->kind;
+    const struct maar_placement_hull hull = {
+        .below = maar_placement_live_before(placement, first_node),
+        .begin = window->begin,
+        .end = ends_free || keeps_kind ? window->end : last->end,
+        .above = live_behind(placement, ends_free ? last[-1].node : last->node),
+    };
+    return row->search->kind == 0 ||
+           (!has_stale_edge(row, window, hull.begin) && !has_stale_edge(row, window, hull.end) &&
+            maar_placement_kind_fits(placement, row->search->kind, &hull));
 }
 
 /* Finds where a window begins in a part: at the beginning of a pending one, and as high as possible
@@ -232,8 +293,7 @@ static bool begin_window(const struct row* row, const struct row_part* part, VkD
         high = high < part->end ? high : part->end - 1;
         *begin = high - high % request->alignment;
     }
-    return *begin >= part->begin && *begin % request->alignment == 0 &&
-           (part != row->parts || part->range != NULL || can_divide(row, *begin - part->begin));
+    return *begin >= part->begin && *begin % request->alignment == 0;
 }
 
 /* Returns the window that begins in a part. */
@@ -259,10 +319,8 @@ static struct window window_from(const struct row* row, uint32_t first)
             break;
         }
     }
-    const bool is_whole = at < row->count && has_pending;
-    if (is_whole && (row->parts[at].range != NULL || at + 1 < row->count ||
-                     can_divide(row, row->parts[at].end - window.end))) {
-        window.last = at;
+    window.last = at;
+    if (at < row->count && has_pending && kinds_allow(row, &window)) {
         window.free_bytes = free_bytes;
     }
     return window;
@@ -360,7 +418,7 @@ static uint32_t take_free_bytes(const struct row* row, uint32_t before, VkDevice
     const struct maar_placement_request request = {
         .size = end - begin,
         .alignment = begin == 0 || unit > most ? most : unit,
-        .kind = row->own->kind,
+        .kind = row->search->kind,
     };
     struct maar_placement_range range = {.node = MAAR_PLACEMENT_NO_NODE};
     const enum maar_place_outcome outcome =
@@ -391,6 +449,7 @@ static uint32_t join_nodes(const struct row* row, const struct window* window)
             node = next;
         }
     }
+    maar_placement_set_kind(placement, node, row->search->kind);
     return node;
 }
 
@@ -428,6 +487,7 @@ static struct maar_ordered_range* join_window(const struct row* row, const struc
     maar_arena_note_room(arena, row->block);
     base->offset = span.offset;
     base->size = span.size;
+    base->kind = row->search->kind;
     base->item = NULL;
     /* With another serial it is no longer the rest of a request that may be undone. */
     maar_ordered_tree_remove(&state->by_slot, base, MAAR_ORDERED_BY_SLOT);
@@ -451,6 +511,9 @@ static struct maar_ordered_range* join_row(struct maar_ordered_search* search, s
         return NULL;
     }
     search->added_count = maar_ordered_add_waits(search, &points);
+    const struct row_part* last = &row->parts[window.last];
+    search->is_joined = window.last > window.first;
+    search->rest_kind = last->range != NULL ? last->kind : search->kind;
     return join_window(row, &window, &points, leftovers);
 }
 
@@ -510,6 +573,5 @@ struct maar_ordered_range* maar_ordered_join(struct maar_ordered_search* search)
             made = join_around(search, own);
         }
     }
-    search->is_joined = made != NULL;
     return made;
 }

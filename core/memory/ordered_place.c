@@ -24,7 +24,9 @@
 enum {
     /* How many ranges of a timeline are looked at that have the size, but another point that is not
      * covered, or a wrong alignment. */
-    LOOKS = 8
+    LOOKS = 8,
+    /* A larger range than so many times the request is divided on demand alone. */
+    MOST_PARTS = 64
 };
 
 /* ---- the search ---- */
@@ -46,7 +48,7 @@ static struct maar_ordered_range* find_on_timeline(const struct maar_ordered_sea
 {
     struct maar_ordered_place from = {
         .pool = search->pool,
-        .kind = maar_placement_kind(search->pool, search->request->kind),
+        .kind = search->kind,
         .number = number,
         .size = search->request->size,
     };
@@ -54,7 +56,7 @@ static struct maar_ordered_range* find_on_timeline(const struct maar_ordered_sea
     for (uint32_t look = 0; look < LOOKS; ++look) {
         found =
             maar_ordered_tree_first(search->state->by_place, &from, search->limits.values[number]);
-        if (found == NULL || !has_fitting_size(search, found)) {
+        if (found == NULL || found->size > search->most || !has_fitting_size(search, found)) {
             return NULL;
         }
         if (maar_ordered_fits(search, &found->points) &&
@@ -102,6 +104,7 @@ static struct maar_ordered_range* take_range(struct maar_ordered_search* search)
 struct rest {
     struct maar_ordered_range* range; /* NULL: the range is not divided */
     struct maar_retire_item* item;
+    uint32_t kind; /* for the placement */
 };
 
 /* Copies the points of a range that this thread has taken. The numbers of timelines stay while the
@@ -132,7 +135,7 @@ static void discard_rest(MaarAllocator allocator, struct rest* rest)
 {
     maar_host_free(allocator->callbacks, rest->range);
     maar_retire_discard(&allocator->retire, rest->item);
-    *rest = (struct rest){NULL, NULL};
+    *rest = (struct rest){NULL, NULL, rest->kind};
 }
 
 /* Makes a pending slot for the rest of a range: the first free slot of the arena. */
@@ -221,17 +224,20 @@ static bool give(MaarAllocator allocator, struct maar_ordered_range* range,
         if (rest_index != MAAR_SLOT_NONE) {
             const struct maar_span span =
                 maar_slot_span(allocator, maar_slot_at(&allocator->slots, rest_index));
+            maar_placement_set_kind(block->placement,
+                                    maar_slot_at(&allocator->slots, rest_index)->node, rest->kind);
             *rest->range = (struct maar_ordered_range){
                 .pool = range->pool,
-                .kind = range->kind,
+                .kind = rest->kind,
                 .slot = rest_index,
                 .offset = span.offset,
                 .size = span.size,
                 .state = MAAR_ORDERED_PENDING,
             };
         }
-        range->rest_slot = rest_index;
-        range->whole_size = before;
+        const bool can_reunite = rest->kind == range->kind;
+        range->rest_slot = can_reunite ? rest_index : MAAR_SLOT_NONE;
+        range->whole_size = can_reunite ? before : size;
         range->size = size;
         maar_arena_gain_live(arena, size);
         name = change_owner(arena, block, slot, range->slot, request);
@@ -265,7 +271,7 @@ static void offer_rest(MaarAllocator allocator, struct maar_ordered* state,
 }
 
 bool maar_ordered_serve(struct maar_pool* pool, const struct maar_place_request* request,
-                        const MaarOrderedUseInfo* use, bool adds_waits, struct maar_made* made)
+                        const MaarOrderedUseInfo* use, uint32_t flags, struct maar_made* made)
 {
     MaarAllocator allocator = pool->allocator;
     struct maar_ordered_search search = {
@@ -273,8 +279,13 @@ bool maar_ordered_serve(struct maar_pool* pool, const struct maar_place_request*
         .pool = pool,
         .request = request,
         .use = use,
-        .adds_waits = adds_waits,
+        .adds_waits = (flags & MAAR_ORDERED_ADD_WAITS) != 0,
+        .most = (flags & MAAR_ORDERED_DIVIDE_ANY) != 0 || request->size > UINT64_MAX / MOST_PARTS
+                    ? UINT64_MAX
+                    : request->size * MOST_PARTS,
+        .kind = maar_placement_kind(pool, request->kind),
     };
+    search.rest_kind = search.kind;
     const uint32_t old_count = maar_ordered_wait_count(use);
     if (search.state == NULL) {
         return false;
@@ -286,7 +297,7 @@ bool maar_ordered_serve(struct maar_pool* pool, const struct maar_place_request*
     if (range == NULL) {
         return false;
     }
-    struct rest rest = {NULL, NULL};
+    struct rest rest = {NULL, NULL, search.rest_kind};
     bool is_given = true;
     if (range->size > request->size) {
         is_given = prepare_rest(allocator, range, &rest);

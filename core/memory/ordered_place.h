@@ -7,10 +7,18 @@
 #include "core/memory/arena_place.h"
 #include "maar/ordered.h"
 
-/* Gives a request a pending range of a pool, if there is one whose points `use` covers. With
- * `adds_waits`, points of declared submissions need not be covered: then adds them to the waits.
- * Returns whether it did. No lock may be held. */
+enum maar_ordered_flag {
+    /* Points of declared submissions need not be covered: then they are added to the waits. */
+    MAAR_ORDERED_ADD_WAITS = 1,
+    /* A small request may have a part of a range of any size. Without the flag only of one that is
+     * at most 64 times as large: large ranges are for large requests, and small ones fit into free
+     * bytes elsewhere. */
+    MAAR_ORDERED_DIVIDE_ANY = 2
+};
+
+/* Gives a request a pending range of a pool, if there is one whose points `use` covers. Returns
+ * whether it did. flags: enum maar_ordered_flag. No lock may be held. */
 bool maar_ordered_serve(struct maar_pool* pool, const struct maar_place_request* request,
-                        const MaarOrderedUseInfo* use, bool adds_waits, struct maar_made* made);
+                        const MaarOrderedUseInfo* use, uint32_t flags, struct maar_made* made);
 
 #endif

@@ -13,7 +13,11 @@ struct maar_ordered_search {
     struct maar_pool* pool;
     const struct maar_place_request* request;
     const MaarOrderedUseInfo* use;
-    bool adds_waits; /* points of declared submissions need not be covered */
+    bool adds_waits;   /* points of declared submissions need not be covered */
+    VkDeviceSize most; /* size of a range that may be divided */
+    /* Kinds for the placement: of the request, and of what is left if the range is divided. */
+    uint32_t kind;
+    uint32_t rest_kind;
     /* maar_ordered_begin_search sets these. The numbers of timelines in them may change as soon as
      * the lock is left. */
     struct maar_clock_reach reach;  /* what the program's points cover */

@@ -1,9 +1,11 @@
 /*
- * Divides live ranges of TLSF placements, undoes that, and joins neighbours. A range begins and
- * ends at multiples of its own unit, so both parts keep this unit, and no free range is touched.
+ * Divides live ranges of TLSF placements, undoes that, joins neighbours, and changes their kinds. A
+ * range begins and ends at multiples of its own unit, so both parts keep this unit, and no free
+ * range is touched.
  */
 #include "core/placement/placement_divide.h"
 
+#include "core/placement/placement_granules.h"
 #include "core/placement/placement_joins.h"
 #include "core/placement/placement_slots.h"
 
@@ -95,4 +97,27 @@ void maar_placement_join(struct maar_placement* placement, uint32_t slot, uint32
         placement_tag(behind) < placement_tag(node) ? placement_tag(behind) : placement_tag(node);
     node->where = (node->where & ~(uint64_t)PLACEMENT_TAG_MASK) | tag;
     maar_placement_reunite(placement, slot, next, size);
+}
+
+/* Returns the slot that stands for a node where a neighbour is expected. */
+static uint32_t neighbour_slot(uint32_t node)
+{
+    return node != MAAR_PLACEMENT_NO_NODE ? node : PLACEMENT_NONE;
+}
+
+bool maar_placement_kind_fits(const struct maar_placement* placement, uint32_t kind,
+                              const struct maar_placement_hull* hull)
+{
+    return !placement_minds_kind(placement, kind) ||
+           (maar_placement_clear_below(placement, neighbour_slot(hull->below), kind, hull->begin) ==
+                hull->begin &&
+            maar_placement_clear_above(placement, neighbour_slot(hull->above), kind, hull->end));
+}
+
+void maar_placement_set_kind(struct maar_placement* placement, uint32_t slot, uint32_t kind)
+{
+    struct placement_node* node = placement_at(placement, slot);
+    MAAR_DEBUG_ASSERT(placement_state(node) == PLACEMENT_LIVE && kind <= PLACEMENT_KIND_MASK);
+    node->where = (node->where & ~((uint64_t)PLACEMENT_KIND_MASK << PLACEMENT_KIND_SHIFT)) |
+                  (uint64_t)kind << PLACEMENT_KIND_SHIFT;
 }

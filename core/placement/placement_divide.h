@@ -18,7 +18,21 @@ enum maar_place_outcome maar_placement_divide(struct maar_placement* placement, 
 void maar_placement_reunite(struct maar_placement* placement, uint32_t node, uint32_t rest,
                             VkDeviceSize size);
 /* Makes one live range of two neighbours of a TLSF placement: the second one becomes a part of the
- * first one. Both have the same kind, and no free range is between them. */
+ * first one, and gets its kind. No free range is between them. */
 void maar_placement_join(struct maar_placement* placement, uint32_t node, uint32_t next);
+
+/* The bytes of a range that is to get another kind, and the nearest live nodes around them
+ * (MAAR_PLACEMENT_NO_NODE: there is none). */
+struct maar_placement_hull {
+    uint32_t below;
+    uint32_t above;
+    VkDeviceSize begin;
+    VkDeviceSize end;
+};
+/* Returns whether a range of this kind would share no granule with a range of another kind. */
+bool maar_placement_kind_fits(const struct maar_placement* placement, uint32_t kind,
+                              const struct maar_placement_hull* hull);
+/* Gives a live range another kind. The caller knows that kinds allow it. */
+void maar_placement_set_kind(struct maar_placement* placement, uint32_t node, uint32_t kind);
 
 #endif

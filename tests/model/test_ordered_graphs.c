@@ -26,19 +26,23 @@ struct node {
     bool has_executed;
 };
 
-/* Bytes of a block that a submission uses. */
-struct use {
+/* Bytes of a block. */
+struct bytes {
     VkDeviceMemory memory;
     VkDeviceSize begin;
     VkDeviceSize end;
+    MaarResourceKind kind;
+};
+
+/* Bytes that a submission uses. */
+struct use {
+    struct bytes bytes;
     uint32_t node;
 };
 
 struct live {
     MaarAllocation allocation;
-    VkDeviceMemory memory;
-    VkDeviceSize begin;
-    VkDeviceSize end;
+    struct bytes bytes;
     MaarPoint first[QUEUES + 4]; /* what its first use waits for */
     uint32_t first_count;
     uint64_t last[QUEUES]; /* the last submission of each queue that uses it; 0: none */
@@ -48,6 +52,7 @@ struct graph {
     struct rig* rig;
     struct rig_random random;
     MaarPool pool;
+    VkDeviceSize granularity;
     VkSemaphore semaphores[QUEUES];
     uint64_t submitted[QUEUES];
     uint64_t executed[QUEUES];
@@ -191,6 +196,15 @@ static void execute_all(struct graph* graph)
     }
 }
 
+/* Whether two resources may disturb each other: they share a byte or, if their kinds differ, a
+ * granule. */
+static bool disturb(const struct graph* graph, const struct bytes* one, const struct bytes* two)
+{
+    const VkDeviceSize granule = one->kind != two->kind ? graph->granularity : 1;
+    return one->memory == two->memory && one->begin / granule <= (two->end - 1) / granule &&
+           two->begin / granule <= (one->end - 1) / granule;
+}
+
 /* Fails unless each earlier use of these bytes has been executed, or happens before the first use
  * of the new allocation. */
 static void check_bytes(const struct graph* graph, const struct live* live)
@@ -201,18 +215,15 @@ static void check_bytes(const struct graph* graph, const struct live* live)
     }
     for (uint32_t i = 0; i < graph->use_count; ++i) {
         const struct use* use = &graph->uses[i];
-        const bool overlaps =
-            use->memory == live->memory && use->begin < live->end && live->begin < use->end;
-        if (overlaps && !graph->nodes[use->node].has_executed && !is_in(before, use->node)) {
+        if (disturb(graph, &use->bytes, &live->bytes) && !graph->nodes[use->node].has_executed &&
+            !is_in(before, use->node)) {
             fail_msg("bytes %llu to %llu are used by submission %llu of queue %u at the same time",
-                     (unsigned long long)live->begin, (unsigned long long)live->end,
+                     (unsigned long long)live->bytes.begin, (unsigned long long)live->bytes.end,
                      (unsigned long long)(use->node % MOST_VALUES + 1), use->node / MOST_VALUES);
         }
     }
     for (uint32_t i = 0; i < graph->live_count; ++i) {
-        const struct live* other = &graph->live[i];
-        assert_false(other->memory == live->memory && other->begin < live->end &&
-                     live->begin < other->end);
+        assert_false(disturb(graph, &graph->live[i].bytes, &live->bytes));
     }
 }
 
@@ -257,7 +268,11 @@ static void allocate_one(struct graph* graph)
         use.pPoints = live->first;
         how.pNext = &use;
     }
-    if (rig_try(graph->rig, size, &how, &live->allocation) != VK_SUCCESS) {
+    const MaarResourceKind kind =
+        rig_below(&graph->random, 2) == 0 ? MAAR_RESOURCE_KIND_LINEAR : MAAR_RESOURCE_KIND_OPTIMAL;
+    const MaarMemoryRequest request = rig_request(size, 256, UINT32_MAX, kind);
+    if (maarAllocateMemory(graph->rig->allocator, &request, &how, &live->allocation) !=
+        VK_SUCCESS) {
         rig_forget_messages(graph->rig);
         return;
     }
@@ -265,9 +280,7 @@ static void allocate_one(struct graph* graph)
         live->first[live->first_count++] = waits[i];
     }
     const MaarAllocationInfo info = rig_info(graph->rig, live->allocation);
-    live->memory = info.memory;
-    live->begin = info.offset;
-    live->end = info.offset + info.size;
+    live->bytes = (struct bytes){info.memory, info.offset, info.offset + info.size, kind};
     check_bytes(graph, live);
     ++graph->live_count;
 }
@@ -298,8 +311,7 @@ static void use_one(struct graph* graph)
         return;
     }
     live->last[queue] = value;
-    graph->uses[graph->use_count++] =
-        (struct use){live->memory, live->begin, live->end, node_of(queue, value)};
+    graph->uses[graph->use_count++] = (struct use){live->bytes, node_of(queue, value)};
 }
 
 static void free_one(struct graph* graph)
@@ -398,6 +410,9 @@ static void run_graph(struct rig* rig, uint64_t seed, uint32_t number, struct to
         .blockSize = 512 * KIB,
         .maxBlockCount = 1 + number % 3,
     };
+    VkPhysicalDeviceProperties properties;
+    vkGetPhysicalDeviceProperties(rig->physical, &properties);
+    graph.granularity = properties.limits.bufferImageGranularity;
     graph.pool = rig_create_pool(rig, &pool_info);
     for (uint32_t i = 0; i < QUEUES; ++i) {
         graph.semaphores[i] = rig_create_timeline(rig, 0);

@@ -16,8 +16,8 @@ static MaarPoint host_point(uint64_t value)
 }
 
 /* An allocation that is first used after a point of the host's timeline. 0: it is not ordered. */
-static VkResult try_after(VkDeviceSize size, VkDeviceSize alignment, uint64_t value,
-                          MaarAllocation* memory)
+static VkResult try_kind_after(MaarResourceKind kind, VkDeviceSize size, VkDeviceSize alignment,
+                               uint64_t value, MaarAllocation* memory)
 {
     const MaarPoint point = host_point(value);
     const MaarOrderedUseInfo use = {
@@ -26,9 +26,14 @@ static VkResult try_after(VkDeviceSize size, VkDeviceSize alignment, uint64_t va
     how.pool = pool;
     how.flags = MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT;
     how.pNext = value != 0 ? &use : NULL;
-    const MaarMemoryRequest request =
-        rig_request(size, alignment, UINT32_MAX, MAAR_RESOURCE_KIND_LINEAR);
+    const MaarMemoryRequest request = rig_request(size, alignment, UINT32_MAX, kind);
     return maarAllocateMemory(rig->allocator, &request, &how, memory);
+}
+
+static VkResult try_after(VkDeviceSize size, VkDeviceSize alignment, uint64_t value,
+                          MaarAllocation* memory)
+{
+    return try_kind_after(MAAR_RESOURCE_KIND_LINEAR, size, alignment, value, memory);
 }
 
 static MaarAllocation allocate_after(VkDeviceSize size, uint64_t value)
@@ -46,12 +51,12 @@ static void expect_no_room(VkDeviceSize size, VkDeviceSize alignment, uint64_t v
     rig_check(rig);
 }
 
-/* A block that is full of units. */
-static void open_block(void)
+/* A block that is full of units. single_kind: whether the granularity, of 1024, does not matter. */
+static void open_block_of(VkBool32 single_kind)
 {
     const struct rig_setup setup = {.flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT, .count_host = true};
     const MaarPoolCreateInfo info = {.memoryTypeIndex = 1,
-                                     .singleKind = VK_TRUE,
+                                     .singleKind = single_kind,
                                      .blockSize = (VkDeviceSize)UNITS * UNIT,
                                      .minBlockCount = 1,
                                      .maxBlockCount = 1};
@@ -62,6 +67,11 @@ static void open_block(void)
         all[i] = allocate_after(UNIT, 0);
         assert_int_equal(rig_info(rig, all[i]).offset, (VkDeviceSize)i * UNIT);
     }
+}
+
+static void open_block(void)
+{
+    open_block_of(VK_TRUE);
 }
 
 /* Frees a unit after a point, or at once for the value 0. */
@@ -426,6 +436,171 @@ static void waits_are_preferred_to_free_bytes_on_demand(void** state)
     close_block();
 }
 
+/* ---- kinds: the units are linear, and hold four granules each ---- */
+
+static const MaarResourceKind optimal = MAAR_RESOURCE_KIND_OPTIMAL;
+
+static void expect_no_image_room(VkDeviceSize size, uint64_t value)
+{
+    MaarAllocation memory = VK_NULL_HANDLE;
+    assert_int_equal(try_kind_after(optimal, size, 256, value, &memory),
+                     VK_ERROR_OUT_OF_POOL_MEMORY);
+    rig_forget_messages(rig);
+    rig_check(rig);
+}
+
+static void other_kind_gets_whole_granules(void** state)
+{
+    (void)state;
+    open_block_of(VK_FALSE);
+    free_unit(3, 5);
+    free_unit(4, 5);
+    expect_no_image_room(UNIT, 4);
+    expect_no_image_room(2 * UNIT - 256, 5); /* what is left would share a granule */
+    MaarAllocation a = VK_NULL_HANDLE;
+    assert_int_equal(try_kind_after(optimal, UNIT, 256, 5, &a), VK_SUCCESS);
+    expect_place(a, 3, UNIT);
+    assert_int_equal(ordered_statistics().joinedCount, 0);
+    /* Freed unused, its bytes are pending for both kinds. */
+    maarFreeMemory(rig->allocator, a);
+    const MaarAllocation b = allocate_after(2 * UNIT, 5);
+    expect_place(b, 3, 2 * UNIT);
+    maarFreeMemory(rig->allocator, b);
+    assert_int_equal(try_kind_after(optimal, 2 * UNIT, 256, 5, &a), VK_SUCCESS);
+    expect_place(a, 3, 2 * UNIT);
+    maarFreeMemory(rig->allocator, a);
+    pass(5);
+    assert_int_equal(rig_statistics(rig, pool).pendingBytes, 0);
+    close_block();
+}
+
+static void rest_stays_of_its_kind(void** state)
+{
+    (void)state;
+    open_block_of(VK_FALSE);
+    free_unit(3, 5);
+    MaarAllocation a = VK_NULL_HANDLE;
+    MaarAllocation b = VK_NULL_HANDLE;
+    expect_no_image_room(UNIT - 512, 5);
+    assert_int_equal(try_kind_after(optimal, UNIT - 1024, 256, 5, &a), VK_SUCCESS);
+    expect_place(a, 3, UNIT - 1024);
+    expect_no_image_room(512, 5);
+    assert_int_equal(try_after(512, 256, 5, &b), VK_SUCCESS);
+    assert_int_equal(rig_info(rig, b).offset, 4 * UNIT - 1024);
+    rig_check(rig);
+    maarFreeMemory(rig->allocator, a);
+    maarFreeMemory(rig->allocator, b);
+    close_block();
+}
+
+/* A neighbour's granule is not given away, whether the neighbour is live or was freed at once. */
+static void edges_that_share_a_granule_are_kept(void** state)
+{
+    (void)state;
+    for (uint32_t is_free = 0; is_free < 2; ++is_free) {
+        MaarAllocation parts[2];
+        MaarAllocation a = VK_NULL_HANDLE;
+        open_block_of(VK_FALSE);
+        free_unit(3, 0);
+        for (uint32_t i = 0; i < 2; ++i) {
+            assert_int_equal(try_after(UNIT / 2 - 512 + i * 1024, 256, 0, &parts[i]), VK_SUCCESS);
+        }
+        const MaarPoint point = host_point(5);
+        assert_int_equal(maarFreeMemoryAfter(rig->allocator, parts[1], 1, &point), VK_SUCCESS);
+        if (is_free != 0) {
+            maarFreeMemory(rig->allocator, parts[0]);
+        }
+        /* The range begins in the middle of a granule. */
+        expect_no_image_room(is_free != 0 ? UNIT / 2 + 256 : 1024, 5);
+        assert_int_equal(try_after(1024, 256, 5, &a), VK_SUCCESS);
+        maarFreeMemory(rig->allocator, a);
+        if (is_free == 0) {
+            maarFreeMemory(rig->allocator, parts[0]);
+        }
+        close_block();
+    }
+}
+
+/* A request that fails behind the change of kinds leaves two pending ranges. */
+static void failing_call_leaves_the_kinds(void** state)
+{
+    (void)state;
+    open_block_of(VK_FALSE);
+    free_unit(3, 0);
+    MaarAllocation image = VK_NULL_HANDLE;
+    MaarAllocation neighbour = VK_NULL_HANDLE; /* shares the last granule of the image */
+    assert_int_equal(try_kind_after(optimal, UNIT - 512, 256, 0, &image), VK_SUCCESS);
+    assert_int_equal(try_kind_after(optimal, 512, 256, 0, &neighbour), VK_SUCCESS);
+    const MaarPoint point = host_point(5);
+    assert_int_equal(maarFreeMemoryAfter(rig->allocator, image, 1, &point), VK_SUCCESS);
+    const MaarOrderedUseInfo use = {
+        .sType = MAAR_STRUCTURE_TYPE_ORDERED_USE_INFO, .pointCount = 1, .pPoints = &point};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = pool;
+    how.pNext = &use;
+    const VkBufferCreateInfo info = rig_buffer_info(2048);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    rig_set_fault(rig, "vkBindBufferMemory2", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarCreateBuffer(rig->allocator, &info, &how, &buffer, &memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_clear_faults(rig);
+    rig_forget_messages(rig);
+    rig_check(rig);
+    assert_int_equal(rig_statistics(rig, pool).pendingBytes, UNIT - 512);
+    assert_int_equal(try_kind_after(optimal, UNIT - 512, 256, 5, &image), VK_SUCCESS);
+    expect_place(image, 3, UNIT - 512);
+    maarFreeMemory(rig->allocator, image);
+    maarFreeMemory(rig->allocator, neighbour);
+    close_block();
+}
+
+static void large_ranges_have_granules_of_their_own(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
+    const MaarPoolCreateInfo info = {
+        .memoryTypeIndex = 1, .blockSize = 1024 * KIB, .minBlockCount = 1, .maxBlockCount = 1};
+    rig = rig_begin(&setup);
+    pool = rig_create_pool(rig, &info);
+    MaarAllocation sizes[4];
+    assert_int_equal(try_after(256, 256, 1, &sizes[0]), VK_SUCCESS);
+    assert_int_equal(try_after(64 * KIB + 256, 256, 1, &sizes[1]), VK_SUCCESS);
+    assert_int_equal(rig_info(rig, sizes[1]).size, 65 * KIB);
+    assert_int_equal(rig_info(rig, sizes[1]).offset % 1024, 0);
+    /* Where that does not fit, it shares one. */
+    assert_int_equal(try_after(1024 + 256, 256, 0, &sizes[2]), VK_SUCCESS);
+    const VkDeviceSize end = rig_info(rig, sizes[2]).offset + 1024 + 256;
+    assert_int_equal(try_after(1024 * KIB - end, 256, 1, &sizes[3]), VK_SUCCESS);
+    assert_int_equal(rig_info(rig, sizes[3]).size, 1024 * KIB - end);
+    rig_check(rig);
+    for (uint32_t i = 0; i < 4; ++i) {
+        maarFreeMemory(rig->allocator, sizes[i]);
+    }
+    maarDestroyPool(rig->allocator, pool);
+}
+
+/* A small request has a part of a large range only where nothing else is free. */
+static void small_requests_leave_large_ranges_whole(void** state)
+{
+    (void)state;
+    open_block();
+    free_unit(3, 5);
+    free_unit(9, 0);
+    MaarAllocation small[2];
+    assert_int_equal(try_after(32, 32, 5, &small[0]), VK_SUCCESS);
+    assert_int_equal(rig_info(rig, small[0]).offset, 9 * UNIT);
+    const MaarAllocation rest = allocate_after(UNIT - 64, 5);
+    expect_place(rest, 3, UNIT - 64);
+    maarFreeMemory(rig->allocator, rest);
+    maarFreeMemory(rig->allocator, small[0]);
+    all[9] = allocate_after(UNIT, 0);
+    assert_int_equal(try_after(32, 32, 5, &small[0]), VK_SUCCESS);
+    assert_true(rig_info(rig, small[0]).offset / UNIT == 3);
+    maarFreeMemory(rig->allocator, small[0]);
+    close_block();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -440,6 +615,12 @@ int main(void)
         rig_unit_test(too_many_points_are_not_joined),
         rig_unit_test(failing_call_gives_joined_bytes_back),
         rig_unit_test(waits_are_preferred_to_free_bytes_on_demand),
+        rig_unit_test(other_kind_gets_whole_granules),
+        rig_unit_test(rest_stays_of_its_kind),
+        rig_unit_test(edges_that_share_a_granule_are_kept),
+        rig_unit_test(failing_call_leaves_the_kinds),
+        rig_unit_test(large_ranges_have_granules_of_their_own),
+        rig_unit_test(small_requests_leave_large_ranges_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -304,7 +304,7 @@ static void covered_range_is_found_behind_many_others(void** state)
     struct scene s = begin_scene();
     MaarAllocation all[40];
     for (uint32_t i = 0; i < 40; ++i) {
-        all[i] = rig_allocate(s.rig, SIZE + 256 * i, NULL);
+        all[i] = rig_allocate(s.rig, SIZE + 1024 * i, NULL);
     }
     const VkDeviceSize place = place_of(s.rig, all[39]);
     for (uint32_t i = 0; i < 40; ++i) {
