@@ -25,8 +25,8 @@ ROOMS = {
     "tools": {"include", "support", "tools"},
     "bench": {"include", "support", "bench"},
 }
-# A benchmark reports how long locks are held.
-MEASURES = {("bench", "core/lock_rank.h")}
+# Benchmarks report how long locks are held, and what the policy of residency restores.
+MEASURES = {("bench", "core/lock_rank.h"), ("bench", "core/residency/policy.h")}
 LIBRARY = ("core/", "backends/", "interop/")
 SIMULATED = "backends/simulated/"
 SOURCES = ("include", "core", "backends", "interop", "layer", "vma", "support", "tools", "samples", "bench", "tests")

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOMS = ("include", "core/placement", "core/memory", "core/time", "core/plan", "core/paging",
+         "core/residency",
          "core/objects", "core/transient", "core/reservation", "core/tile_cache",
          "core/watch", "core", "backends", "interop", "layer", "support", "tools", "samples",
          "bench", "tests", "shaders", "scripts")
