@@ -107,6 +107,8 @@ static MaarAllocationCreateFlags translate_flags(VmaAllocationCreateFlags flags)
     to |= (flags & FLAG(UPPER_ADDRESS)) != 0 ? MAAR_ALLOCATION_CREATE_UPPER_BIT : 0u;
     to |= (flags & FLAG(WITHIN_BUDGET)) != 0 ? MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT : 0u;
     to |= (flags & FLAG(CAN_ALIAS)) != 0 ? MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT : 0u;
+    to |= (flags & FLAG(STRATEGY_MIN_MEMORY)) != 0 ? MAAR_ALLOCATION_CREATE_TIGHTEST_BIT : 0u;
+    to |= (flags & FLAG(STRATEGY_MIN_OFFSET)) != 0 ? MAAR_ALLOCATION_CREATE_LOWEST_BIT : 0u;
     return to;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "vma/vma_virtual.h"
 
+#define FLAG(name) ((VmaVirtualAllocationCreateFlags)VMA_VIRTUAL_ALLOCATION_CREATE_##name##_BIT)
+
 static MaarRange range_of(VmaVirtualAllocation allocation)
 {
     MaarRange range;
@@ -73,18 +75,25 @@ VKAPI_ATTR void VKAPI_CALL maarVmaGetVirtualAllocationInfo(VmaVirtualBlock block
         .offset = info.offset, .size = info.size, .pUserData = (void*)(uintptr_t)info.userData};
 }
 
+/* One strategy serves MIN_TIME and MIN_MEMORY: its time does not grow with the number of ranges,
+ * and it takes a free range that is at most a 64th larger than the smallest one that fits. */
+static MaarRangeAllocateFlags translate_flags_of_range(VmaVirtualAllocationCreateFlags flags)
+{
+    MaarRangeAllocateFlags to = 0;
+    to |= (flags & FLAG(UPPER_ADDRESS)) != 0 ? MAAR_RANGE_ALLOCATE_UPPER_BIT : 0u;
+    to |= (flags & FLAG(STRATEGY_MIN_OFFSET)) != 0 ? MAAR_RANGE_ALLOCATE_LOWEST_BIT : 0u;
+    return to;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL
 maarVmaVirtualAllocate(VmaVirtualBlock block, const VmaVirtualAllocationCreateInfo* pCreateInfo,
                        VmaVirtualAllocation* pAllocation, VkDeviceSize* pOffset)
 {
-    const bool upper =
-        (pCreateInfo->flags &
-         (VmaVirtualAllocationCreateFlags)VMA_VIRTUAL_ALLOCATION_CREATE_UPPER_ADDRESS_BIT) != 0;
     const MaarRangeAllocateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATE_INFO,
         .size = pCreateInfo->size,
         .alignment = pCreateInfo->alignment,
-        .flags = upper ? (MaarRangeAllocateFlags)MAAR_RANGE_ALLOCATE_UPPER_BIT : 0,
+        .flags = translate_flags_of_range(pCreateInfo->flags),
         .userData = (uint64_t)(uintptr_t)pCreateInfo->pUserData,
     };
     MaarRange range = VK_NULL_HANDLE;

@@ -25,7 +25,7 @@ static MaarRangeAllocatorCreateInfo describe(MaarPlacementStrategy strategy, uin
     };
 }
 
-static void allocate(struct growth* growth, uint32_t at)
+static void allocate(struct growth* growth, uint32_t at, MaarRangeAllocateFlags flags)
 {
     struct ranges* ranges = growth->state;
     const MaarRangeAllocateInfo info = {
@@ -33,6 +33,7 @@ static void allocate(struct growth* growth, uint32_t at)
         .size = 256 + 256 * (bench_random(&growth->random) % 16),
         .alignment = 256,
         .kind = 1 + (uint32_t)(bench_random(&growth->random) % 2),
+        .flags = flags,
     };
     GROWTH_EXPECT(maarAllocateRange(ranges->allocator, &info, &ranges->live[at], NULL));
 }
@@ -47,7 +48,7 @@ static void open_ranges(struct growth* growth, MaarPlacementStrategy strategy)
     GROWTH_EXPECT(maarCreateRangeAllocator(&info, &ranges->allocator));
     growth->spare = ranges->live = bench_allocate(count, sizeof *ranges->live);
     for (uint32_t i = 0; i < 2 * growth->n; ++i) {
-        allocate(growth, i);
+        allocate(growth, i, 0);
     }
     for (uint32_t i = 1; i < 2 * growth->n && strategy != MAAR_PLACEMENT_STRATEGY_LINEAR; i += 2) {
         GROWTH_EXPECT(maarFreeRange(ranges->allocator, ranges->live[i]));
@@ -78,7 +79,12 @@ static void close_ranges(struct growth* growth)
 
 static void do_allocate(struct growth* growth, uint32_t index)
 {
-    allocate(growth, 2 * growth->n + index);
+    allocate(growth, 2 * growth->n + index, 0);
+}
+
+static void do_allocate_lowest(struct growth* growth, uint32_t index)
+{
+    allocate(growth, 2 * growth->n + index, MAAR_RANGE_ALLOCATE_LOWEST_BIT);
 }
 
 static void do_free(struct growth* growth, uint32_t index)
@@ -144,7 +150,7 @@ static void do_reset(struct growth* growth, uint32_t index)
 static void fill_again(struct growth* growth)
 {
     for (uint32_t i = 0; i < growth->n; ++i) {
-        allocate(growth, i);
+        allocate(growth, i, 0);
     }
 }
 
@@ -228,6 +234,18 @@ const struct growth_case growth_range_cases[] = {
            NULL),
     RANGES("range-user-data", "maarSetRangeUserData", "live ranges", GROWTH_BESIDE, tlsf, NULL,
            do_set_data, NULL),
+    {
+        .name = "allocate-range-lowest",
+        .functions = "maarAllocateRange",
+        .dimension = "live ranges; the lowest 100 places",
+        .kind = GROWTH_BESIDE,
+        .n = 10000,
+        .count = 100,
+        .open = open_tlsf,
+        .operation = do_allocate_lowest,
+        .tidy = free_more,
+        .close = close_ranges,
+    },
     {
         .name = "reset-ranges",
         .functions = "maarResetRangeAllocator",

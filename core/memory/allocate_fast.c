@@ -64,7 +64,8 @@ static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationC
     /* Memory that may be aliased may hold resources of any kind. */
     place->kind = can_alias ? MAAR_RESOURCE_KIND_UNKNOWN : request->kind;
     place->upper = (info->flags & MAAR_ALLOCATION_CREATE_UPPER_BIT) != 0;
-    place->tightly = false;
+    place->lowest = (info->flags & MAAR_ALLOCATION_CREATE_LOWEST_BIT) != 0;
+    place->tightly = place->lowest || (info->flags & MAAR_ALLOCATION_CREATE_TIGHTEST_BIT) != 0;
     place->can_alias = can_alias;
     place->internal = internal;
     place->user_data = info->pUserData;

@@ -61,8 +61,9 @@ place_in_vain(struct maar_arena* arena, struct maar_block* block, enum maar_plac
     return brought == VK_SUCCESS ? MAAR_POOL_CHANGED : MAAR_POOL_NO_HOST_MEMORY;
 }
 
+/* lowest: whether the request takes the lowest place. */
 MAAR_INLINE enum maar_pool_outcome place_in(struct maar_arena* arena, struct maar_block* block,
-                                            const struct maar_place_request* request,
+                                            const struct maar_place_request* request, bool lowest,
                                             struct maar_made* made)
 {
     enum maar_place_outcome placed = MAAR_PLACE_WANTS_STORAGE;
@@ -75,7 +76,8 @@ MAAR_INLINE enum maar_pool_outcome place_in(struct maar_arena* arena, struct maa
             .upper = request->upper,
         };
         struct maar_placement_range range;
-        placed = maar_placement_allocate(block->placement, &placement, &range);
+        placed = lowest ? maar_placement_allocate_lowest(block->placement, &placement, &range)
+                        : maar_placement_allocate(block->placement, &placement, &range);
         if (placed == MAAR_PLACED) {
             fill_slot(arena, block, request, &range, made);
             maar_arena_count_range(arena, block, maar_size_class(request->size));
@@ -97,7 +99,7 @@ enum maar_pool_outcome maar_arena_place_in(struct maar_arena* arena, struct maar
                                            const struct maar_place_request* request,
                                            struct maar_made* made)
 {
-    return place_in(arena, block, request, made);
+    return place_in(arena, block, request, request->lowest, made);
 }
 
 enum maar_pool_outcome maar_arena_place_at(struct maar_arena* arena, struct maar_block* block,
@@ -161,12 +163,12 @@ MAAR_NOINLINE enum maar_pool_outcome place_tightly(struct maar_arena* arena,
  * then the number of the next block. */
 MAAR_INLINE enum maar_pool_outcome place_in_turn(struct maar_arena* arena,
                                                  const struct maar_place_request* request,
-                                                 uint32_t wanted, uint32_t looks, uint32_t* end,
-                                                 struct maar_made* made)
+                                                 bool lowest, uint32_t wanted, uint32_t looks,
+                                                 uint32_t* end, struct maar_made* made)
 {
     uint32_t at = maar_block_index_first(&arena->block_index, 0, wanted);
     while (at != UINT32_MAX) {
-        enum maar_pool_outcome outcome = place_in(arena, arena->blocks[at], request, made);
+        enum maar_pool_outcome outcome = place_in(arena, arena->blocks[at], request, lowest, made);
         if (outcome == MAAR_POOL_CHANGED) {
             /* The arena was unlocked for a time, so its blocks may have changed. */
             at = maar_block_index_first(&arena->block_index, 0, wanted);
@@ -188,7 +190,7 @@ MAAR_NOINLINE enum maar_pool_outcome place_without_shapes(struct maar_arena* are
                                                           uint32_t wanted, struct maar_made* made)
 {
     uint32_t end = 0;
-    return place_in_turn(arena, request, wanted, UINT32_MAX, &end, made);
+    return place_in_turn(arena, request, request->lowest, wanted, UINT32_MAX, &end, made);
 }
 
 /* Returns the number of the first block at or after `from` that both indexes let a request try, or
@@ -238,7 +240,8 @@ MAAR_NOINLINE enum maar_pool_outcome place_by_shape(struct maar_arena* arena,
         if (at == UINT32_MAX) {
             return MAAR_POOL_NO_ROOM;
         }
-        const enum maar_pool_outcome outcome = place_in(arena, arena->blocks[at], request, made);
+        const enum maar_pool_outcome outcome =
+            maar_arena_place_in(arena, arena->blocks[at], request, made);
         if (outcome == MAAR_POOL_CHANGED) {
             at = 0;
         } else if (outcome != MAAR_POOL_NO_ROOM) {
@@ -252,6 +255,18 @@ MAAR_NOINLINE enum maar_pool_outcome place_by_shape(struct maar_arena* arena,
     }
 }
 
+/* Places a request at the lowest place of the first block that has room. */
+MAAR_NOINLINE enum maar_pool_outcome place_lowest(struct maar_arena* arena,
+                                                  const struct maar_place_request* request,
+                                                  uint32_t wanted, struct maar_made* made)
+{
+    uint32_t end = 0;
+    const enum maar_pool_outcome outcome =
+        place_in_turn(arena, request, true, wanted, LOOKS_BEFORE_SHAPES, &end, made);
+    return outcome != MAAR_POOL_CHANGED ? outcome
+                                        : place_by_shape(arena, request, wanted, end, made);
+}
+
 MAAR_INLINE enum maar_pool_outcome
 place(struct maar_arena* arena, const struct maar_place_request* request, struct maar_made* made)
 {
@@ -261,10 +276,13 @@ place(struct maar_arena* arena, const struct maar_place_request* request, struct
         if (outcome != MAAR_POOL_NO_ROOM) {
             return outcome;
         }
+        if (request->lowest) {
+            return place_lowest(arena, request, wanted, made);
+        }
     }
     uint32_t end = 0;
     const enum maar_pool_outcome outcome =
-        place_in_turn(arena, request, wanted, LOOKS_BEFORE_SHAPES, &end, made);
+        place_in_turn(arena, request, false, wanted, LOOKS_BEFORE_SHAPES, &end, made);
     return outcome != MAAR_POOL_CHANGED ? outcome
                                         : place_by_shape(arena, request, wanted, end, made);
 }

@@ -16,6 +16,7 @@ struct maar_place_request {
     MaarResourceKind shown_kind; /* the kind that the caller gave */
     bool upper;
     bool tightly;   /* takes the block that it fits most tightly, whatever its size */
+    bool lowest;    /* takes the lowest place in its block; `tightly` is set too */
     bool can_alias; /* this member and the next three are copied into the slot */
     bool internal;
     void* user_data;

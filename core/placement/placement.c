@@ -14,6 +14,7 @@
 #include "core/host_memory.h"
 #include "core/placement/placement_bins.h"
 #include "core/placement/placement_free.h"
+#include "core/placement/placement_lowest.h"
 
 enum {
     /* The number of nodes of a new placement. It suffices for the reset of a buddy forest of any
@@ -244,6 +245,26 @@ enum maar_place_outcome maar_placement_allocate(struct maar_placement* placement
     return placement->strategy == MAAR_PLACEMENT_STRATEGY_BUDDY
                ? maar_buddy_allocate(placement, request, range)
                : maar_linear_allocate(placement, request, range);
+}
+
+enum maar_place_outcome maar_placement_allocate_lowest(struct maar_placement* placement,
+                                                       const struct maar_placement_request* request,
+                                                       struct maar_placement_range* range)
+{
+    range->node = MAAR_PLACEMENT_NO_NODE;
+    if (placement->strategy == MAAR_PLACEMENT_STRATEGY_LINEAR) {
+        return maar_linear_allocate(placement, request, range);
+    }
+    if (request->size > placement->size) {
+        return MAAR_PLACE_NO_ROOM;
+    }
+    const struct placement_lowest place = maar_placement_find_lowest(placement, request);
+    if (place.slot == PLACEMENT_NONE) {
+        return MAAR_PLACE_NO_ROOM;
+    }
+    return placement->strategy == MAAR_PLACEMENT_STRATEGY_TLSF
+               ? maar_tlsf_allocate_at(placement, request, place.offset, place.slot, range)
+               : maar_buddy_allocate_at(placement, request, place.offset, place.slot, range);
 }
 
 void maar_placement_prefetch(const struct maar_placement* placement, uint32_t node)

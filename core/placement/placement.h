@@ -91,6 +91,11 @@ enum maar_place_outcome {
 enum maar_place_outcome maar_placement_allocate(struct maar_placement* placement,
                                                 const struct maar_placement_request* request,
                                                 struct maar_placement_range* range);
+/* Does the same at the lowest offset at which the range fits; placement_lowest.h says how long that
+ * takes. Linear placements place it as usual. */
+enum maar_place_outcome maar_placement_allocate_lowest(struct maar_placement* placement,
+                                                       const struct maar_placement_request* request,
+                                                       struct maar_placement_range* range);
 /* Prefetches the node that a free will touch first. */
 void maar_placement_prefetch(const struct maar_placement* placement, uint32_t node);
 /* Frees a live node. A free never needs storage. Returns false, and changes nothing, if `node`

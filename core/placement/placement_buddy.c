@@ -143,10 +143,16 @@ enum maar_place_outcome maar_buddy_allocate(struct maar_placement* placement,
     if (request->size > placement->size) {
         return MAAR_PLACE_NO_ROOM;
     }
-    uint32_t slot = buddy_find(placement, request, &offset);
-    if (slot == PLACEMENT_NONE) {
-        return MAAR_PLACE_NO_ROOM;
-    }
+    const uint32_t slot = buddy_find(placement, request, &offset);
+    return slot != PLACEMENT_NONE ? maar_buddy_allocate_at(placement, request, offset, slot, range)
+                                  : MAAR_PLACE_NO_ROOM;
+}
+
+enum maar_place_outcome maar_buddy_allocate_at(struct maar_placement* placement,
+                                               const struct maar_placement_request* request,
+                                               VkDeviceSize offset, uint32_t slot,
+                                               struct maar_placement_range* range)
+{
     struct placement_node* taken = placement_at(placement, slot);
     VkDeviceSize begin = placement_offset(taken);
     uint32_t order = placement_tag(taken);

@@ -12,6 +12,11 @@ void maar_buddy_reset(struct maar_placement* placement);
 enum maar_place_outcome maar_buddy_allocate(struct maar_placement* placement,
                                             const struct maar_placement_request* request,
                                             struct maar_placement_range* range);
+/* Takes a range at an offset in a free node, which contains it. */
+enum maar_place_outcome maar_buddy_allocate_at(struct maar_placement* placement,
+                                               const struct maar_placement_request* request,
+                                               VkDeviceSize offset, uint32_t slot,
+                                               struct maar_placement_range* range);
 /* Frees a live node. Returns an upper bound of the size of the largest free range. */
 VkDeviceSize maar_buddy_free(struct maar_placement* placement, uint32_t slot);
 /* Grows the space, as maar_placement_resize does. */

@@ -16,6 +16,11 @@
 #include "core/placement/placement_free.h"
 #include "core/placement/range_visitor.h"
 
+/* All of MaarRangeAllocateFlagBits. */
+#define KNOWN_RANGE_FLAGS                                                                          \
+    ((MaarRangeAllocateFlags)MAAR_RANGE_ALLOCATE_UPPER_BIT |                                       \
+     (MaarRangeAllocateFlags)MAAR_RANGE_ALLOCATE_LOWEST_BIT)
+
 struct MaarRangeAllocator_T {
     /* First: both have one address. */
     struct maar_placement placement;
@@ -191,7 +196,7 @@ static struct maar_fault range_allocate_fault(const MaarRangeAllocateInfo* info,
         return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
                           "maarAllocateRange: pInfo->kind is above MAAR_RANGE_MAX_KIND");
     }
-    if (info->flags > (MaarRangeAllocateFlags)MAAR_RANGE_ALLOCATE_UPPER_BIT) {
+    if ((info->flags & ~KNOWN_RANGE_FLAGS) != 0) {
         return maar_fault(MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
                           "maarAllocateRange: pInfo->flags has unknown bits");
     }
@@ -213,17 +218,20 @@ static VkResult range_allocate_fail(MaarRange* pRange, VkDeviceSize* pOffset, Vk
 /* Places a request. Allocates storage when the placement wants it, which is usually at most
  * once. */
 static VkResult range_place(MaarRangeAllocator allocator,
-                            const struct maar_placement_request* request,
+                            const struct maar_placement_request* request, bool lowest,
                             struct maar_placement_range* range)
 {
-    enum maar_place_outcome outcome =
-        maar_placement_allocate(&allocator->placement, request, range);
-    while (outcome == MAAR_PLACE_WANTS_STORAGE) {
+    enum maar_place_outcome outcome = MAAR_PLACE_WANTS_STORAGE;
+    for (;;) {
+        outcome = lowest ? maar_placement_allocate_lowest(&allocator->placement, request, range)
+                         : maar_placement_allocate(&allocator->placement, request, range);
+        if (outcome != MAAR_PLACE_WANTS_STORAGE) {
+            break;
+        }
         const VkResult result = range_bring_storage(allocator);
         if (result != VK_SUCCESS) {
             return result;
         }
-        outcome = maar_placement_allocate(&allocator->placement, request, range);
     }
     return outcome == MAAR_PLACED ? VK_SUCCESS : VK_ERROR_OUT_OF_POOL_MEMORY;
 }
@@ -251,7 +259,8 @@ MAAR_NOINLINE VkResult range_allocate_slow(MaarRangeAllocator allocator,
         .upper = (pInfo->flags & MAAR_RANGE_ALLOCATE_UPPER_BIT) != 0,
     };
     struct maar_placement_range range;
-    const VkResult result = range_place(allocator, &request, &range);
+    const bool lowest = (pInfo->flags & MAAR_RANGE_ALLOCATE_LOWEST_BIT) != 0;
+    const VkResult result = range_place(allocator, &request, lowest, &range);
     if (result != VK_SUCCESS) {
         return range_allocate_fail(pRange, pOffset, result);
     }

@@ -464,6 +464,16 @@ typedef enum MaarAllocationCreateFlagBits {
      * HOST_VISIBLE; maarGetMappedData returns NULL otherwise. Pages of reservations are not mapped,
      * and an object of a pool that stitches is placed in a block. */
     MAAR_ALLOCATION_CREATE_MAPPED_IF_VISIBLE_BIT = 0x80,
+    /** Takes the block whose largest free range exceeds the request least, among 64 blocks with
+     * room and to within a 32nd, and not the first block with room: large free ranges last longer,
+     * and the call takes longer. Requests of a 192nd of the preferred block size or more do so
+     * without this flag. */
+    MAAR_ALLOCATION_CREATE_TIGHTEST_BIT = 0x100,
+    /** Chooses the block as MAAR_ALLOCATION_CREATE_TIGHTEST_BIT does, and takes the lowest offset
+     * in that block at which the allocation fits: see MAAR_RANGE_ALLOCATE_LOWEST_BIT. Without
+     * effect on offsets in pools of linear placement, and where a pending range serves an ordered
+     * request. */
+    MAAR_ALLOCATION_CREATE_LOWEST_BIT = 0x200,
     /** Reserves the enumeration's size. */
     MAAR_ALLOCATION_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarAllocationCreateFlagBits;

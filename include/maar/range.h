@@ -64,6 +64,11 @@ typedef enum MaarRangeAllocateFlagBits {
     /** Linear: takes the range from the upper end, the other half of a double stack. Other
      * strategies ignore this flag. */
     MAAR_RANGE_ALLOCATE_UPPER_BIT = 0x00000001,
+    /** TLSF and buddy: takes the lowest offset at which the range fits, which packs the space from
+     * its beginning. The search looks at twice as many ranges as there are below that offset, or
+     * twice as many free ranges as are large enough: at the smaller of both numbers. Linear
+     * placements ignore this flag. */
+    MAAR_RANGE_ALLOCATE_LOWEST_BIT = 0x00000002,
     /** Reserves the enumeration's size. */
     MAAR_RANGE_ALLOCATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarRangeAllocateFlagBits;

@@ -16,7 +16,8 @@ static bool draw_number(void* context, uint64_t limit, uint64_t* number)
     return true;
 }
 
-static void run_model(struct fuzz_input* input)
+/* lowest: whether some requests take the lowest place. */
+static void run_model(struct fuzz_input* input, bool lowest)
 {
     static const VkDeviceSize granularities[] = {0, 1, 2, 64, 1024, 65536};
     static const VkDeviceSize alignments[] = {0, 0, 1, 3, 256, 4096};
@@ -34,6 +35,7 @@ static void run_model(struct fuzz_input* input)
         .steps = 1000,
         .free_order = (uint32_t)fuzz_below(input, 3),
         .upper = fuzz_below(input, 2) == 1,
+        .lowest = lowest,
     };
     options.info.size =
         options.info.size > MAAR_RANGE_MAX_SIZE ? MAAR_RANGE_MAX_SIZE : options.info.size;
@@ -50,10 +52,11 @@ static void run_model(struct fuzz_input* input)
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
 {
     struct fuzz_input input = {data, size};
-    if ((fuzz_byte(&input) & 1) != 0) {
+    const uint8_t way = fuzz_byte(&input);
+    if ((way & 1) != 0) {
         fuzz_range_run(&input);
     } else {
-        run_model(&input);
+        run_model(&input, (way & 2) != 0);
     }
     return 0;
 }

@@ -164,7 +164,8 @@ static void do_allocate(struct range_world* world)
         .userData = fuzz_scaled(world->input, 64),
     };
     const bool wrong = info.size == 0 || info.kind > MAAR_RANGE_MAX_KIND ||
-                       (info.flags & ~(VkFlags)MAAR_RANGE_ALLOCATE_UPPER_BIT) != 0;
+                       (info.flags & ~((VkFlags)MAAR_RANGE_ALLOCATE_UPPER_BIT |
+                                       (VkFlags)MAAR_RANGE_ALLOCATE_LOWEST_BIT)) != 0;
     if (world->count == RANGE_LIVE) {
         return;
     }

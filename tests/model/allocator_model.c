@@ -114,6 +114,10 @@ static void random_how(struct model* model, MaarAllocationCreateInfo* how, uint3
     if (rig_below(&model->random, 4) == 0) {
         how->flags |= MAAR_ALLOCATION_CREATE_UPPER_BIT;
     }
+    if (rig_below(&model->random, 6) == 0) {
+        how->flags |= rig_below(&model->random, 2) == 0 ? MAAR_ALLOCATION_CREATE_LOWEST_BIT
+                                                        : MAAR_ALLOCATION_CREATE_TIGHTEST_BIT;
+    }
     bool visible = how->usage >= MAAR_MEMORY_USAGE_UPLOAD &&
                    how->usage <= MAAR_MEMORY_USAGE_DEVICE_UPLOAD && *pool == 0;
     if (visible && rig_below(&model->random, 3) == 0) {

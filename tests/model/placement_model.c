@@ -227,6 +227,44 @@ static VkDeviceSize model_draw_size(struct model* model)
     return 1 + model_draw(model, size);
 }
 
+/* The lowest place of a request without kind, as a walk over the free ranges finds it. */
+struct lowest_walk {
+    const struct maar_placement_request* request;
+    VkDeviceSize offset; /* UINT64_MAX: none so far */
+};
+
+static bool visit_lowest(void* context, const MaarRangeInfo* info)
+{
+    struct lowest_walk* walk = context;
+    const VkDeviceSize alignment = walk->request->alignment;
+    const VkDeviceSize offset = (info->offset + alignment - 1) / alignment * alignment;
+    if (info->state == MAAR_RANGE_STATE_FREE && offset < info->offset + info->size &&
+        walk->request->size <= info->offset + info->size - offset) {
+        walk->offset = offset;
+    }
+    return walk->offset == UINT64_MAX;
+}
+
+/* In a buddy placement, neighbours of different orders are one free range to a walk. */
+static VkDeviceSize model_lowest(const struct model* model,
+                                 const struct maar_placement_request* request)
+{
+    struct lowest_walk walk = {.request = request, .offset = UINT64_MAX};
+    if (model->options->max_kind == 0 &&
+        model->options->info.strategy == MAAR_PLACEMENT_STRATEGY_TLSF) {
+        maar_placement_walk(model->placement, visit_lowest, &walk);
+    }
+    return walk.offset;
+}
+
+static enum maar_place_outcome model_place(struct model* model,
+                                           const struct maar_placement_request* request,
+                                           bool lowest, struct maar_placement_range* range)
+{
+    return lowest ? maar_placement_allocate_lowest(model->placement, request, range)
+                  : maar_placement_allocate(model->placement, request, range);
+}
+
 static void model_allocate(struct model* model, const struct model_walk* walk)
 {
     struct maar_placement_request request = {
@@ -236,14 +274,21 @@ static void model_allocate(struct model* model, const struct model_walk* walk)
         .kind = (uint32_t)model_draw(model, (uint64_t)model->options->max_kind + 1),
         .upper = model->options->upper && model_draw(model, 2) == 1,
     };
+    const bool lowest = model->options->lowest && model_draw(model, 4) == 0;
     if (model->dry) {
         return;
     }
+    const VkDeviceSize expected = lowest ? model_lowest(model, &request) : UINT64_MAX;
     struct maar_placement_range range;
-    enum maar_place_outcome outcome = maar_placement_allocate(model->placement, &request, &range);
+    enum maar_place_outcome outcome = model_place(model, &request, lowest, &range);
     for (uint32_t tries = 0; outcome == MAAR_PLACE_WANTS_STORAGE && tries < 2; ++tries) {
         model_bring_storage(model);
-        outcome = maar_placement_allocate(model->placement, &request, &range);
+        outcome = model_place(model, &request, lowest, &range);
+    }
+    if (expected != UINT64_MAX && (outcome != MAAR_PLACED || range.offset != expected)) {
+        model_fail(model, "a request does not take the lowest place, %llu",
+                   (unsigned long long)expected);
+        return;
     }
     if (outcome == MAAR_PLACE_NO_ROOM) {
         model->outcome->refused += 1;

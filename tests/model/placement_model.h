@@ -20,7 +20,8 @@ struct placement_model_options {
     uint32_t steps;
     /* Order of frees: 0 random, 1 oldest first mostly, 2 newest first mostly. */
     uint32_t free_order;
-    bool upper; /* half of the requests come from the upper end */
+    bool upper;  /* half of the requests come from the upper end */
+    bool lowest; /* a quarter of the requests take the lowest place */
 };
 
 struct placement_model_outcome {

@@ -167,5 +167,6 @@ int main(int argc, char** argv)
     same_statistics();
     same_virtual_blocks();
     same_defragmentation();
+    same_strategies();
     return 0;
 }

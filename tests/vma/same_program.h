@@ -41,5 +41,6 @@ void same_objects(void);
 void same_statistics(void);
 void same_virtual_blocks(void);
 void same_defragmentation(void);
+void same_strategies(void);
 
 #endif

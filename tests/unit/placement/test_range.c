@@ -193,7 +193,7 @@ static void allocate_misuse_is_reported_and_changes_nothing(void** state)
     bad[0].sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO;
     bad[1].size = 0;
     bad[2].kind = MAAR_RANGE_MAX_KIND + 1;
-    bad[3].flags = 2;
+    bad[3].flags = 4;
     const MaarMessageId ids[4] = {
         MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE,
         MAAR_MESSAGE_ID_ZERO_SIZE,
