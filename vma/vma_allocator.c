@@ -7,12 +7,13 @@
 
 #define FLAG(name) ((VmaAllocatorCreateFlags)VMA_ALLOCATOR_CREATE_##name##_BIT)
 
-enum { MOST_EXTENSIONS = 12 };
+enum { MOST_EXTENSIONS = 16 };
 
 /* The create info of Maar's allocator, and what it points to. */
 struct opening {
     MaarAllocatorCreateInfo info;
     MaarEntryPointsInfo entry_points;
+    MaarDefaultExportInfo exports;
     VkDeviceSize limits[VK_MAX_MEMORY_HEAPS];
     const char* extensions[MOST_EXTENSIONS];
     VkPhysicalDeviceBufferDeviceAddressFeatures addresses;
@@ -97,6 +98,47 @@ static void add_extensions(VmaAllocatorCreateFlags flags, struct opening* to)
     to->info.ppEnabledExtensionNames = to->extensions;
 }
 
+/* Takes what memory of each type can be exported as, and the extensions that the program must have
+ * enabled for that. Returns the handle types that Maar cannot export. */
+static VkExternalMemoryHandleTypeFlags add_exports(const VkExternalMemoryHandleTypeFlags* wanted,
+                                                   VmaAllocator allocator, struct opening* to)
+{
+    static const struct {
+        VkExternalMemoryHandleTypeFlags type;
+        const char* extension;
+    } rows[] = {
+        {VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT, "VK_KHR_external_memory_fd"},
+        {VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT, "VK_EXT_external_memory_dma_buf"},
+        {VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT, "VK_KHR_external_memory_win32"},
+    };
+    VkExternalMemoryHandleTypeFlags all = 0;
+    VkExternalMemoryHandleTypeFlags known = 0;
+    for (uint32_t i = 0; i < allocator->memory.memoryTypeCount; ++i) {
+        all |= wanted[i];
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        if ((all & rows[i].type) != 0) {
+            known |= rows[i].type;
+            to->extensions[to->info.enabledExtensionCount++] = rows[i].extension;
+        }
+    }
+    /* Descriptors of dma-bufs are taken by the functions of this extension. */
+    if ((known & VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT) != 0) {
+        to->extensions[to->info.enabledExtensionCount++] = "VK_KHR_external_memory_fd";
+    }
+    for (uint32_t i = 0; i < allocator->memory.memoryTypeCount; ++i) {
+        allocator->exports[i] = wanted[i] & known;
+    }
+    to->exports = (MaarDefaultExportInfo){
+        .sType = MAAR_STRUCTURE_TYPE_DEFAULT_EXPORT_INFO,
+        .pNext = to->info.pNext,
+        .memoryTypeCount = allocator->memory.memoryTypeCount,
+        .pHandleTypes = allocator->exports,
+    };
+    to->info.pNext = &to->exports;
+    return all & ~known;
+}
+
 static void VKAPI_PTR forward_message(void* user, const MaarMessage* message)
 {
     const VmaAllocator allocator = user;
@@ -176,6 +218,8 @@ static void copy_settings(const MaarVmaAllocatorCreateInfo* from, VmaAllocator a
     allocator->always_dedicated = (from->options & MAAR_VMA_OPTION_ALWAYS_DEDICATED_BIT) != 0;
     allocator->has_addresses = (from->flags & FLAG(BUFFER_DEVICE_ADDRESS)) != 0;
     allocator->has_priorities = (from->flags & FLAG(EXT_MEMORY_PRIORITY)) != 0;
+    allocator->maintenance5 = (from->flags & FLAG(KHR_MAINTENANCE5)) != 0;
+    allocator->ranks = (from->options & MAAR_VMA_OPTION_VMA_RANKING_BIT) != 0;
 }
 
 static void describe(const MaarVmaAllocatorCreateInfo* from, VmaAllocator allocator,
@@ -219,19 +263,14 @@ static void describe(const MaarVmaAllocatorCreateInfo* from, VmaAllocator alloca
     }
 }
 
-/* Says what the allocator does not do. */
-static void warn_of_export(const MaarVmaAllocatorCreateInfo* from, VmaAllocator allocator)
+/* Says which handle types memory is not exported as. */
+static void warn_of_exports(VmaAllocator allocator, VkExternalMemoryHandleTypeFlags types)
 {
-    bool exports = false;
-    for (uint32_t i = 0; i < allocator->memory.memoryTypeCount; ++i) {
-        exports = exports || (from->pTypeExternalMemoryHandleTypes != NULL &&
-                              from->pTypeExternalMemoryHandleTypes[i] != 0);
-    }
-    if (exports && allocator->message != NULL) {
+    if (types != 0 && allocator->message != NULL) {
         allocator->message(allocator->message_user_data, MAAR_MESSAGE_SEVERITY_WARNING,
                            MAAR_MESSAGE_ID_NOT_EXPORTABLE,
-                           "vmaCreateAllocator: pTypeExternalMemoryHandleTypes has no effect; "
-                           "give a pool a VkExportMemoryAllocateInfo in pMemoryAllocateNext");
+                           "vmaCreateAllocator: pTypeExternalMemoryHandleTypes names handle types "
+                           "that Maar does not export; they have no effect");
     }
 }
 
@@ -240,6 +279,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAllocator(const MaarVmaAllocatorCrea
 {
     MaarVmaAllocatorCreateInfo from = {0};
     struct opening opening;
+    VkExternalMemoryHandleTypeFlags unserved = 0;
     const size_t known = sizeof from;
     *pAllocator = VK_NULL_HANDLE;
     memcpy(&from, pCreateInfo,
@@ -252,13 +292,16 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAllocator(const MaarVmaAllocatorCrea
     VkResult result = read_device(&from, made) ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED;
     if (result == VK_SUCCESS) {
         describe(&from, made, &opening);
+        if (from.pTypeExternalMemoryHandleTypes != NULL) {
+            unserved = add_exports(from.pTypeExternalMemoryHandleTypes, made, &opening);
+        }
         result = maarCreateAllocator(&opening.info, &made->maar);
     }
     if (result != VK_SUCCESS) {
         maar_vma_host_free(from.pAllocationCallbacks, made);
         return maar_vma_result(result);
     }
-    warn_of_export(&from, made);
+    warn_of_exports(made, unserved);
     *pAllocator = made;
     return VK_SUCCESS;
 }

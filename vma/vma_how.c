@@ -8,15 +8,35 @@
 #define FLAG(name) ((VmaAllocationCreateFlags)VMA_ALLOCATION_CREATE_##name##_BIT)
 #define DEVICE_LOCAL ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT)
 #define HOST_VISIBLE ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT)
+#define HOST_CACHED ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_CACHED_BIT)
 #define HOST_COHERENT ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
 #define LAZILY ((VkMemoryPropertyFlags)VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT)
 
-struct maar_vma_subject maar_vma_of_buffer(const VkBufferCreateInfo* info)
+/* VkBufferUsageFlags2CreateInfo, which older headers of Vulkan do not have. */
+struct usages_of_64_bits {
+    VkStructureType sType;
+    const void* pNext;
+    VkFlags64 usage;
+};
+enum { TYPE_OF_USAGES = 1000470006 };
+
+/* With maintenance5, a structure in the chain may have the usages. */
+static uint64_t usages_of(const struct VmaAllocator_T* allocator, const VkBufferCreateInfo* info)
 {
-    const VkBufferUsageFlags transfers = (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                         (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    return (struct maar_vma_subject){.known = true,
-                                     .for_transfers = (info->usage & ~transfers) == 0};
+    const VkBaseInStructure* link = allocator->maintenance5 ? info->pNext : NULL;
+    while (link != NULL && (int)link->sType != TYPE_OF_USAGES) {
+        link = link->pNext;
+    }
+    return link != NULL ? ((const struct usages_of_64_bits*)(const void*)link)->usage : info->usage;
+}
+
+struct maar_vma_subject maar_vma_of_buffer(const struct VmaAllocator_T* allocator,
+                                           const VkBufferCreateInfo* info)
+{
+    const uint64_t transfers =
+        (uint64_t)VK_BUFFER_USAGE_TRANSFER_SRC_BIT | (uint64_t)VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    return (struct maar_vma_subject){
+        .known = true, .for_transfers = (usages_of(allocator, info) & ~transfers) == 0};
 }
 
 struct maar_vma_subject maar_vma_of_image(const VkImageCreateInfo* info)
@@ -41,7 +61,8 @@ static void choose_auto(const VmaAllocationCreateInfo* from, struct maar_vma_sub
     } else if ((flags & FLAG(HOST_ACCESS_ALLOW_TRANSFER_INSTEAD)) != 0 && !prefers_host &&
                !subject.for_transfers) {
         to->usage = MAAR_MEMORY_USAGE_DEVICE_LOCAL;
-        to->preferredFlags |= DEVICE_LOCAL | HOST_VISIBLE;
+        /* The host reads memory that is not cached too slowly to gain by seeing it. */
+        to->preferredFlags |= DEVICE_LOCAL | (reads ? HOST_CACHED : HOST_VISIBLE);
     } else if (reads) {
         to->usage = MAAR_MEMORY_USAGE_READBACK;
     } else if (prefers_host || (subject.for_transfers && !prefers_device)) {
@@ -129,6 +150,9 @@ VkResult maar_vma_translate(VmaAllocator allocator, const VmaAllocationCreateInf
         if (!choose_usage(from, subject, to)) {
             return VK_ERROR_FEATURE_NOT_PRESENT;
         }
+        if (allocator->ranks && maar_vma_rank(allocator, from, subject, how) != VK_SUCCESS) {
+            return VK_ERROR_FEATURE_NOT_PRESENT;
+        }
     } else {
         to->pool = pool->maar;
     }
@@ -157,8 +181,10 @@ void maar_vma_dedicate(struct maar_vma_how* how, const void* next)
 {
     how->info.dedicated = MAAR_DEDICATED_ALWAYS;
     if (next != NULL) {
-        how->next = (MaarMemoryAllocateNextInfo){
-            .sType = MAAR_STRUCTURE_TYPE_MEMORY_ALLOCATE_NEXT_INFO, .pMemoryAllocateNext = next};
+        how->next =
+            (MaarMemoryAllocateNextInfo){.sType = MAAR_STRUCTURE_TYPE_MEMORY_ALLOCATE_NEXT_INFO,
+                                         .pNext = how->info.pNext,
+                                         .pMemoryAllocateNext = next};
         how->info.pNext = &how->next;
     }
 }

@@ -32,6 +32,10 @@ struct VmaAllocator_T {
     bool always_dedicated;
     bool has_addresses; /* VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT */
     bool has_priorities;
+    bool ranks;        /* types are ranked as VulkanMemoryAllocator does: vma_types.c */
+    bool maintenance5; /* VMA_ALLOCATOR_CREATE_KHR_MAINTENANCE5_BIT */
+    /* What memory of each type can be exported as. */
+    VkExternalMemoryHandleTypeFlags exports[VK_MAX_MEMORY_TYPES];
     PFN_vkCreateBuffer create_buffer;
     PFN_vkDestroyBuffer destroy_buffer;
     PFN_vkCreateImage create_image;
@@ -98,15 +102,22 @@ struct maar_vma_subject {
 struct maar_vma_how {
     MaarAllocationCreateInfo info;
     MaarMemoryAllocateNextInfo next;
+    MaarMemoryTypeOrderInfo order;
+    uint32_t types[VK_MAX_MEMORY_TYPES];
 };
 
-/* Translates a create info. Returns VK_ERROR_FEATURE_NOT_PRESENT for what cannot be together. */
+/* Translates a create info, which then points into *how. Returns VK_ERROR_FEATURE_NOT_PRESENT for
+ * what cannot be together. */
 VkResult maar_vma_translate(VmaAllocator allocator, const VmaAllocationCreateInfo* from,
                             struct maar_vma_subject subject, struct maar_vma_how* how);
 /* Makes it dedicated, with a chain for vkAllocateMemory. */
 void maar_vma_dedicate(struct maar_vma_how* how, const void* next);
-struct maar_vma_subject maar_vma_of_buffer(const VkBufferCreateInfo* info);
+struct maar_vma_subject maar_vma_of_buffer(const struct VmaAllocator_T* allocator,
+                                           const VkBufferCreateInfo* info);
 struct maar_vma_subject maar_vma_of_image(const VkImageCreateInfo* info);
+/* Ranks the types as VulkanMemoryAllocator does: vma_types.c. */
+VkResult maar_vma_rank(const struct VmaAllocator_T* allocator, const VmaAllocationCreateInfo* from,
+                       struct maar_vma_subject subject, struct maar_vma_how* how);
 /* The result that VulkanMemoryAllocator gives where Maar gives another one. */
 VkResult maar_vma_result(VkResult result);
 

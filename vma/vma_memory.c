@@ -64,8 +64,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaFindMemoryTypeIndexForBufferInfo(
 {
     MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
     struct maar_vma_how how;
-    VkResult result =
-        maar_vma_translate(allocator, pCreateInfo, maar_vma_of_buffer(pBufferInfo), &how);
+    VkResult result = maar_vma_translate(allocator, pCreateInfo,
+                                         maar_vma_of_buffer(allocator, pBufferInfo), &how);
     if (result == VK_SUCCESS) {
         result = maarChooseMemoryTypeForBuffer(allocator->maar, pBufferInfo, &how.info, &choice);
     }

@@ -71,8 +71,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateBuffer(VmaAllocator allocator,
     if (is_impossible_buffer(allocator, pBufferInfo)) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    const VkResult result =
-        maar_vma_translate(allocator, pCreateInfo, maar_vma_of_buffer(pBufferInfo), &how);
+    const VkResult result = maar_vma_translate(allocator, pCreateInfo,
+                                               maar_vma_of_buffer(allocator, pBufferInfo), &how);
     return result == VK_SUCCESS ? create_buffer(allocator, pBufferInfo, pCreateInfo, &how, pBuffer,
                                                 pAllocation, pInfo)
                                 : result;
@@ -103,7 +103,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateDedicatedBuffer(
     }
     dedicated.flags |= VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT;
     const VkResult result =
-        maar_vma_translate(allocator, &dedicated, maar_vma_of_buffer(pBufferInfo), &how);
+        maar_vma_translate(allocator, &dedicated, maar_vma_of_buffer(allocator, pBufferInfo), &how);
     if (result != VK_SUCCESS) {
         return result;
     }

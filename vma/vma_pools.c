@@ -9,12 +9,22 @@ static uint32_t bound_count(size_t count)
     return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
+/* Whether a chain says itself what memory is exported as. */
+static bool names_exports(const void* chain)
+{
+    const VkBaseInStructure* link = chain;
+    while (link != NULL && link->sType != VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO) {
+        link = link->pNext;
+    }
+    return link != NULL;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreatePool(VmaAllocator allocator,
                                                  const VmaPoolCreateInfo* pCreateInfo,
                                                  VmaPool* pPool)
 {
     const VkDeviceSize alignment = pCreateInfo->minAllocationAlignment;
-    const MaarPoolCreateInfo info = {
+    MaarPoolCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
         .pMemoryAllocateNext = pCreateInfo->pMemoryAllocateNext,
         .memoryTypeIndex = pCreateInfo->memoryTypeIndex,
@@ -31,6 +41,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreatePool(VmaAllocator allocator,
     *pPool = VK_NULL_HANDLE;
     if (pCreateInfo->memoryTypeIndex >= allocator->memory.memoryTypeCount) {
         return VK_ERROR_FEATURE_NOT_PRESENT;
+    }
+    const MaarExportInfo exports = {
+        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
+        .handleTypes = allocator->exports[info.memoryTypeIndex],
+    };
+    if (exports.handleTypes != 0 && !names_exports(info.pMemoryAllocateNext)) {
+        info.pNext = &exports;
     }
     VmaPool made = maar_vma_host_allocate(allocator->callbacks, sizeof *made);
     if (made == NULL) {

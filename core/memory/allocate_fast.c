@@ -206,7 +206,8 @@ MAAR_NOINLINE bool allocate_plain(MaarAllocator allocator, const MaarMemoryReque
     const uint32_t number = maar_default_pool_number(allocator, request->kind);
     struct maar_pool* pool = maar_atomic_pointer_load(&allocator->default_pools[type][number]);
     struct maar_made made;
-    if (pool == NULL || size >= pool->preferred_size / 2 || !has_shape_for_pool(&place, pool) ||
+    if (allocator->has_default_exports || pool == NULL || size >= pool->preferred_size / 2 ||
+        !has_shape_for_pool(&place, pool) ||
         maar_pool_place(pool, &place, false, &made) != MAAR_POOL_PLACED) {
         return false;
     }

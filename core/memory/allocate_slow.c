@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "core/chain.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/block_growth.h"
 #include "core/memory/block_size.h"
@@ -285,6 +286,17 @@ static bool has_made_memory(MaarAllocator allocator, const struct maar_slot* slo
     return slot->made_block || maar_slot_block(allocator, slot)->placement == NULL;
 }
 
+/* Returns what a request's memory of a type is made to be exported as: what the request asks for,
+ * or what the allocator's default is for the program's own memory. The bytes of a movable object
+ * must be able to move. */
+static VkExternalMemoryHandleTypeFlags exports_of(const struct job* job, uint32_t type)
+{
+    const bool has_default =
+        job->allocator->has_default_exports && job->export_types == 0 && !job->general->internal &&
+        maar_chain_find(job->info->pNext, MAAR_STRUCTURE_TYPE_MOVABLE_INFO) == NULL;
+    return has_default ? job->allocator->default_exports[type] : job->export_types;
+}
+
 /* Tries all candidate types once. */
 static VkResult try_types(struct job* job, struct maar_made* made, bool* fallback)
 {
@@ -299,10 +311,11 @@ static VkResult try_types(struct job* job, struct maar_made* made, bool* fallbac
         struct maar_pool* pool = maar_pool_of(job->allocator, job->info->pool);
         VkResult attempt = VK_SUCCESS;
         if (pool == NULL) {
-            attempt = job->export_types != 0
-                          ? maar_pool_exporting(job->allocator, type, job->place.kind,
-                                                job->export_types, &pool)
-                          : maar_pool_of_type(job->allocator, type, job->place.kind, &pool);
+            const VkExternalMemoryHandleTypeFlags exports = exports_of(job, type);
+            attempt =
+                exports != 0
+                    ? maar_pool_exporting(job->allocator, type, job->place.kind, exports, &pool)
+                    : maar_pool_of_type(job->allocator, type, job->place.kind, &pool);
         }
         if (attempt == VK_SUCCESS) {
             attempt = allocate_beside_pages(job, pool, made);

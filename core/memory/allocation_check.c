@@ -39,6 +39,7 @@ const MaarAllocationCreateInfo maar_default_create_info = {
 static struct maar_fault find_create_info_fault(const MaarAllocationCreateInfo* info,
                                                 MaarAllocationCreateFlags known)
 {
+    const MaarMemoryTypeOrderInfo* order = maar_type_order(info);
     const struct maar_rule rules[] = {
         {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
          "pCreateInfo->flags has bits that are no MaarAllocationCreateFlagBits"},
@@ -55,6 +56,13 @@ static struct maar_fault find_create_info_fault(const MaarAllocationCreateInfo* 
          MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
          "pCreateInfo->pNext has a MaarMemoryAllocateNextInfo, but pCreateInfo->dedicated is not "
          "MAAR_DEDICATED_ALWAYS"},
+        {order != NULL &&
+             (order->memoryTypeCount == 0 || order->memoryTypeCount > VK_MAX_MEMORY_TYPES),
+         MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->pNext has a MaarMemoryTypeOrderInfo whose memoryTypeCount is 0 or above "
+         "VK_MAX_MEMORY_TYPES"},
+        {order != NULL && order->pMemoryTypeIndices == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
+         "pCreateInfo->pNext has a MaarMemoryTypeOrderInfo whose pMemoryTypeIndices is NULL"},
         {0},
     };
     return maar_find_fault(rules);

@@ -9,6 +9,7 @@
 #include "core/chain.h"
 #include "core/device_calls.h"
 #include "core/memory/allocation_free.h"
+#include "core/memory/export_types.h"
 #include "core/memory/leaks.h"
 #include "core/memory/ordered_reuse.h"
 #include "core/memory/pool_create.h"
@@ -37,6 +38,8 @@ static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
 {
     const VkAllocationCallbacks* callbacks = info->pAllocationCallbacks;
     const MaarEntryPointsInfo* given = find_entry_points(info);
+    const MaarDefaultExportInfo* export =
+        maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_DEFAULT_EXPORT_INFO);
     const struct maar_rule rules[] = {
         {(info->flags & ~KNOWN_ALLOCATOR_FLAGS) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
          "pCreateInfo->flags has bits that are no MaarAllocatorCreateFlagBits"},
@@ -53,6 +56,8 @@ static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
         {given != NULL && given->instanceExtensionCount > 0 &&
              given->ppInstanceExtensionNames == NULL,
          MAAR_MESSAGE_ID_NULL_ARGUMENT, "MaarEntryPointsInfo::ppInstanceExtensionNames is NULL"},
+        {export != NULL && export->memoryTypeCount > 0 && export->pHandleTypes == NULL,
+         MAAR_MESSAGE_ID_NULL_ARGUMENT, "MaarDefaultExportInfo::pHandleTypes is NULL"},
         {info->enabledExtensionCount > 0 && info->ppEnabledExtensionNames == NULL,
          MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo->ppEnabledExtensionNames is NULL"},
         {info->queueCount > 0 && info->pQueues == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
@@ -184,6 +189,32 @@ static VkResult open_accounts(const MaarAllocatorCreateInfo* info, MaarAllocator
     return VK_SUCCESS;
 }
 
+/* Keeps what default memory can be exported as. The device must be open. */
+static VkResult copy_exports(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
+{
+    const MaarDefaultExportInfo* export =
+        maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_DEFAULT_EXPORT_INFO);
+    VkResult result = VK_SUCCESS;
+    if (export == NULL) {
+        return VK_SUCCESS;
+    }
+    if (export->memoryTypeCount > allocator->device.facts.memory.memoryTypeCount) {
+        return maar_fail(
+            allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+            "maarCreateAllocator",
+            "MaarDefaultExportInfo::memoryTypeCount is %u, and the device has %u types",
+            (unsigned)export->memoryTypeCount,
+            (unsigned)allocator->device.facts.memory.memoryTypeCount);
+    }
+    for (uint32_t i = 0; i < export->memoryTypeCount && result == VK_SUCCESS; ++i) {
+        const VkExternalMemoryHandleTypeFlags types = export->pHandleTypes[i];
+        result = maar_shared_types_require(allocator, "maarCreateAllocator", types);
+        allocator->default_exports[i] = types;
+        allocator->has_default_exports = allocator->has_default_exports || types != 0;
+    }
+    return result;
+}
+
 /* Reports the first queue that cannot be used. The device must be open. */
 static VkResult check_queues(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
 {
@@ -263,6 +294,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
     result = open_device(pCreateInfo, made);
     if (result == VK_SUCCESS) {
         result = open_accounts(pCreateInfo, made);
+    }
+    if (result == VK_SUCCESS) {
+        result = copy_exports(pCreateInfo, made);
     }
     if (result == VK_SUCCESS) {
         result = check_queues(pCreateInfo, made);

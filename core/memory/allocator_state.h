@@ -88,6 +88,9 @@ struct MaarAllocator_T {
     VkDeviceSize preferred_block_size;
     VkDeviceSize retained_size;
     uint32_t avoided_types;
+    /* What the program's own memory of each type can be exported as, outside of pools. */
+    VkExternalMemoryHandleTypeFlags default_exports[VK_MAX_MEMORY_TYPES];
+    bool has_default_exports;
     uint32_t queue_count;
     MaarQueue* queues;
 

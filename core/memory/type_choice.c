@@ -194,7 +194,9 @@ static bool is_asked_for(VkMemoryPropertyFlags flags, const MaarAllocationCreate
 static VkMemoryPropertyFlags required_flags(const MaarAllocationCreateInfo* info)
 {
     const bool mapped = (info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0;
-    return info->requiredFlags | usage_rules[info->usage].required | (mapped ? HOST_VISIBLE : 0);
+    const bool ordered = maar_type_order(info) != NULL;
+    return info->requiredFlags | (ordered ? 0 : usage_rules[info->usage].required) |
+           (mapped ? HOST_VISIBLE : 0);
 }
 
 /* Whether a type has the required flags and may be used. */
@@ -262,15 +264,39 @@ const struct maar_ranking* maar_ranking_search(struct maar_rankings* rankings,
     return NULL;
 }
 
+/* Fills in the types that the program has put in order, without those that cannot serve. */
+static void take_named_types(const struct maar_device_facts* facts,
+                             const MaarAllocationCreateInfo* info,
+                             const MaarMemoryTypeOrderInfo* order, struct maar_type_choice* choice)
+{
+    const VkMemoryPropertyFlags required = required_flags(info);
+    uint32_t taken = 0;
+    choice->types = choice->own;
+    choice->count = 0;
+    for (uint32_t i = 0; i < order->memoryTypeCount; ++i) {
+        const uint32_t type = order->pMemoryTypeIndices[i];
+        if (type < facts->memory.memoryTypeCount && (taken & (1u << type)) == 0 &&
+            (required & ~facts->memory.memoryTypes[type].propertyFlags) == 0 &&
+            maar_type_is_usable(facts, type)) {
+            taken |= 1u << type;
+            choice->own[choice->count++] = (uint8_t)type;
+        }
+    }
+}
+
 bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
                        const MaarAllocationCreateInfo* info, struct maar_type_choice* choice)
 {
+    const MaarMemoryTypeOrderInfo* order = maar_type_order(info);
     const struct maar_ranking* ranking =
-        maar_ranking_find(&allocator->rankings, &allocator->device.facts, info);
+        order == NULL ? maar_ranking_find(&allocator->rankings, &allocator->device.facts, info)
+                      : NULL;
     if (info->memoryTypeBits != 0) {
         type_bits &= info->memoryTypeBits;
     }
-    if (ranking != NULL) {
+    if (order != NULL) {
+        take_named_types(&allocator->device.facts, info, order, choice);
+    } else if (ranking != NULL) {
         choice->types = ranking->types;
         choice->count = ranking->count;
     } else {
@@ -313,8 +339,9 @@ void maar_report_no_type(MaarAllocator allocator, const char* call, uint32_t typ
 {
     const uint32_t count = allocator->device.facts.memory.memoryTypeCount;
     const uint32_t all = count < 32 ? (1u << count) - 1u : UINT32_MAX;
+    const MaarMemoryTypeOrderInfo* order = maar_type_order(info);
     uint32_t unusable = 0;
-    char named[60] = "";
+    char named[110] = "";
     char barred[80] = "";
     char missing[200] = "";
     for (uint32_t i = 0; i < count; ++i) {
@@ -327,6 +354,12 @@ void maar_report_no_type(MaarAllocator allocator, const char* call, uint32_t typ
     if (info->memoryTypeBits != 0) {
         (void)snprintf(named, sizeof named, ", memoryTypeBits allows 0x%X",
                        (unsigned)info->memoryTypeBits);
+    }
+    if (order != NULL) {
+        const size_t length = strlen(named);
+        (void)snprintf(named + length, sizeof named - length,
+                       ", MaarMemoryTypeOrderInfo names %u of its own",
+                       (unsigned)order->memoryTypeCount);
     }
     append_flags(missing, sizeof missing, ", and the type must be", required_flags(info));
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, call,
@@ -346,6 +379,13 @@ static void explain(MaarAllocator allocator, const MaarAllocationCreateInfo* inf
     VkMemoryPropertyFlags flags = memory->memoryTypes[type].propertyFlags;
     VkMemoryPropertyFlags missing = 0;
     VkMemoryPropertyFlags surplus = 0;
+    if (maar_type_order(info) != NULL) {
+        (void)snprintf(choice->reason, sizeof choice->reason,
+                       "type %u in heap %u, best of %u: the first in MaarMemoryTypeOrderInfo that "
+                       "serves",
+                       type, heap, choice->candidateCount);
+        return;
+    }
     for (uint32_t i = 0; i < 4; ++i) {
         missing |= rule->wanted[i] & ~flags;
         surplus |= rule->unwanted[i] & flags;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/chain.h"
 #include "core/device.h"
 #include "core/port_atomic.h"
 #include "maar/allocator.h"
@@ -55,6 +56,14 @@ struct maar_type_request {
 static inline bool maar_names_types(const MaarAllocationCreateInfo* info)
 {
     return info->memoryTypeBits != 0 && info->memoryTypeBits != UINT32_MAX;
+}
+
+/* Returns the order of types that a chain names, or NULL. */
+static inline const MaarMemoryTypeOrderInfo* maar_type_order(const MaarAllocationCreateInfo* info)
+{
+    return info->pNext != NULL
+               ? maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_MEMORY_TYPE_ORDER_INFO)
+               : NULL;
 }
 
 /* Returns the parts of a create info that decide the order of types. */

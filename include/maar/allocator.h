@@ -362,7 +362,8 @@ typedef struct MaarAllocatorInfo {
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_INITIALIZATION_FAILED when a function
  *         that Maar needs cannot be found (the message names it): those for memory, buffers and
  *         images, and with queues those for submissions; VK_ERROR_INCOMPATIBLE_DRIVER for an
- *         apiVersion below 1.0; VK_ERROR_VALIDATION_FAILED_EXT
+ *         apiVersion below 1.0; VK_ERROR_FEATURE_NOT_PRESENT when a MaarDefaultExportInfo names
+ *         handle types whose extensions are not enabled; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @lifetime destroy it with maarDestroyAllocator before the VkDevice
  * @since 0.1.0
@@ -525,6 +526,23 @@ typedef struct MaarMemoryAllocateNextInfo {
      * that a structure there makes exportable or imports is the program's to share. */
     const void* pMemoryAllocateNext;
 } MaarMemoryAllocateNextInfo;
+
+/** Chained to MaarAllocationCreateInfo: the memory types to try, instead of Maar's ranking. One
+ * request tries all of them, so the out-of-memory observer is asked once. `usage`, preferredFlags
+ * and the types that are otherwise avoided play no part; requiredFlags, memoryTypeBits,
+ * MAAR_ALLOCATION_CREATE_MAPPED_BIT, what the resource allows and what the device has enabled rule
+ * types out. Without effect in a pool, which has one type. */
+typedef struct MaarMemoryTypeOrderInfo {
+    /** MAAR_STRUCTURE_TYPE_MEMORY_TYPE_ORDER_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** How many types, 1 to VK_MAX_MEMORY_TYPES. */
+    uint32_t memoryTypeCount;
+    /** Their indices; the first one that serves is the preferred type. Indices that the device does
+     * not have are passed over. */
+    const uint32_t* pMemoryTypeIndices;
+} MaarMemoryTypeOrderInfo;
 
 /** The memory types that would serve a request, and the reason for their order. */
 typedef struct MaarMemoryTypeChoice {

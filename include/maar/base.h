@@ -226,6 +226,10 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_SUBMISSION_INFO = 0x4D4100B1,
     /** MaarOrderedStatistics */
     MAAR_STRUCTURE_TYPE_ORDERED_STATISTICS = 0x4D4100B2,
+    /** MaarMemoryTypeOrderInfo */
+    MAAR_STRUCTURE_TYPE_MEMORY_TYPE_ORDER_INFO = 0x4D4100C0,
+    /** MaarDefaultExportInfo */
+    MAAR_STRUCTURE_TYPE_DEFAULT_EXPORT_INFO = 0x4D4100C1,
     /** Reserves the enumeration's size. */
     MAAR_STRUCTURE_TYPE_MAX_ENUM = 0x7FFFFFFF
 } MaarStructureType;

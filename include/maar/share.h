@@ -272,6 +272,25 @@ typedef struct MaarExportInfo {
     VkExternalMemoryHandleTypeFlags handleTypes;
 } MaarExportInfo;
 
+/**
+ * Chained to MaarAllocatorCreateInfo: what the program's memory can be exported as, by its type,
+ * where it is neither in a pool nor made with a MaarExportInfo. Objects that are bound to memory of
+ * such a type need the external structure of Vulkan in their create info's chain; the program puts
+ * it there. What Maar allocates for itself is not exportable: buffers of slices, transient heaps,
+ * movable objects. Defragmentation leaves exportable memory where it is.
+ */
+typedef struct MaarDefaultExportInfo {
+    /** MAAR_STRUCTURE_TYPE_DEFAULT_EXPORT_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** How many elements pHandleTypes has: at most the device's number of memory types. Further
+     * types are not exported. */
+    uint32_t memoryTypeCount;
+    /** For each memory type, as MaarExportInfo::handleTypes, or 0. Copied. */
+    const VkExternalMemoryHandleTypeFlags* pHandleTypes;
+} MaarDefaultExportInfo;
+
 /** Exported memory, described for the API, process or device that imports it. */
 typedef struct MaarExportedMemory {
     /** MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY */

@@ -1,6 +1,6 @@
 /*
  * The frame of the program: see same_program.h. Without an argument it says everything; with one,
- * the JSON of a small state.
+ * the JSON of a small state, or the memory types of every device profile.
  */
 #include "tests/vma/same_program.h"
 
@@ -52,8 +52,14 @@ void same_open(struct same_world* world, const MaarSimulatedProfile* profile,
                const VmaAllocatorCreateInfo* extra)
 {
     const struct rig_setup setup = {.profile = profile};
+    same_open_as(world, &setup, extra);
+}
+
+void same_open_as(struct same_world* world, const struct rig_setup* setup,
+                  const VmaAllocatorCreateInfo* extra)
+{
     VmaAllocatorCreateInfo info = {0};
-    rig_open(&world->rig, &setup); /* loads the functions of volk */
+    rig_open(&world->rig, setup); /* loads the functions of volk */
     const VmaVulkanFunctions functions = {.vkGetInstanceProcAddr = vkGetInstanceProcAddr,
                                           .vkGetDeviceProcAddr = vkGetDeviceProcAddr};
     if (extra != NULL) {
@@ -153,6 +159,8 @@ int main(int argc, char** argv)
     if (argc > 1) {
         if (strcmp(argv[1], "virtual") == 0) {
             write_virtual_json();
+        } else if (strcmp(argv[1], "profiles") == 0) {
+            same_profiles();
         } else {
             write_json(strcmp(argv[1], "detailed") == 0);
         }
@@ -168,5 +176,6 @@ int main(int argc, char** argv)
     same_virtual_blocks();
     same_defragmentation();
     same_strategies();
+    same_exports();
     return 0;
 }

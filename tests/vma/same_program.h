@@ -28,6 +28,8 @@ void same_say_statistics(const char* key, const VmaDetailedStatistics* statistic
 /* Opens a device and an allocator on it. */
 void same_open(struct same_world* world, const MaarSimulatedProfile* profile,
                const VmaAllocatorCreateInfo* extra);
+void same_open_as(struct same_world* world, const struct rig_setup* setup,
+                  const VmaAllocatorCreateInfo* extra);
 void same_close(struct same_world* world);
 VkBufferCreateInfo same_buffer(VkDeviceSize size, VkBufferUsageFlags usage);
 VkImageCreateInfo same_image(uint32_t side, VkImageUsageFlags usage);
@@ -42,5 +44,9 @@ void same_statistics(void);
 void same_virtual_blocks(void);
 void same_defragmentation(void);
 void same_strategies(void);
+void same_exports(void);
+
+/* Says which types are chosen on every device profile. */
+void same_profiles(void);
 
 #endif

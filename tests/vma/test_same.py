@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The same program on Maar's vk_mem_alloc.h and on VulkanMemoryAllocator's.
 
-test_same.py --program=PROGRAM [--peer=PROGRAM] --page=docs/vma.md
+test_same.py --program=PROGRAM --ranking=PROGRAM [--peer=PROGRAM] --page=docs/vma.md
 
 Whatever the two print differently must be a row of the page's table of differences, and each row must
-differ. Without the peer, the sizes are compared with the known ones and the rest is skipped.
+differ. The second program ranks memory types as that library does, so its types must all be the same, on
+every device profile. Without the peer, the sizes are compared with the known ones and the rest is skipped.
 """
 
 import argparse
@@ -82,9 +83,26 @@ def check_texts(options):
     return faults
 
 
+def check_types(options):
+    """With that library's ranking, every type is the same."""
+    faults = []
+    for arguments in ((), ("profiles",)):
+        ours = lines(run(options.ranking, *arguments))
+        theirs = lines(run(options.peer, *arguments))
+        kinds = ("type.", "profile.")
+        keys = [key for key in sorted(ours.keys() | theirs.keys()) if key.startswith(kinds)]
+        faults += [f"{key}: {ours.get(key)} by its ranking here, {theirs.get(key)} there"
+                   for key in keys if ours.get(key) != theirs.get(key)]
+        print(f"{len(keys)} rows of memory types by its ranking")
+        if len(keys) < 20:
+            faults.append("hardly any memory types were compared")
+    return faults
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
+    parser.add_argument("--ranking", required=True)
     parser.add_argument("--peer")
     parser.add_argument("--page", required=True, type=argparse.FileType("r", encoding="utf-8"))
     options = parser.parse_args()
@@ -98,6 +116,7 @@ def main():
             faults.append(f"{key}: {ours.get(key)} here, {theirs.get(key)} there, not in the page")
         faults += [f"{key}: in the page, but the same" for key in sorted(explained - different)]
         faults += check_texts(options)
+        faults += check_types(options)
         print(f"{len(ours)} answers, {len(different)} of them differ")
     for fault in faults:
         print(fault)

@@ -28,6 +28,8 @@ typedef void(VKAPI_PTR* PFN_maarVmaMessage)(void* pUserData, MaarMessageSeverity
 typedef enum MaarVmaOptionFlagBits {
     /** Each allocation has a VkDeviceMemory of its own. */
     MAAR_VMA_OPTION_ALWAYS_DEDICATED_BIT = 0x1,
+    /** MAAR_VMA_RANKING: memory types are ranked as VulkanMemoryAllocator ranks them. */
+    MAAR_VMA_OPTION_VMA_RANKING_BIT = 0x2,
     /** Reserves the enumeration's size. */
     MAAR_VMA_OPTION_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarVmaOptionFlagBits;
