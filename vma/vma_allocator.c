@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "vma/vma_usages.h"
+
 #define FLAG(name) ((VmaAllocatorCreateFlags)VMA_ALLOCATOR_CREATE_##name##_BIT)
 
 enum { MOST_EXTENSIONS = 16 };
@@ -290,6 +292,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAllocator(const MaarVmaAllocatorCrea
     }
     copy_settings(&from, made);
     VkResult result = read_device(&from, made) ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED;
+    if (result == VK_SUCCESS && (from.options & MAAR_VMA_OPTION_USAGES_BIT) != 0) {
+        result = maar_vma_usages_create(from.pAllocationCallbacks, &made->usages);
+    }
     if (result == VK_SUCCESS) {
         describe(&from, made, &opening);
         if (from.pTypeExternalMemoryHandleTypes != NULL) {
@@ -298,6 +303,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAllocator(const MaarVmaAllocatorCrea
         result = maarCreateAllocator(&opening.info, &made->maar);
     }
     if (result != VK_SUCCESS) {
+        maar_vma_usages_destroy(from.pAllocationCallbacks, made->usages);
         maar_vma_host_free(from.pAllocationCallbacks, made);
         return maar_vma_result(result);
     }
@@ -312,6 +318,7 @@ VKAPI_ATTR void VKAPI_CALL maarVmaDestroyAllocator(VmaAllocator allocator)
         const VkAllocationCallbacks storage = allocator->callback_storage;
         const bool has_callbacks = allocator->callbacks != NULL;
         maarDestroyAllocator(allocator->maar);
+        maar_vma_usages_destroy(has_callbacks ? &storage : NULL, allocator->usages);
         maar_vma_host_free(has_callbacks ? &storage : NULL, allocator);
     }
 }

@@ -20,8 +20,8 @@ struct usages_of_64_bits {
 };
 enum { TYPE_OF_USAGES = 1000470006 };
 
-/* With maintenance5, a structure in the chain may have the usages. */
-static uint64_t usages_of(const struct VmaAllocator_T* allocator, const VkBufferCreateInfo* info)
+uint64_t maar_vma_buffer_usage(const struct VmaAllocator_T* allocator,
+                               const VkBufferCreateInfo* info)
 {
     const VkBaseInStructure* link = allocator->maintenance5 ? info->pNext : NULL;
     while (link != NULL && (int)link->sType != TYPE_OF_USAGES) {
@@ -36,7 +36,7 @@ struct maar_vma_subject maar_vma_of_buffer(const struct VmaAllocator_T* allocato
     const uint64_t transfers =
         (uint64_t)VK_BUFFER_USAGE_TRANSFER_SRC_BIT | (uint64_t)VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     return (struct maar_vma_subject){
-        .known = true, .for_transfers = (usages_of(allocator, info) & ~transfers) == 0};
+        .known = true, .for_transfers = (maar_vma_buffer_usage(allocator, info) & ~transfers) == 0};
 }
 
 struct maar_vma_subject maar_vma_of_image(const VkImageCreateInfo* info)

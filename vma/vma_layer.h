@@ -32,6 +32,7 @@ struct VmaAllocator_T {
     bool always_dedicated;
     bool has_addresses; /* VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT */
     bool has_priorities;
+    struct maar_vma_usages* usages; /* NULL if the unit has no JSON: vma_usages.h */
     bool ranks;        /* types are ranked as VulkanMemoryAllocator does: vma_types.c */
     bool maintenance5; /* VMA_ALLOCATOR_CREATE_KHR_MAINTENANCE5_BIT */
     /* What memory of each type can be exported as. */
@@ -97,6 +98,10 @@ struct maar_vma_subject {
     bool known;         /* a buffer or an image */
     bool for_transfers; /* its usages are transfers alone */
 };
+
+/* Returns the usages of a buffer. With maintenance5, they may be in its chain. */
+uint64_t maar_vma_buffer_usage(const struct VmaAllocator_T* allocator,
+                               const VkBufferCreateInfo* info);
 
 /* Room for the structures that a create info points to. */
 struct maar_vma_how {

@@ -3,6 +3,7 @@
  */
 #include "vma/vma_layer.h"
 #include "vma/vma_place.h"
+#include "vma/vma_usages.h"
 
 static bool binds(const VmaAllocationCreateInfo* info)
 {
@@ -54,6 +55,9 @@ static VkResult create_buffer(VmaAllocator allocator, const VkBufferCreateInfo* 
     if (result != VK_SUCCESS) {
         *buffer = VK_NULL_HANDLE;
         return maar_vma_result(result);
+    }
+    if (allocator->usages != NULL) {
+        maar_vma_keep_usage(allocator, made, maar_vma_buffer_usage(allocator, info));
     }
     maar_vma_finish(allocator, made, allocation, out);
     return VK_SUCCESS;
@@ -207,6 +211,9 @@ static VkResult create_image(VmaAllocator allocator, const VkImageCreateInfo* in
     if (result != VK_SUCCESS) {
         *image = VK_NULL_HANDLE;
         return maar_vma_result(result);
+    }
+    if (allocator->usages != NULL) {
+        maar_vma_keep_usage(allocator, made, info->usage);
     }
     maar_vma_finish(allocator, made, allocation, out);
     return VK_SUCCESS;

@@ -2,6 +2,7 @@
  * Texts: the JSON of everything, and of a virtual block.
  */
 #include "vma/vma_layer.h"
+#include "vma/vma_usages.h"
 #include "vma/vma_virtual.h"
 
 #include <inttypes.h>
@@ -12,7 +13,11 @@
 VKAPI_ATTR void VKAPI_CALL maarVmaBuildStatsString(VmaAllocator allocator, char** ppText,
                                                    VkBool32 detailed)
 {
+    const MaarDumpUsageInfo usages = {.sType = MAAR_STRUCTURE_TYPE_DUMP_USAGE_INFO,
+                                      .pfnUsage = maar_vma_usage_of,
+                                      .pUserData = allocator};
     const MaarDumpInfo info = {.sType = MAAR_STRUCTURE_TYPE_DUMP_INFO,
+                               .pNext = allocator->usages != NULL ? &usages : NULL,
                                .format = MAAR_DUMP_FORMAT_VMA,
                                .detailed = detailed};
     VkResult result = VK_INCOMPLETE;

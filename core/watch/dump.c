@@ -3,6 +3,7 @@
  * first counts the bytes of the text. If the caller's buffer is large enough, a second pass writes
  * the text from the same snapshot.
  */
+#include "core/chain.h"
 #include "core/memory/allocator_state.h"
 #include "core/watch/dump_fields.h"
 #include "core/watch/dump_vma.h"
@@ -289,10 +290,19 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWriteDump(MaarAllocator allocator, const Maar
     if (pSize == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pSize is NULL");
     }
+    const MaarDumpUsageInfo* usages =
+        maar_chain_find(pDumpInfo->pNext, MAAR_STRUCTURE_TYPE_DUMP_USAGE_INFO);
+    if (usages != NULL && usages->pfnUsage == NULL) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
+                           "MaarDumpUsageInfo::pfnUsage is NULL");
+    }
     struct maar_dump_snapshot snapshot;
     result = maar_dump_snapshot_take(allocator, pDumpInfo->detailed == VK_TRUE, &snapshot);
     if (result != VK_SUCCESS) {
         return result;
+    }
+    if (usages != NULL) {
+        maar_dump_snapshot_ask(&snapshot, usages);
     }
     size_t needed = write_snapshot(&snapshot, pDumpInfo->format, NULL, 0);
     if (needed == 0) {

@@ -173,7 +173,10 @@ static void add_range(struct snapshot_walk* walk, MaarBlockRangeState state, VkD
     if (at >= walk->room.ranges) {
         return;
     }
+    /* The key is even while another thread makes the allocation live or ends it. */
+    const uint32_t key = owner != NULL ? maar_atomic32_load_acquire(&owner->key) : 0;
     walk->ranges[at] = (struct maar_dump_range){
+        .handle = (key & 1u) != 0 ? maar_handle_make(index, key) : 0,
         .offset = offset,
         .size = size,
         .state = state,
@@ -380,6 +383,23 @@ static VkResult take_pool(MaarAllocator allocator, struct maar_pool* pool, bool 
         room.blocks = walk.wanted.blocks + walk.wanted.blocks / SLACK_SHARE;
         room.ranges = walk.wanted.ranges + walk.wanted.ranges / SLACK_SHARE;
         room.text = walk.wanted.text + walk.wanted.text / SLACK_SHARE;
+    }
+}
+
+void maar_dump_snapshot_ask(struct maar_dump_snapshot* snapshot, const MaarDumpUsageInfo* info)
+{
+    maar_lock_rank_expect_none();
+    for (struct maar_dump_pool* pool = snapshot->pools; pool != NULL; pool = pool->next) {
+        for (uint32_t i = 0; i < pool->block_count; ++i) {
+            const struct maar_dump_block* block = &pool->blocks[i];
+            for (uint32_t j = 0; j < block->range_count; ++j) {
+                struct maar_dump_range* range = &block->ranges[j];
+                if (range->handle != 0 && !range->internal) {
+                    range->usage = info->pfnUsage(info->pUserData,
+                                                  MAAR_FROM_BITS(MaarAllocation, range->handle));
+                }
+            }
+        }
     }
 }
 

@@ -41,6 +41,8 @@ struct maar_dump_range {
     VkDeviceSize offset;
     VkDeviceSize size;
     uint64_t user_data;
+    uint64_t handle;  /* of a live allocation, else 0 */
+    uint64_t usage;   /* what the program says of that allocation */
     const char* name; /* lies in the pool's record; NULL for none */
     MaarBlockRangeState state;
     MaarResourceKind kind;
@@ -57,7 +59,7 @@ struct maar_dump_block {
     uint32_t shared_types; /* VkExternalMemoryHandleTypeFlags */
     uint32_t map_count;
     struct maar_dump_totals totals;
-    const struct maar_dump_range* ranges;
+    struct maar_dump_range* ranges;
     uint32_t range_count;
 };
 
@@ -90,6 +92,8 @@ struct maar_dump_snapshot {
  * held. */
 VkResult maar_dump_snapshot_take(MaarAllocator allocator, bool detailed,
                                  struct maar_dump_snapshot* snapshot);
+/* Asks the program for the usage of each allocation. No lock may be held. */
+void maar_dump_snapshot_ask(struct maar_dump_snapshot* snapshot, const MaarDumpUsageInfo* info);
 /* Frees a snapshot. */
 void maar_dump_snapshot_release(struct maar_dump_snapshot* snapshot);
 

@@ -116,12 +116,12 @@ static const char* vma_type_name(const struct maar_dump_range* range)
 }
 
 /* Writes the fields of an allocation into an open object. The schema's Usage is the usage of a
- * VkBuffer or VkImage. Maar does not know this usage and writes 0. */
+ * VkBuffer or VkImage, which only the program knows: see MaarDumpUsageInfo. */
 static void vma_allocation(const struct maar_dump_range* range, struct maar_json* json)
 {
     maar_dump_string(json, "Type", vma_type_name(range));
     maar_dump_uint(json, "Size", range->size);
-    maar_dump_uint(json, "Usage", 0);
+    maar_dump_uint(json, "Usage", range->usage);
     if (range->user_data != 0) {
         maar_dump_hex(json, "CustomData", range->user_data);
     }

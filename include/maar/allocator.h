@@ -1428,6 +1428,29 @@ typedef struct MaarDumpInfo {
 } MaarDumpInfo;
 
 /**
+ * Says what an allocation is used as. Called with no lock held, on the thread that writes the dump.
+ * The allocation may have been freed meanwhile. It must not call back into the same allocator.
+ *
+ * @param pUserData   MaarDumpUsageInfo::pUserData
+ * @param allocation  a live allocation of the dump
+ * @return VkBufferUsageFlags or VkImageUsageFlags of what is bound to it; 0 if they are not known
+ */
+typedef uint64_t(VKAPI_PTR* PFN_maarDumpUsage)(void* pUserData, MaarAllocation allocation);
+
+/** Chained to MaarDumpInfo: usages for MAAR_DUMP_FORMAT_VMA, whose viewers colour allocations by
+ * them. Maar itself does not keep usages. */
+typedef struct MaarDumpUsageInfo {
+    /** MAAR_STRUCTURE_TYPE_DUMP_USAGE_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** Asked once for each live allocation of a detailed dump, in no order; not NULL. */
+    PFN_maarDumpUsage pfnUsage;
+    /** Given to pfnUsage. */
+    void* pUserData;
+} MaarDumpUsageInfo;
+
+/**
  * Writes the allocator's state as JSON, UTF-8.
  *
  * @param allocator  not null

@@ -119,6 +119,10 @@ static void write_json(bool detailed)
     (void)vmaCreatePool(world.allocator, &pool_info, &pool);
     vmaSetPoolName(world.allocator, pool, "staging");
     (void)vmaCreateBuffer(world.allocator, &buffer_info, &how, &buffer, &allocations[0], NULL);
+    const VkImageCreateInfo image_info = same_image(64, VK_IMAGE_USAGE_SAMPLED_BIT);
+    VkImage image = VK_NULL_HANDLE;
+    VmaAllocation of_image = VK_NULL_HANDLE;
+    (void)vmaCreateImage(world.allocator, &image_info, &how, &image, &of_image, NULL);
     how.pool = pool;
     (void)vmaAllocateMemory(world.allocator, &needs, &how, &allocations[1], NULL);
     vmaSetAllocationName(world.allocator, allocations[1], "vertices");
@@ -126,6 +130,7 @@ static void write_json(bool detailed)
     (void)fputs(text, stdout);
     vmaFreeStatsString(world.allocator, text);
     vmaFreeMemory(world.allocator, allocations[1]);
+    vmaDestroyImage(world.allocator, image, of_image);
     vmaDestroyBuffer(world.allocator, buffer, allocations[0]);
     vmaDestroyPool(world.allocator, pool);
     vmaDestroyAllocator(world.allocator);

@@ -73,6 +73,26 @@ def keys_of(value):
             yield from keys_of(item)
 
 
+def usages_of(value):
+    """What stands beside Usage in each allocation of a JSON value."""
+    if isinstance(value, dict):
+        if "Usage" in value and "Type" in value:
+            yield (value["Type"], value["Size"], value["Usage"])
+        for item in value.values():
+            yield from usages_of(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from usages_of(item)
+
+
+def check_usages(options):
+    both = [sorted(usages_of(json.loads(run(program, "detailed"))))
+            for program in (options.program, options.peer)]
+    if both[0] != both[1] or not any(usage for _, _, usage in both[0]):
+        return [f"usages in the JSON: {both[0]} here, {both[1]} there"]
+    return []
+
+
 def check_texts(options):
     """What readers of JSON look for is there."""
     faults = []
@@ -116,6 +136,7 @@ def main():
             faults.append(f"{key}: {ours.get(key)} here, {theirs.get(key)} there, not in the page")
         faults += [f"{key}: in the page, but the same" for key in sorted(explained - different)]
         faults += check_texts(options)
+        faults += check_usages(options)
         faults += check_types(options)
         print(f"{len(ours)} answers, {len(different)} of them differ")
     for fault in faults:

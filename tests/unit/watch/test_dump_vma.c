@@ -320,6 +320,70 @@ static void dumps_of_odd_devices_are_valid(void** state)
     }
 }
 
+/* What a program says of its allocations. */
+struct known_usage {
+    MaarAllocation allocation;
+    uint64_t usage;
+    uint32_t questions;
+    uint32_t strangers;
+};
+
+static uint64_t VKAPI_PTR tell_usage(void* user_data, MaarAllocation allocation)
+{
+    struct known_usage* known = user_data;
+    ++known->questions;
+    if (allocation != known->allocation) {
+        ++known->strangers;
+        return 0;
+    }
+    return known->usage;
+}
+
+/* Asks for a dump of this many details, with an answer about usages. Returns how often a text
+ * stands in it. */
+static uint32_t count_in_dump(struct rig* rig, struct known_usage* known, bool detailed,
+                              const char* text)
+{
+    static char dump[65536];
+    const MaarDumpUsageInfo usages = {
+        .sType = MAAR_STRUCTURE_TYPE_DUMP_USAGE_INFO, .pfnUsage = tell_usage, .pUserData = known};
+    const MaarDumpInfo info = {.sType = MAAR_STRUCTURE_TYPE_DUMP_INFO,
+                               .pNext = &usages,
+                               .format = MAAR_DUMP_FORMAT_VMA,
+                               .detailed = detailed ? VK_TRUE : VK_FALSE};
+    size_t size = sizeof dump;
+    uint32_t count = 0;
+    assert_int_equal(maarWriteDump(rig->allocator, &info, &size, dump), VK_SUCCESS);
+    for (const char* at = strstr(dump, text); at != NULL; at = strstr(at + 1, text)) {
+        ++count;
+    }
+    return count;
+}
+
+static void usages_are_those_that_the_program_says(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const MaarAllocation other = rig_allocate(rig, 4096, &how);
+    struct known_usage known = {.allocation = rig_allocate(rig, 8192, &how),
+                                .usage = (uint64_t)1 << 35};
+    assert_int_equal(count_in_dump(rig, &known, true, "\"Usage\": 34359738368"), 1);
+    assert_int_equal(known.questions, 2);
+    assert_int_equal(known.strangers, 1);
+    known.questions = 0;
+    assert_int_equal(count_in_dump(rig, &known, false, "\"Usage\":"), 0);
+    assert_int_equal(known.questions, 0); /* totals have no allocations */
+    const MaarDumpUsageInfo nothing = {.sType = MAAR_STRUCTURE_TYPE_DUMP_USAGE_INFO};
+    const MaarDumpInfo info = {.sType = MAAR_STRUCTURE_TYPE_DUMP_INFO, .pNext = &nothing};
+    size_t size = 0;
+    assert_int_equal(maarWriteDump(rig->allocator, &info, &size, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "MaarDumpUsageInfo::pfnUsage");
+    maarFreeMemory(rig->allocator, other);
+    maarFreeMemory(rig->allocator, known.allocation);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +395,7 @@ int main(void)
         rig_unit_test(pools_of_one_name_stay_apart),
         rig_unit_test(validator_sees_what_is_missing_or_too_much),
         rig_unit_test(dumps_of_odd_devices_are_valid),
+        rig_unit_test(usages_are_those_that_the_program_says),
     };
     return cmocka_run_group_tests_name("dump_vma", tests, NULL, NULL);
 }

@@ -30,6 +30,8 @@ typedef enum MaarVmaOptionFlagBits {
     MAAR_VMA_OPTION_ALWAYS_DEDICATED_BIT = 0x1,
     /** MAAR_VMA_RANKING: memory types are ranked as VulkanMemoryAllocator ranks them. */
     MAAR_VMA_OPTION_VMA_RANKING_BIT = 0x2,
+    /** VMA_STATS_STRING_ENABLED: the usages of objects are kept for the JSON. */
+    MAAR_VMA_OPTION_USAGES_BIT = 0x4,
     /** Reserves the enumeration's size. */
     MAAR_VMA_OPTION_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarVmaOptionFlagBits;

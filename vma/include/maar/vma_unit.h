@@ -274,6 +274,9 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAllocator(const VmaAllocatorCreateI
 #if defined(VMA_DEBUG_ALWAYS_DEDICATED_MEMORY) && VMA_DEBUG_ALWAYS_DEDICATED_MEMORY
     info.options |= MAAR_VMA_OPTION_ALWAYS_DEDICATED_BIT;
 #endif
+#if VMA_STATS_STRING_ENABLED
+    info.options |= MAAR_VMA_OPTION_USAGES_BIT;
+#endif
 #if defined(MAAR_VMA_RANKING) && MAAR_VMA_RANKING
     info.options |= MAAR_VMA_OPTION_VMA_RANKING_BIT;
 #endif
