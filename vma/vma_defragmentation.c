@@ -12,6 +12,8 @@ struct VmaDefragmentationContext_T {
     MaarDefragmentation run;
     VkDeviceSize max_bytes;
     uint32_t max_moves;
+    PFN_vmaCheckDefragmentationBreakFunction ask; /* NULL, or whether the program wants to stop */
+    void* ask_data;
     MaarMoveBatch batch; /* VK_NULL_HANDLE between passes */
     uint32_t count;
     struct maar_vma_place* places;
@@ -37,6 +39,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaBeginDefragmentation(VmaAllocator allocato
     };
     made->max_bytes = pInfo->maxBytesPerPass;
     made->max_moves = pInfo->maxAllocationsPerPass;
+    made->ask = pInfo->pfnBreakCallback;
+    made->ask_data = pInfo->pBreakCallbackUserData;
     const VkResult result = maarBeginDefragmentation(allocator->maar, &info, &made->run);
     if (result != VK_SUCCESS) {
         maar_vma_host_free(allocator->callbacks, made);
@@ -109,6 +113,9 @@ maarVmaBeginDefragmentationPass(VmaAllocator allocator, VmaDefragmentationContex
         .maxMoves = context->max_moves,
     };
     *pPass = (VmaDefragmentationPassMoveInfo){.moveCount = 0};
+    if (context->ask != NULL && context->ask(context->ask_data) != VK_FALSE) {
+        return VK_SUCCESS;
+    }
     VkResult result =
         maarStepDefragmentation(allocator->maar, context->run, &info, &context->batch);
     if (context->batch == VK_NULL_HANDLE) {

@@ -24,6 +24,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreatePool(VmaAllocator allocator,
                                                  VmaPool* pPool)
 {
     const VkDeviceSize alignment = pCreateInfo->minAllocationAlignment;
+    const VmaPoolCreateFlags ignoring =
+        (VmaPoolCreateFlags)VMA_POOL_CREATE_IGNORE_BUFFER_IMAGE_GRANULARITY_BIT;
     MaarPoolCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
         .pMemoryAllocateNext = pCreateInfo->pMemoryAllocateNext,
@@ -37,6 +39,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreatePool(VmaAllocator allocator,
         .maxBlockCount = bound_count(pCreateInfo->maxBlockCount),
         .minAlignment = alignment > allocator->min_alignment ? alignment : allocator->min_alignment,
         .priority = pCreateInfo->priority,
+        /* Where there is nothing to ignore, the pool may hold both kinds. */
+        .singleKind = (pCreateInfo->flags & ignoring) != 0 &&
+                      allocator->properties.limits.bufferImageGranularity > 1,
     };
     *pPool = VK_NULL_HANDLE;
     if (pCreateInfo->memoryTypeIndex >= allocator->memory.memoryTypeCount) {

@@ -89,6 +89,33 @@ static void say_linear_pool(struct same_world* world)
     vmaDestroyPool(world->allocator, pool);
 }
 
+/* Two kinds in one pool, close together. */
+static void say_kinds(VmaAllocator allocator)
+{
+    const VmaPoolCreateInfo info = {.flags = VMA_POOL_CREATE_IGNORE_BUFFER_IMAGE_GRANULARITY_BIT,
+                                    .memoryTypeIndex = 0,
+                                    .blockSize = MIB};
+    const VkBufferCreateInfo buffer_info = same_buffer(256, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT);
+    const VkImageCreateInfo image_info = same_image(64, VK_IMAGE_USAGE_SAMPLED_BIT);
+    VmaAllocationCreateInfo how = {.usage = VMA_MEMORY_USAGE_AUTO};
+    VmaAllocation made[3];
+    VmaAllocationInfo places[3];
+    VkBuffer buffers[2];
+    VkImage image = VK_NULL_HANDLE;
+    same_say_result("kinds", vmaCreatePool(allocator, &info, &how.pool));
+    for (int i = 0; i < 2; ++i) {
+        (void)vmaCreateBuffer(allocator, &buffer_info, &how, &buffers[i], &made[i], &places[i]);
+    }
+    same_say_bytes("kinds.distance", places[1].offset - places[0].offset);
+    same_say_result("kinds.other",
+                    vmaCreateImage(allocator, &image_info, &how, &image, &made[2], NULL));
+    vmaDestroyImage(allocator, image, made[2]);
+    for (int i = 0; i < 2; ++i) {
+        vmaDestroyBuffer(allocator, buffers[i], made[i]);
+    }
+    vmaDestroyPool(allocator, how.pool);
+}
+
 void same_pools(void)
 {
     static struct same_world world;
@@ -109,6 +136,7 @@ void same_pools(void)
     vmaFreeMemoryPages(world.allocator, 2, two);
     vmaDestroyPool(world.allocator, pool);
     vmaDestroyPool(world.allocator, VK_NULL_HANDLE);
+    say_kinds(world.allocator);
     same_close(&world);
 }
 

@@ -182,5 +182,6 @@ int main(int argc, char** argv)
     same_defragmentation();
     same_strategies();
     same_exports();
+    same_flags();
     return 0;
 }

@@ -45,6 +45,7 @@ void same_virtual_blocks(void);
 void same_defragmentation(void);
 void same_strategies(void);
 void same_exports(void);
+void same_flags(void);
 
 /* Says which types are chosen on every device profile. */
 void same_profiles(void);

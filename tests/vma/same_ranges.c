@@ -155,6 +155,38 @@ static void run_passes(struct moving* m, VmaDefragmentationContext context, uint
     same_say("some", "%d", moves > 0 && passes < 100);
 }
 
+static VkBool32 VKAPI_PTR say_stop(void* user_data)
+{
+    uint32_t* asked = user_data;
+    ++*asked;
+    return VK_TRUE;
+}
+
+/* A pass that the program stops before its first move, by each of the algorithms. */
+static void say_stopped(struct moving* m)
+{
+    static const VmaDefragmentationFlags algorithms[] = {
+        VMA_DEFRAGMENTATION_FLAG_ALGORITHM_FAST_BIT,
+        VMA_DEFRAGMENTATION_FLAG_ALGORITHM_BALANCED_BIT,
+        VMA_DEFRAGMENTATION_FLAG_ALGORITHM_FULL_BIT,
+        VMA_DEFRAGMENTATION_FLAG_ALGORITHM_EXTENSIVE_BIT,
+    };
+    for (uint32_t i = 0; i < 4; ++i) {
+        uint32_t asked = 0;
+        VmaDefragmentationContext context = VK_NULL_HANDLE;
+        VmaDefragmentationPassMoveInfo pass;
+        const VmaDefragmentationInfo info = {.flags = algorithms[i],
+                                             .pool = m->pool,
+                                             .pfnBreakCallback = say_stop,
+                                             .pBreakCallbackUserData = &asked};
+        same_say_result("stopped.begin",
+                        vmaBeginDefragmentation(m->world.allocator, &info, &context));
+        same_say_result("stopped", vmaBeginDefragmentationPass(m->world.allocator, context, &pass));
+        same_say("stopped.moves", "%u %d", pass.moveCount, asked > 0);
+        vmaEndDefragmentation(m->world.allocator, context, NULL);
+    }
+}
+
 void same_defragmentation(void)
 {
     static struct moving m;
@@ -165,6 +197,7 @@ void same_defragmentation(void)
     open_moving(&m);
     vmaGetPoolStatistics(m.world.allocator, m.pool, &totals);
     same_say("before", "%u %u", totals.blockCount, totals.allocationCount);
+    say_stopped(&m);
     const VmaDefragmentationInfo info = {.pool = m.pool, .maxBytesPerPass = 256 * KIB};
     same_say_result("begin", vmaBeginDefragmentation(m.world.allocator, &info, &context));
     run_passes(&m, context, 256 * KIB);

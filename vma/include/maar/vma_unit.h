@@ -68,12 +68,21 @@
 
 /* Macros that Maar cannot serve. */
 #if defined(VMA_DEBUG_MARGIN) && VMA_DEBUG_MARGIN > 0
-#define MAAR_VMA_UNSERVED "VMA_DEBUG_MARGIN"
-#elif defined(VMA_DEBUG_DETECT_CORRUPTION) && VMA_DEBUG_DETECT_CORRUPTION
-#define MAAR_VMA_UNSERVED "VMA_DEBUG_DETECT_CORRUPTION"
-#elif defined(VMA_DEBUG_INITIALIZE_ALLOCATIONS) && VMA_DEBUG_INITIALIZE_ALLOCATIONS
-#define MAAR_VMA_UNSERVED "VMA_DEBUG_INITIALIZE_ALLOCATIONS"
+#define MAAR_VMA_HAS_MARGIN " VMA_DEBUG_MARGIN"
+#else
+#define MAAR_VMA_HAS_MARGIN ""
 #endif
+#if defined(VMA_DEBUG_DETECT_CORRUPTION) && VMA_DEBUG_DETECT_CORRUPTION
+#define MAAR_VMA_HAS_DETECTION " VMA_DEBUG_DETECT_CORRUPTION"
+#else
+#define MAAR_VMA_HAS_DETECTION ""
+#endif
+#if defined(VMA_DEBUG_INITIALIZE_ALLOCATIONS) && VMA_DEBUG_INITIALIZE_ALLOCATIONS
+#define MAAR_VMA_HAS_FILLS " VMA_DEBUG_INITIALIZE_ALLOCATIONS"
+#else
+#define MAAR_VMA_HAS_FILLS ""
+#endif
+#define MAAR_VMA_UNSERVED MAAR_VMA_HAS_MARGIN MAAR_VMA_HAS_DETECTION MAAR_VMA_HAS_FILLS
 
 /* The most functions of a table, and room for each under two names. */
 #define MAAR_VMA_MOST_FUNCTIONS 80
@@ -285,9 +294,9 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAllocator(const VmaAllocatorCreateI
         info.preferredLargeHeapBlockSize = VMA_DEFAULT_LARGE_HEAP_BLOCK_SIZE;
     }
 #endif
-#if defined(MAAR_VMA_UNSERVED)
-    VMA_DEBUG_LOG_FORMAT("%s", MAAR_VMA_UNSERVED " has no effect: see docs/vma.md of Maar");
-#endif
+    if (sizeof(MAAR_VMA_UNSERVED) > 1) {
+        VMA_DEBUG_LOG_FORMAT("without effect, see docs/vma.md of Maar:%s", MAAR_VMA_UNSERVED);
+    }
     return maarVmaCreateAllocator(&info, pAllocator);
 }
 

@@ -1,0 +1,9 @@
+/*
+ * What VMA_CONFIGURATION_USER_INCLUDES_H names in test_vma_macros.c.
+ */
+#ifndef MAAR_TESTS_VMA_USER_INCLUDES_H
+#define MAAR_TESTS_VMA_USER_INCLUDES_H
+
+#define USER_INCLUDES_SEEN
+
+#endif
