@@ -119,6 +119,15 @@ static void do_get_mapped(struct growth* growth, uint32_t index)
     }
 }
 
+static void do_find(struct growth* growth, uint32_t index)
+{
+    const MaarAllocation memory = pick(growth);
+    (void)index;
+    if (maarFindAllocation(growth->allocator, (uint32_t)(uintptr_t)memory) != memory) {
+        bench_die(BENCH_EXIT_FAILED, "a number finds another allocation");
+    }
+}
+
 static void do_flush(struct growth* growth, uint32_t index)
 {
     (void)index;
@@ -196,6 +205,8 @@ const struct growth_case growth_access_cases[] = {
                 "live allocations that the host sees", do_map),
     BESIDE_LIVE("mapped-data", "maarGetMappedData", open_mapped, "mapped allocations",
                 do_get_mapped),
+    BESIDE_LIVE("find-allocation", "maarFindAllocation", growth_open_live, "live allocations",
+                do_find),
     BESIDE_LIVE("flush", "maarFlushAllocation", open_mapped, "mapped allocations", do_flush),
     BESIDE_LIVE("invalidate", "maarInvalidateAllocation", open_mapped, "mapped allocations",
                 do_invalidate),

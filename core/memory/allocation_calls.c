@@ -158,6 +158,18 @@ VKAPI_ATTR void* VKAPI_CALL maarGetMappedData(MaarAllocator allocator, MaarAlloc
     return slot != NULL ? maar_slot_address(allocator, slot) : NULL;
 }
 
+VKAPI_ATTR MaarAllocation VKAPI_CALL maarFindAllocation(MaarAllocator allocator, uint32_t number)
+{
+    uint32_t index = 0;
+    if (maar_enter(allocator) != VK_SUCCESS) {
+        return VK_NULL_HANDLE;
+    }
+    const struct maar_slot* slot = maar_slot_find(&allocator->slots, number, &index);
+    const uint32_t key = slot != NULL ? maar_key_read(&slot->key) : 0;
+    return (key & 1u) != 0 ? MAAR_FROM_BITS(MaarAllocation, maar_handle_make(index, key))
+                           : VK_NULL_HANDLE;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationUserData(MaarAllocator allocator,
                                                          MaarAllocation allocation, void* pUserData)
 {

@@ -35,7 +35,9 @@ VK_DEFINE_HANDLE(MaarAllocator)
 /** Blocks of one memory type under one placement strategy. */
 VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarPool)
 /** A range of a block, or a whole block, that the caller owns. The handle has 64 bits on every
- * platform. It carries a generation, so that Maar notices a handle that was freed. */
+ * platform. It carries a generation, so that Maar notices a handle that was freed. The low 32 bits
+ * are the number of the allocation: it is above 0, below 2^31, and no other allocation of the
+ * allocator that lives has it. See maarFindAllocation. */
 VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarAllocation)
 
 /** Stands for "every memory type" or "no memory type". */
@@ -848,6 +850,19 @@ MAAR_API VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
  * @since 0.1.0
  */
 MAAR_API void* VKAPI_CALL maarGetMappedData(MaarAllocator allocator, MaarAllocation allocation);
+
+/**
+ * Finds the allocation that lives under a number, for programs that have room for 32 bits alone. A
+ * number without its handle does not tell an allocation from a later one of the same number. Does
+ * not call the driver.
+ *
+ * @param allocator  not null
+ * @param number     the low 32 bits of a handle; any value
+ * @return the handle; VK_NULL_HANDLE if no allocation lives under the number
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API MaarAllocation VKAPI_CALL maarFindAllocation(MaarAllocator allocator, uint32_t number);
 
 /**
  * Changes an allocation's user data.

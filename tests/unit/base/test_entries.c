@@ -65,6 +65,7 @@ static void call_memory(MaarAllocator a)
     maarFreeMemory(a, VK_NULL_HANDLE);
     maarFreeMemories(a, 0, NULL);
     assert_null(maarGetMappedData(a, VK_NULL_HANDLE));
+    assert_true(maarFindAllocation(a, 1) == VK_NULL_HANDLE);
     maarUnmapMemory(a, VK_NULL_HANDLE);
     maarResetPeaks(a);
 }

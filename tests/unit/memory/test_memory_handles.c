@@ -460,6 +460,37 @@ static void handles_stay_stale_when_their_slot_is_used_2_to_20_times(void** stat
     stop();
 }
 
+/* The low half of a handle is a number, by which the allocation is found as long as it lives. */
+static void number_finds_what_lives_under_it(void** state)
+{
+    (void)state;
+    rig = rig_begin(NULL);
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarAllocation made[64];
+    for (uint32_t i = 0; i < 64; ++i) {
+        made[i] = rig_allocate(rig, 1000, &how);
+    }
+    for (uint32_t i = 0; i < 64; ++i) {
+        const uint32_t number = (uint32_t)MAAR_TO_BITS(made[i]);
+        assert_true(number > 0 && number < 0x80000000u);
+        assert_true(maarFindAllocation(rig->allocator, number) == made[i]);
+        for (uint32_t j = 0; j < i; ++j) {
+            assert_int_not_equal(number, (uint32_t)MAAR_TO_BITS(made[j]));
+        }
+    }
+    const uint32_t freed = (uint32_t)MAAR_TO_BITS(made[7]);
+    maarFreeMemory(rig->allocator, made[7]);
+    assert_true(maarFindAllocation(rig->allocator, freed) == VK_NULL_HANDLE);
+    const uint32_t never[] = {0, 0x7FFFFFFFu, 0xFFFFFFFFu};
+    for (uint32_t i = 0; i < 3; ++i) {
+        assert_true(maarFindAllocation(rig->allocator, never[i]) == VK_NULL_HANDLE);
+    }
+    made[7] = rig_allocate(rig, 1000, &how);
+    for (uint32_t i = 0; i < 64; ++i) {
+        maarFreeMemory(rig->allocator, made[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,6 +500,7 @@ int main(void)
         rig_unit_test(handles_of_another_kind_are_refused),
         rig_unit_test(stale_handles_are_refused_without_host_memory),
         rig_unit_test(handles_stay_stale_when_their_slot_is_used_2_to_20_times),
+        rig_unit_test(number_finds_what_lives_under_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
