@@ -1,4 +1,10 @@
-# The options of Maar. All begin with MAAR_; BUILD_SHARED_LIBS is honoured.
+# The options of Maar. All begin with MAAR_. BUILD_SHARED_LIBS is honoured where Maar is the top-level
+# project; inside another project it says how that one's own libraries are built.
+if(NOT PROJECT_IS_TOP_LEVEL)
+    option(MAAR_BUILD_SHARED
+        "Build Maar as shared libraries inside another project, whatever its BUILD_SHARED_LIBS" OFF)
+    set(BUILD_SHARED_LIBS ${MAAR_BUILD_SHARED})
+endif()
 
 option(MAAR_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_TOOLS "Build the maar command" ${PROJECT_IS_TOP_LEVEL})
@@ -10,14 +16,16 @@ else()
 endif()
 option(MAAR_BUILD_LAYER "Build the Vulkan layer that captures programs; only on Linux"
     ${maar_layer_default})
-# A VmaAllocation holds a handle of 64 bits.
-if(CMAKE_SIZEOF_VOID_P EQUAL 8)
-    set(maar_vma_default ${PROJECT_IS_TOP_LEVEL})
-else()
-    set(maar_vma_default OFF)
+option(MAAR_BUILD_VMA "Build maar::vma, VulkanMemoryAllocator's interface on Maar"
+    ${PROJECT_IS_TOP_LEVEL})
+option(MAAR_VMA_ALIAS
+    "Build maar::vma, and let it be GPUOpen::VulkanMemoryAllocator for this and other projects" OFF)
+if(MAAR_VMA_ALIAS)
+    set(MAAR_BUILD_VMA ON)
 endif()
-option(MAAR_BUILD_VMA "Build maar::vma, VulkanMemoryAllocator's interface on Maar; 64-bit only"
-    ${maar_vma_default})
+option(MAAR_BUILD_SIMULATED
+    "Build and install maar::simulated; if off, it is built only for a target that links it"
+    ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_SAMPLES "Build the samples" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_BUILD_GPU_CHECKS "Build the programs of scripts/gpu-check; not on Windows"

@@ -2,9 +2,10 @@
  * The layer between VulkanMemoryAllocator's interface and Maar's: what its files share.
  *
  * A VmaAllocation is Maar's handle, or, with the highest bit set, the address of a new place of a
- * pass of defragmentation. A VmaPool and a VmaAllocator are the addresses of the structures here.
- * Maar synchronizes everything; the layer's own structures do not change while they live, but for
- * what the comments say.
+ * pass of defragmentation. Where a pointer has 32 bits, it holds the number of the allocation, and
+ * the lowest bit tells the two apart. A VmaPool and a VmaAllocator are the addresses of the
+ * structures here. Maar synchronizes everything; the layer's own structures do not change while
+ * they live, but for what the comments say.
  */
 #ifndef MAAR_VMA_LAYER_H
 #define MAAR_VMA_LAYER_H
@@ -13,10 +14,6 @@
 #include <string.h>
 
 #include "maar/vma.h"
-
-#if UINTPTR_MAX <= 0xFFFFFFFFu
-#error "maar::vma needs pointers of 64 bits, since a VmaAllocation holds a handle of Maar's."
-#endif
 
 struct VmaAllocator_T {
     MaarAllocator maar;
@@ -57,6 +54,8 @@ struct maar_vma_place;
 
 /* ---- handles ---- */
 
+#if UINTPTR_MAX > 0xFFFFFFFFu
+
 /* No handle of Maar and no address of a program has this bit. */
 #define MAAR_VMA_PLACE_BIT ((uintptr_t)1 << 63)
 
@@ -73,8 +72,9 @@ static inline VmaAllocation maar_vma_from_place(struct maar_vma_place* place)
 }
 
 /* Returns Maar's handle. The caller knows that the allocation is no place of a pass. */
-static inline MaarAllocation maar_vma_own(VmaAllocation allocation)
+static inline MaarAllocation maar_vma_own(VmaAllocator allocator, VmaAllocation allocation)
 {
+    (void)allocator;
     return (MaarAllocation)(uintptr_t)allocation;
 }
 
@@ -82,6 +82,36 @@ static inline VmaAllocation maar_vma_handle(MaarAllocation allocation)
 {
     return (VmaAllocation)(uintptr_t)allocation;
 }
+
+#else
+
+/* The number of an allocation, below 2^31, stands above this bit, which no address of a place has.
+ * The number of a freed allocation finds nothing, or the allocation that has it now. */
+#define MAAR_VMA_NUMBER_BIT ((uintptr_t)1)
+
+static inline struct maar_vma_place* maar_vma_place_of(VmaAllocation allocation)
+{
+    const uintptr_t bits = (uintptr_t)allocation;
+    return (bits & MAAR_VMA_NUMBER_BIT) == 0 ? (struct maar_vma_place*)bits : NULL;
+}
+
+static inline VmaAllocation maar_vma_from_place(struct maar_vma_place* place)
+{
+    return (VmaAllocation)place;
+}
+
+static inline MaarAllocation maar_vma_own(VmaAllocator allocator, VmaAllocation allocation)
+{
+    return maarFindAllocation(allocator->maar, (uint32_t)((uintptr_t)allocation >> 1));
+}
+
+static inline VmaAllocation maar_vma_handle(MaarAllocation allocation)
+{
+    const uint32_t number = (uint32_t)allocation;
+    return number != 0 ? (VmaAllocation)((uintptr_t)number << 1 | MAAR_VMA_NUMBER_BIT) : NULL;
+}
+
+#endif
 
 /* ---- host memory: vma_host.c ---- */
 

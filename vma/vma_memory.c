@@ -22,7 +22,7 @@ void maar_vma_fill_info(const MaarAllocationInfo* from, VmaAllocationInfo* info)
 static MaarAllocationInfo read_info(VmaAllocator allocator, VmaAllocation allocation)
 {
     MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
-    (void)maarGetAllocationInfo(allocator->maar, maar_vma_own(allocation), &info);
+    (void)maarGetAllocationInfo(allocator->maar, maar_vma_own(allocator, allocation), &info);
     return info;
 }
 
@@ -145,7 +145,7 @@ VKAPI_ATTR void VKAPI_CALL maarVmaFreeMemory(VmaAllocator allocator, VmaAllocati
         return;
     }
     if (maar_vma_place_of(allocation) == NULL) {
-        maarFreeMemory(allocator->maar, maar_vma_own(allocation));
+        maarFreeMemory(allocator->maar, maar_vma_own(allocator, allocation));
     }
 }
 
@@ -215,7 +215,8 @@ VKAPI_ATTR void VKAPI_CALL maarVmaSetAllocationUserData(VmaAllocator allocator,
                                                         VmaAllocation allocation, void* pUserData)
 {
     if (maar_vma_place_of(allocation) == NULL) {
-        (void)maarSetAllocationUserData(allocator->maar, maar_vma_own(allocation), pUserData);
+        (void)maarSetAllocationUserData(allocator->maar, maar_vma_own(allocator, allocation),
+                                        pUserData);
     }
 }
 
@@ -223,7 +224,7 @@ VKAPI_ATTR void VKAPI_CALL maarVmaSetAllocationName(VmaAllocator allocator,
                                                     VmaAllocation allocation, const char* pName)
 {
     if (maar_vma_place_of(allocation) == NULL) {
-        (void)maarSetAllocationName(allocator->maar, maar_vma_own(allocation), pName);
+        (void)maarSetAllocationName(allocator->maar, maar_vma_own(allocator, allocation), pName);
     }
 }
 
@@ -242,8 +243,8 @@ maarVmaGetMemoryWin32Handle(VmaAllocator allocator, VmaAllocation allocation,
 {
     MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
     *pHandle = NULL;
-    VkResult result =
-        maarExportMemory(allocator->maar, maar_vma_own(allocation), handleType, &exported);
+    VkResult result = maarExportMemory(allocator->maar, maar_vma_own(allocator, allocation),
+                                       handleType, &exported);
     if (result == VK_SUCCESS) {
         result = maarTakeWin32Handle(allocator->maar, exported.handle, pHandle);
         maarDestroyExternalHandle(allocator->maar, exported.handle);
@@ -259,13 +260,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaMapMemory(VmaAllocator allocator, VmaAlloc
     *ppData = NULL;
     return maar_vma_place_of(allocation) != NULL
                ? VK_ERROR_MEMORY_MAP_FAILED
-               : maarMapMemory(allocator->maar, maar_vma_own(allocation), ppData);
+               : maarMapMemory(allocator->maar, maar_vma_own(allocator, allocation), ppData);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarVmaUnmapMemory(VmaAllocator allocator, VmaAllocation allocation)
 {
     if (maar_vma_place_of(allocation) == NULL) {
-        maarUnmapMemory(allocator->maar, maar_vma_own(allocation));
+        maarUnmapMemory(allocator->maar, maar_vma_own(allocator, allocation));
     }
 }
 
@@ -286,7 +287,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaFlushAllocation(VmaAllocator allocator,
 {
     return needs_no_flush(allocator, allocation)
                ? VK_SUCCESS
-               : maarFlushAllocation(allocator->maar, maar_vma_own(allocation), offset, size);
+               : maarFlushAllocation(allocator->maar, maar_vma_own(allocator, allocation), offset,
+                                     size);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaInvalidateAllocation(VmaAllocator allocator,
@@ -295,7 +297,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaInvalidateAllocation(VmaAllocator allocato
 {
     return needs_no_flush(allocator, allocation)
                ? VK_SUCCESS
-               : maarInvalidateAllocation(allocator->maar, maar_vma_own(allocation), offset, size);
+               : maarInvalidateAllocation(allocator->maar, maar_vma_own(allocator, allocation),
+                                          offset, size);
 }
 
 /* Calls a function for each element that needs it. */
@@ -336,8 +339,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCopyMemoryToAllocation(VmaAllocator alloca
                                                              VkDeviceSize offset, VkDeviceSize size)
 {
     return size == 0 ? VK_SUCCESS
-                     : maarCopyToAllocation(allocator->maar, maar_vma_own(allocation), offset, size,
-                                            pSource);
+                     : maarCopyToAllocation(allocator->maar, maar_vma_own(allocator, allocation),
+                                            offset, size, pSource);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCopyAllocationToMemory(VmaAllocator allocator,
@@ -346,8 +349,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCopyAllocationToMemory(VmaAllocator alloca
                                                              void* pDestination, VkDeviceSize size)
 {
     return size == 0 ? VK_SUCCESS
-                     : maarCopyFromAllocation(allocator->maar, maar_vma_own(allocation), offset,
-                                              size, pDestination);
+                     : maarCopyFromAllocation(allocator->maar, maar_vma_own(allocator, allocation),
+                                              offset, size, pDestination);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCheckCorruption(VmaAllocator allocator,

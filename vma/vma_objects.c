@@ -118,7 +118,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateDedicatedBuffer(
 VKAPI_ATTR void VKAPI_CALL maarVmaDestroyBuffer(VmaAllocator allocator, VkBuffer buffer,
                                                 VmaAllocation allocation)
 {
-    maarDestroyBuffer(allocator->maar, buffer, maar_vma_own(allocation));
+    maarDestroyBuffer(allocator->maar, buffer, maar_vma_own(allocator, allocation));
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingBuffer2(VmaAllocator allocator,
@@ -131,8 +131,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingBuffer2(VmaAllocator allocat
     if (is_impossible_buffer(allocator, pBufferInfo)) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    return maar_vma_result(maarCreateAliasingBuffer(allocator->maar, maar_vma_own(allocation),
-                                                    offset, pBufferInfo, pBuffer));
+    return maar_vma_result(maarCreateAliasingBuffer(
+        allocator->maar, maar_vma_own(allocator, allocation), offset, pBufferInfo, pBuffer));
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingBuffer(VmaAllocator allocator,
@@ -169,10 +169,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaBindBufferMemory2(VmaAllocator allocator,
 {
     const struct maar_vma_place* place = maar_vma_place_of(allocation);
     const VkResult result =
-        place != NULL
-            ? maarBindMovedBuffer(allocator->maar, place->batch, place->source, offset, buffer,
-                                  pNext)
-            : maarBindBuffer(allocator->maar, maar_vma_own(allocation), offset, buffer, pNext);
+        place != NULL ? maarBindMovedBuffer(allocator->maar, place->batch, place->source, offset,
+                                            buffer, pNext)
+                      : maarBindBuffer(allocator->maar, maar_vma_own(allocator, allocation), offset,
+                                       buffer, pNext);
     return maar_vma_result(result);
 }
 
@@ -263,7 +263,7 @@ maarVmaCreateDedicatedImage(VmaAllocator allocator, const VkImageCreateInfo* pIm
 VKAPI_ATTR void VKAPI_CALL maarVmaDestroyImage(VmaAllocator allocator, VkImage image,
                                                VmaAllocation allocation)
 {
-    maarDestroyImage(allocator->maar, image, maar_vma_own(allocation));
+    maarDestroyImage(allocator->maar, image, maar_vma_own(allocator, allocation));
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingImage2(VmaAllocator allocator,
@@ -276,8 +276,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingImage2(VmaAllocator allocato
     if (is_impossible_image(pImageInfo)) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    return maar_vma_result(maarCreateAliasingImage(allocator->maar, maar_vma_own(allocation),
-                                                   offset, pImageInfo, pImage));
+    return maar_vma_result(maarCreateAliasingImage(
+        allocator->maar, maar_vma_own(allocator, allocation), offset, pImageInfo, pImage));
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingImage(VmaAllocator allocator,
@@ -319,7 +319,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaBindImageMemory2(VmaAllocator allocator,
     const VkResult result =
         place != NULL
             ? maarBindMovedImage(allocator->maar, place->batch, place->source, offset, image, pNext)
-            : maarBindImage(allocator->maar, maar_vma_own(allocation), offset, image, pNext);
+            : maarBindImage(allocator->maar, maar_vma_own(allocator, allocation), offset, image,
+                            pNext);
     return maar_vma_result(result);
 }
 
