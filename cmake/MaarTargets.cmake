@@ -53,7 +53,8 @@ function(maar_library_defaults target)
     set_target_properties(${target} PROPERTIES
         VERSION ${PROJECT_VERSION}
         SOVERSION ${PROJECT_VERSION_MAJOR}
-        POSITION_INDEPENDENT_CODE ON)
+        POSITION_INDEPENDENT_CODE ON
+        UNITY_BUILD OFF)
     if(MAAR_COVERAGE)
         # Only the libraries are measured. -O1 halves the time of the suite and does not merge
         # lines.

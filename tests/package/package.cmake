@@ -12,7 +12,7 @@ set(configure
     -DCMAKE_BUILD_TYPE=Debug
     -DMAAR_VULKAN_INCLUDE_DIR=${VULKAN})
 if(KIND STREQUAL "shared")
-    list(APPEND configure -DBUILD_SHARED_LIBS=ON)
+    list(APPEND configure -DBUILD_SHARED_LIBS=ON -DMAAR_BUILD_SHARED=ON)
 endif()
 if(NOT CXX)
     message(STATUS "not tried from C++20: no C++ compiler")
@@ -55,14 +55,15 @@ if(WAY STREQUAL "install")
     endforeach()
     run(${CMAKE_COMMAND} -S ${here}.sources -B ${here} ${configure}
         -DCMAKE_INSTALL_PREFIX=${prefix}.staged
-        -DMAAR_BUILD_TOOLS=${TOOLS}
+        -DMAAR_BUILD_TOOLS=${TOOLS} -DMAAR_VMA_ALIAS=ON
         -DMAAR_BUILD_TESTS=OFF -DMAAR_BUILD_SAMPLES=OFF -DMAAR_BUILD_BENCH=OFF)
     run(${CMAKE_COMMAND} --build ${here} --target install)
     file(RENAME ${prefix}.staged ${prefix})
     file(REMOVE_RECURSE ${here}.sources)
     foreach(wanted IN ITEMS
             include/maar/maar.h share/doc/maar/LICENSE share/maar/profiles/cpu-lavapipe25.0.json
-            share/maar/traces/captured-vkcube.csv share/maar/grafana/maar.json)
+            share/maar/traces/captured-vkcube.csv share/maar/grafana/maar.json
+            include/maar-vma/vma/vk_mem_alloc.h)
         if(NOT EXISTS ${prefix}/${wanted})
             message(FATAL_ERROR "${wanted} was not installed")
         endif()
@@ -93,12 +94,14 @@ if(WAY STREQUAL "pkgconfig")
     if(KIND STREQUAL "static")
         set(static --static)
     endif()
-    run(${pkg_config} --exact-version=${VERSION} maar)
-    run(${pkg_config} --exact-version=${VERSION} maar_simulated)
     # In this order they link, were they static ones.
-    run(${pkg_config} ${static} --cflags maar maar_simulated)
+    set(packages maar-vma maar maar_simulated)
+    foreach(package IN LISTS packages)
+        run(${pkg_config} --exact-version=${VERSION} ${package})
+    endforeach()
+    run(${pkg_config} ${static} --cflags ${packages})
     separate_arguments(flags UNIX_COMMAND "${output}")
-    run(${pkg_config} ${static} --libs maar maar_simulated)
+    run(${pkg_config} ${static} --libs ${packages})
     separate_arguments(libraries UNIX_COMMAND "${output}")
     list(APPEND libraries -Wl,-rpath,${lib_dir})
     set_system_includes()
@@ -107,9 +110,73 @@ if(WAY STREQUAL "pkgconfig")
     return()
 endif()
 
+# A shared library that holds Maar exports its own functions alone, inside another project nothing is
+# built that nobody uses, and what is installed is what that project says.
+function(check_parent build installed)
+    file(GLOB_RECURSE others ${build}/*maar_simulated.* ${build}/*libmaar_vma*)
+    list(FILTER others EXCLUDE REGEX "CMakeFiles")
+    list(FILTER others INCLUDE REGEX "\\.(a|so|lib|dll)")
+    if(others)
+        message(FATAL_ERROR "built, but not asked for: ${others}")
+    endif()
+    if(NM)
+        run(${NM} -D --defined-only ${installed}/lib/libengine.so)
+        if(NOT output MATCHES "engine_use" OR output MATCHES "maar")
+            message(FATAL_ERROR "the shared library exports\n${output}")
+        endif()
+    endif()
+    file(READ ${installed}/share/doc/engine/LICENSE licence)
+    if(NOT licence MATCHES "ENGINE_H")
+        message(FATAL_ERROR "Maar's licence took the place of the project's")
+    endif()
+endfunction()
+
+# Whoever builds the libraries alone builds them to ship: no debug information of some 26 MB.
+if(WAY STREQUAL "preset")
+    run(${CMAKE_COMMAND} --preset library -S ${SOURCE} -B ${here} -G ${GENERATOR}
+        -DCMAKE_C_COMPILER=${COMPILER} -DMAAR_VULKAN_INCLUDE_DIR=${VULKAN})
+    file(READ ${here}/compile_commands.json commands)
+    if(commands MATCHES " -g[0-9a-z]* " OR NOT commands MATCHES " -O[23] ")
+        message(FATAL_ERROR "the preset library compiles with ${CMAKE_MATCH_0}")
+    endif()
+    return()
+endif()
+
+if(WAY STREQUAL "parent")
+    foreach(too IN ITEMS OFF ON)
+        set(installed ${here}/installed-${too})
+        run(${CMAKE_COMMAND} -S ${CONSUMER}/../parent -B ${here}/${too} ${configure}
+            -DMAAR_SOURCE=${SOURCE} -DENGINE_MAAR_TOO=${too} -DCMAKE_INSTALL_LIBDIR=lib
+            -DCMAKE_INSTALL_PREFIX=${installed})
+        run(${CMAKE_COMMAND} --build ${here}/${too} --target install)
+        check_parent(${here}/${too} ${installed})
+        run(${CMAKE_COMMAND} -S ${CONSUMER}/../parent -B ${here}/${too}-user ${configure}
+            -DWAY=find -DENGINE_MAAR_TOO=${too} -DENGINE_PREFIX=${installed} -DCMAKE_PREFIX_PATH=${installed})
+        run(${CMAKE_COMMAND} --build ${here}/${too}-user)
+        run(${here}/${too}-user/program)
+        run(${here}/${too}-user/program_static)
+        file(GLOB headers ${installed}/include/maar/*.h ${installed}/share/doc/maar/LICENSE)
+        if(too AND NOT headers OR headers AND NOT too)
+            message(FATAL_ERROR "with MAAR_INSTALL ${too}: ${headers}")
+        endif()
+    endforeach()
+    return()
+endif()
+
+if(WAY MATCHES "^alias_")
+    if(NOT CXX)
+        message(STATUS "skipped: no C++ compiler")
+        return()
+    endif()
+    set(CONSUMER ${CONSUMER}/../vma_client)
+endif()
 run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${here} ${configure}
     -DWAY=${WAY} -DMAAR_SOURCE=${SOURCE} -DMAAR_VERSION=${VERSION} -DMAAR_HEADERS=${HEADERS}
     -DCONSUMER_CXX=${CXX} -DCMAKE_CXX_COMPILER=${CXX} -DCONSUMER_VOLK=${VOLK}
     -DCMAKE_PREFIX_PATH=${prefix})
 run(${CMAKE_COMMAND} --build ${here})
-run_consumers(${here})
+if(WAY MATCHES "^alias_")
+    run_consumers(${here} consumer_vma_cxx11)
+else()
+    run_consumers(${here})
+endif()

@@ -29,12 +29,14 @@ function(build_consumers_by_hand folder flags libraries)
     if(COMPILER MATCHES "mingw")
         set(suffix .exe)
     endif()
-    foreach(source IN ITEMS consumer consumer_device)
+    foreach(source IN ITEMS consumer consumer_device consumer_vma consumer_vma_unit)
         run(${COMPILER} -std=c99 ${warnings} ${flags}
             -c ${CONSUMER}/${source}.c -o ${folder}/${source}.o)
     endforeach()
     run(${COMPILER} ${flags} ${folder}/consumer.o ${folder}/consumer_device.o
         -o ${folder}/consumer_c99${suffix} ${libraries})
+    run(${COMPILER} ${flags} ${folder}/consumer_vma.o ${folder}/consumer_vma_unit.o
+        ${folder}/consumer_device.o -o ${folder}/consumer_vma_c99${suffix} ${libraries})
     if(NOT CXX)
         return()
     endif()
@@ -59,17 +61,26 @@ function(build_consumers_by_hand folder flags libraries)
     run(${CXX} -std=c++20 ${warnings} -Wno-missing-field-initializers ${flags}
         ${CONSUMER}/consumer.cpp ${folder}/consumer_device.o
         -o ${folder}/consumer_cxx20${suffix} ${libraries})
+    run(${CXX} -std=c++11 ${warnings} ${flags} -x c++ -c ${CONSUMER}/consumer_vma_unit.c
+        -o ${folder}/consumer_vma_unit_cxx.o)
+    run(${CXX} ${flags} ${folder}/consumer_vma.o ${folder}/consumer_vma_unit_cxx.o
+        ${folder}/consumer_device.o -o ${folder}/consumer_vma_cxx11${suffix} ${libraries})
 endfunction()
 
 # Runs the consumers that were built, on Windows' side by RUNNER.
 function(run_consumers folder)
-    file(GLOB consumers ${folder}/consumer_c99 ${folder}/consumer_cxx20
-        ${folder}/consumer_c99.exe ${folder}/consumer_cxx20.exe)
-    list(LENGTH consumers count)
-    if(count EQUAL 0 OR (CXX AND NOT count EQUAL 2))
-        message(FATAL_ERROR "built: ${consumers}")
+    set(wanted consumer_c99 consumer_vma_c99)
+    if(CXX)
+        list(APPEND wanted consumer_cxx20 consumer_vma_cxx11)
     endif()
-    foreach(consumer IN LISTS consumers)
+    if(ARGN)
+        set(wanted ${ARGN})
+    endif()
+    foreach(name IN LISTS wanted)
+        file(GLOB consumer ${folder}/${name} ${folder}/${name}.exe)
+        if(NOT consumer)
+            message(FATAL_ERROR "${name} was not built")
+        endif()
         run(${RUNNER} ${consumer})
         if(NOT output STREQUAL "")
             message(STATUS "${output}")

@@ -1,0 +1,16 @@
+/*
+ * The implementation unit of consumer_vma.
+ */
+#define VMA_IMPLEMENTATION
+#include "consumer_vma.h"
+
+#include "consumer_device.h"
+
+int free_through_maar(VmaAllocator allocator, VkBuffer buffer, VmaAllocation allocation)
+{
+    const MaarAllocator maar = maarVmaGetMaarAllocator(allocator);
+    const MaarAllocation own = maarVmaGetMaarAllocation(allocator, allocation);
+    const int same = maarVmaFromMaarAllocation(allocator, own) == allocation;
+    maarDestroyBuffer(maar, buffer, own);
+    return same ? 0 : consumer_fail("the handle comes back as another one");
+}
