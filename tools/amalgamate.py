@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Make the amalgamation of Maar: amalgamate.py [--root ROOT] --output FOLDER
 
-Writes the whole library as maar.h and maar.c, and the simulated driver as maar_simulated.h and
-maar_simulated.c, for projects that prefer two files to a library. The same sources give the same
-bytes on every machine.
+Writes the whole library as maar.h and maar.c, for projects that prefer two files to a library; the
+simulated driver as maar_simulated.h and maar_simulated.c; and VulkanMemoryAllocator's interface on
+Maar as vk_mem_alloc.h, maar_vma.h, maar_vma_unit.h and maar_vma.c. The same sources give the same bytes on every
+machine.
 
 The output contains each header once, in the order of the includes, then every source file of the
 library. The requests to the system's headers stand at the top: first the feature macros, then the
@@ -18,6 +19,8 @@ from pathlib import Path
 PUBLIC = "include/maar"
 ROOMS = ("core", "backends/vulkan", "interop")
 SIMULATED = "backends/simulated"
+VMA = "vma"
+VMA_PUBLIC = "vma/include"
 # Both libraries need these files, and a program may link both: the second library renames them.
 BORROWED = ("core/host_memory.c",)
 FEATURES = {"_FILE_OFFSET_BITS", "_POSIX_C_SOURCE", "_DARWIN_C_SOURCE", "_DEFAULT_SOURCE", "_GNU_SOURCE"}
@@ -135,7 +138,8 @@ class Amalgamation:
         return "\n".join(kept) + "\n"
 
     def resolve(self, path, name):
-        for candidate in (name, f"include/{name}", (Path(path).parent / name).as_posix()):
+        for candidate in (name, f"include/{name}", f"{VMA_PUBLIC}/{name}",
+                          (Path(path).parent / name).as_posix()):
             if (self.root / candidate).is_file():
                 return candidate
         raise Rejected(f"{path}: the sources do not contain {name}")
@@ -195,8 +199,9 @@ first, it also defines maarUseVolk.
 """
 SOURCE_SAYS = """
 tools/amalgamate.py made this file from the sources; change the sources instead. This file is the
-whole library; see maar.h. For a shared library, compile this file with -fPIC -DMAAR_SHARED=1 and its
-users with -DMAAR_SHARED=1. The library exports only the functions that maar.h declares.
+whole library; see maar.h. What it is linked into exports none of its functions. For a shared library
+of its own, which exports those that maar.h declares, compile this file with -fPIC -DMAAR_SHARED=1 and
+its users with -DMAAR_SHARED=1.
 """
 SIMULATED_HEADER_SAYS = """
 tools/amalgamate.py made this file from the sources; change the sources instead. This header contains
@@ -206,6 +211,24 @@ maar.c.
 SIMULATED_SOURCE_SAYS = """
 tools/amalgamate.py made this file from the sources; change the sources instead. This file is the
 simulated driver; see maar_simulated.h. It needs maar.h, but no definition of maar.c.
+"""
+VMA_HEADER_SAYS = """
+tools/amalgamate.py made this file from the sources; change the sources instead. A program that was
+written for VulkanMemoryAllocator includes this header in the place of the library's own, and compiles
+maar.c and maar_vma.c as C11 or later. One unit of the program defines VMA_IMPLEMENTATION, as before.
+"""
+VMA_LAYER_SAYS = """
+tools/amalgamate.py made this file from the sources; change the sources instead. This header contains
+<maar/vma.h>: the functions by which vk_mem_alloc.h defines its own, and those that turn handles of one
+interface into handles of the other.
+"""
+VMA_UNIT_SAYS = """
+tools/amalgamate.py made this file from the sources; change the sources instead. vk_mem_alloc.h
+includes this header where VMA_IMPLEMENTATION is defined.
+"""
+VMA_SOURCE_SAYS = """
+tools/amalgamate.py made this file from the sources; change the sources instead. This file serves
+vk_mem_alloc.h; see there. It needs maar.h, maar_vma.h and vk_mem_alloc.h, and links with maar.c.
 """
 SOURCE_BEGINS = """
 #if defined(__cplusplus)
@@ -265,10 +288,29 @@ def headers_in(root, path):
     return set(made.done)
 
 
+def make_vma_headers(root, version):
+    """Returns vk_mem_alloc.h and the two headers behind it. Conditions stand around their includes, so
+    each remains a file."""
+    files = {"vma/vk_mem_alloc.h": ("vk_mem_alloc.h", VMA_HEADER_SAYS),
+             "maar/vma.h": ("maar_vma.h", VMA_LAYER_SAYS),
+             "maar/vma_unit.h": ("maar_vma_unit.h", VMA_UNIT_SAYS)}
+    names = {path: name for path, (name, _) in files.items()} | {"maar/maar.h": "maar.h"}
+    made = {}
+    for path, (name, says) in files.items():
+        text = (root / VMA_PUBLIC / path).read_text(encoding="utf-8")
+        for old, new in names.items():
+            text = text.replace(f'#include "{old}"', f'#include "{new}"')
+        wrong = re.search(r'#\s*include "\w+/[^"]*"', text)
+        if wrong:
+            raise Rejected(f"{name}: the file would contain {wrong[0]}")
+        made[name] = opening(root, version, says) + text
+    return made
+
+
 def make_source(root, version, name, header, says, files, prelude=""):
     """Makes a source file. It contains a public header that its own header does not."""
     contained = headers_in(root, f"{PUBLIC}/maar.h") | headers_in(root, f"{PUBLIC}/simulated.h")
-    made = Amalgamation(root, contained | {f"{PUBLIC}/volk.h"})
+    made = Amalgamation(root, contained | {f"{PUBLIC}/volk.h", f"{VMA_PUBLIC}/maar/vma.h"})
     for path in files:
         made.add(path)
     begins = SOURCE_BEGINS.format(
@@ -314,6 +356,9 @@ def amalgamate(root):
                                         SIMULATED_SOURCE_SAYS,
                                         list(BORROWED) + sources_in(root, SIMULATED),
                                         renamed(root, BORROWED)),
+        **make_vma_headers(root, version),
+        "maar_vma.c": make_source(root, version, "maar_vma.c", "maar_vma.h", VMA_SOURCE_SAYS,
+                                  sources_in(root, VMA)),
     }
 
 

@@ -27,18 +27,24 @@ extern "C" {
      (uint32_t)MAAR_VERSION_PATCH)
 
 /** @def MAAR_API
- * Marks what the library exports. MAAR_SHARED is set for users of the shared library, MAAR_BUILDING
- * while it is compiled. */
+ * Marks the functions of the library. MAAR_SHARED is set for users of the shared library, and
+ * while it is compiled; MAAR_BUILDING is set while either library is compiled. What links the
+ * static library, or compiles the library into itself, exports none of its functions. A program
+ * may define MAAR_API otherwise. */
+#if !defined(MAAR_API)
 #if defined(_WIN32) && defined(MAAR_SHARED)
 #if defined(MAAR_BUILDING)
 #define MAAR_API __declspec(dllexport)
 #else
 #define MAAR_API __declspec(dllimport)
 #endif
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && defined(MAAR_SHARED)
 #define MAAR_API __attribute__((visibility("default")))
+#elif defined(__GNUC__) && defined(MAAR_BUILDING) && !defined(_WIN32)
+#define MAAR_API __attribute__((visibility("hidden")))
 #else
 #define MAAR_API
+#endif
 #endif
 
 /**

@@ -21,7 +21,7 @@ REFUSED = {
 
 with tempfile.TemporaryDirectory() as folder:
     copy = Path(folder) / "copy"
-    for part in ("core", "backends", "interop", "include"):
+    for part in ("core", "backends", "interop", "include", "vma"):
         shutil.copytree(root / part, copy / part)
     shutil.copy(root / "LICENSE", copy)
     whole = amalgamate.amalgamate(copy)
@@ -38,13 +38,16 @@ with tempfile.TemporaryDirectory() as folder:
         else:
             (copy / path).write_text(before)
 
-assert sorted(whole) == ["maar.c", "maar.h", "maar_simulated.c", "maar_simulated.h"]
+assert sorted(whole) == ["maar.c", "maar.h", "maar_simulated.c", "maar_simulated.h",
+                         "maar_vma.c", "maar_vma.h", "maar_vma_unit.h",
+                         "vk_mem_alloc.h"]
 for name, text in whole.items():
     assert "Permission is hereby granted" in text and text.startswith("/*\n * Maar "), name
     assert '#include "core/' not in text and '#include "maar/' not in text, name
     top = text.index("#include <") if "#include <" in text else 0
     for feature in amalgamate.FEATURES:
         assert text.find(f"#define {feature}", top) == -1, (name, feature)
-for path in (root / "core").rglob("*.c"):
-    assert f"/* {path.relative_to(root).as_posix()} =" in whole["maar.c"], path
+for room, name in (("core", "maar.c"), ("vma", "maar_vma.c")):
+    for path in (root / room).rglob("*.c"):
+        assert f"/* {path.relative_to(root).as_posix()} =" in whole[name], path
 print(f"{len(REFUSED)} refused")
