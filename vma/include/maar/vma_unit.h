@@ -145,8 +145,10 @@ static void maarVmaUnitTakeGiven(const VmaVulkanFunctions* pGiven, MaarVmaTable*
 #if VMA_GET_PHYSICAL_DEVICE_PROPERTIES2
     MAAR_VMA_GIVE_BOTH(pTable, vkGetPhysicalDeviceMemoryProperties2,
                        pGiven->vkGetPhysicalDeviceMemoryProperties2KHR);
+#if MAAR_VMA_VERSION >= 3004000
     MAAR_VMA_GIVE_BOTH(pTable, vkGetPhysicalDeviceProperties2,
                        pGiven->vkGetPhysicalDeviceProperties2KHR);
+#endif
 #endif
 #if VMA_KHR_MAINTENANCE4 || VMA_VULKAN_VERSION >= 1003000
     MAAR_VMA_GIVE_BOTH(pTable, vkGetDeviceBufferMemoryRequirements,
@@ -154,7 +156,7 @@ static void maarVmaUnitTakeGiven(const VmaVulkanFunctions* pGiven, MaarVmaTable*
     MAAR_VMA_GIVE_BOTH(pTable, vkGetDeviceImageMemoryRequirements,
                        pGiven->vkGetDeviceImageMemoryRequirements);
 #endif
-#if VMA_EXTERNAL_MEMORY_WIN32
+#if VMA_EXTERNAL_MEMORY_WIN32 && MAAR_VMA_VERSION >= 3002000
     MAAR_VMA_GIVE(pTable, vkGetMemoryWin32HandleKHR, pGiven->vkGetMemoryWin32HandleKHR);
 #endif
 }
@@ -327,6 +329,50 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaGetMemoryWin32Handle(VmaAllocator allocat
 }
 #endif
 
+/* Two structures lack their last members in earlier versions. Such a unit passes copies that have
+ * them, as zero. */
+#if MAAR_VMA_VERSION < 3004000
+typedef struct MaarVmaHow {
+    VmaAllocationCreateInfo known;
+    VkDeviceSize minAlignment;
+} MaarVmaHow;
+
+static MaarVmaHow maarVmaUnitWidenHow(const VmaAllocationCreateInfo* pKnown)
+{
+    MaarVmaHow how;
+    memset(&how, 0, sizeof how);
+    how.known = *pKnown;
+    return how;
+}
+
+#define MAAR_VMA_WIDEN_HOW(pKnown) const MaarVmaHow how = maarVmaUnitWidenHow(pKnown)
+#define MAAR_VMA_HOW(pKnown) (&how.known)
+#else
+#define MAAR_VMA_WIDEN_HOW(pKnown) (void)(pKnown)
+#define MAAR_VMA_HOW(pKnown) (pKnown)
+#endif
+#if MAAR_VMA_VERSION < 3001000
+typedef struct MaarVmaRun {
+    VmaDefragmentationInfo known;
+    PFN_vmaCheckDefragmentationBreakFunction pfnBreakCallback;
+    void* pBreakCallbackUserData;
+} MaarVmaRun;
+
+static MaarVmaRun maarVmaUnitWidenRun(const VmaDefragmentationInfo* pKnown)
+{
+    MaarVmaRun run;
+    memset(&run, 0, sizeof run);
+    run.known = *pKnown;
+    return run;
+}
+
+#define MAAR_VMA_WIDEN_RUN(pKnown) const MaarVmaRun run = maarVmaUnitWidenRun(pKnown)
+#define MAAR_VMA_RUN(pKnown) (&run.known)
+#else
+#define MAAR_VMA_WIDEN_RUN(pKnown) (void)(pKnown)
+#define MAAR_VMA_RUN(pKnown) (pKnown)
+#endif
+
 VMA_CALL_PRE void VMA_CALL_POST vmaDestroyAllocator(VmaAllocator allocator)
 {
     maarVmaDestroyAllocator(allocator);
@@ -376,21 +422,26 @@ VMA_CALL_PRE VkResult VMA_CALL_POST
 vmaFindMemoryTypeIndex(VmaAllocator allocator, uint32_t memoryTypeBits,
                        const VmaAllocationCreateInfo* pCreateInfo, uint32_t* pIndex)
 {
-    return maarVmaFindMemoryTypeIndex(allocator, memoryTypeBits, pCreateInfo, pIndex);
+    MAAR_VMA_WIDEN_HOW(pCreateInfo);
+    return maarVmaFindMemoryTypeIndex(allocator, memoryTypeBits, MAAR_VMA_HOW(pCreateInfo), pIndex);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST
 vmaFindMemoryTypeIndexForBufferInfo(VmaAllocator allocator, const VkBufferCreateInfo* pBufferInfo,
                                     const VmaAllocationCreateInfo* pCreateInfo, uint32_t* pIndex)
 {
-    return maarVmaFindMemoryTypeIndexForBufferInfo(allocator, pBufferInfo, pCreateInfo, pIndex);
+    MAAR_VMA_WIDEN_HOW(pCreateInfo);
+    return maarVmaFindMemoryTypeIndexForBufferInfo(allocator, pBufferInfo,
+                                                   MAAR_VMA_HOW(pCreateInfo), pIndex);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST
 vmaFindMemoryTypeIndexForImageInfo(VmaAllocator allocator, const VkImageCreateInfo* pImageInfo,
                                    const VmaAllocationCreateInfo* pCreateInfo, uint32_t* pIndex)
 {
-    return maarVmaFindMemoryTypeIndexForImageInfo(allocator, pImageInfo, pCreateInfo, pIndex);
+    MAAR_VMA_WIDEN_HOW(pCreateInfo);
+    return maarVmaFindMemoryTypeIndexForImageInfo(allocator, pImageInfo, MAAR_VMA_HOW(pCreateInfo),
+                                                  pIndex);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreatePool(VmaAllocator allocator,
@@ -440,7 +491,9 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaAllocateMemory(VmaAllocator allocator,
                                                       VmaAllocation* pAllocation,
                                                       VmaAllocationInfo* pInfo)
 {
-    return maarVmaAllocateMemory(allocator, pRequirements, pCreateInfo, pAllocation, pInfo);
+    MAAR_VMA_WIDEN_HOW(pCreateInfo);
+    return maarVmaAllocateMemory(allocator, pRequirements, MAAR_VMA_HOW(pCreateInfo), pAllocation,
+                                 pInfo);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST
@@ -448,8 +501,9 @@ vmaAllocateDedicatedMemory(VmaAllocator allocator, const VkMemoryRequirements* p
                            const VmaAllocationCreateInfo* pCreateInfo, void* pAllocateNext,
                            VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
 {
-    return maarVmaAllocateDedicatedMemory(allocator, pRequirements, pCreateInfo, pAllocateNext,
-                                          pAllocation, pInfo);
+    MAAR_VMA_WIDEN_HOW(pCreateInfo);
+    return maarVmaAllocateDedicatedMemory(allocator, pRequirements, MAAR_VMA_HOW(pCreateInfo),
+                                          pAllocateNext, pAllocation, pInfo);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST
@@ -457,22 +511,27 @@ vmaAllocateMemoryPages(VmaAllocator allocator, const VkMemoryRequirements* pRequ
                        const VmaAllocationCreateInfo* pCreateInfo, size_t allocationCount,
                        VmaAllocation* pAllocations, VmaAllocationInfo* pInfo)
 {
-    return maarVmaAllocateMemoryPages(allocator, pRequirements, pCreateInfo, allocationCount,
-                                      pAllocations, pInfo);
+    MAAR_VMA_WIDEN_HOW(pCreateInfo);
+    return maarVmaAllocateMemoryPages(allocator, pRequirements, MAAR_VMA_HOW(pCreateInfo),
+                                      allocationCount, pAllocations, pInfo);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaAllocateMemoryForBuffer(
     VmaAllocator allocator, VkBuffer buffer, const VmaAllocationCreateInfo* pCreateInfo,
     VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
 {
-    return maarVmaAllocateMemoryForBuffer(allocator, buffer, pCreateInfo, pAllocation, pInfo);
+    MAAR_VMA_WIDEN_HOW(pCreateInfo);
+    return maarVmaAllocateMemoryForBuffer(allocator, buffer, MAAR_VMA_HOW(pCreateInfo), pAllocation,
+                                          pInfo);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaAllocateMemoryForImage(
     VmaAllocator allocator, VkImage image, const VmaAllocationCreateInfo* pCreateInfo,
     VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
 {
-    return maarVmaAllocateMemoryForImage(allocator, image, pCreateInfo, pAllocation, pInfo);
+    MAAR_VMA_WIDEN_HOW(pCreateInfo);
+    return maarVmaAllocateMemoryForImage(allocator, image, MAAR_VMA_HOW(pCreateInfo), pAllocation,
+                                         pInfo);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaFreeMemory(VmaAllocator allocator, VmaAllocation allocation)
@@ -589,7 +648,8 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaBeginDefragmentation(VmaAllocator allocat
                                                             const VmaDefragmentationInfo* pInfo,
                                                             VmaDefragmentationContext* pContext)
 {
-    return maarVmaBeginDefragmentation(allocator, pInfo, pContext);
+    MAAR_VMA_WIDEN_RUN(pInfo);
+    return maarVmaBeginDefragmentation(allocator, MAAR_VMA_RUN(pInfo), pContext);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaEndDefragmentation(VmaAllocator allocator,
@@ -647,7 +707,9 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateBuffer(VmaAllocator allocator,
                                                     VkBuffer* pBuffer, VmaAllocation* pAllocation,
                                                     VmaAllocationInfo* pInfo)
 {
-    return maarVmaCreateBuffer(allocator, pBufferInfo, pCreateInfo, pBuffer, pAllocation, pInfo);
+    MAAR_VMA_WIDEN_HOW(pCreateInfo);
+    return maarVmaCreateBuffer(allocator, pBufferInfo, MAAR_VMA_HOW(pCreateInfo), pBuffer,
+                               pAllocation, pInfo);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateBufferWithAlignment(
@@ -655,8 +717,9 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateBufferWithAlignment(
     const VmaAllocationCreateInfo* pCreateInfo, VkDeviceSize minAlignment, VkBuffer* pBuffer,
     VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
 {
-    return maarVmaCreateBufferWithAlignment(allocator, pBufferInfo, pCreateInfo, minAlignment,
-                                            pBuffer, pAllocation, pInfo);
+    MAAR_VMA_WIDEN_HOW(pCreateInfo);
+    return maarVmaCreateBufferWithAlignment(allocator, pBufferInfo, MAAR_VMA_HOW(pCreateInfo),
+                                            minAlignment, pBuffer, pAllocation, pInfo);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST
@@ -664,8 +727,9 @@ vmaCreateDedicatedBuffer(VmaAllocator allocator, const VkBufferCreateInfo* pBuff
                          const VmaAllocationCreateInfo* pCreateInfo, void* pAllocateNext,
                          VkBuffer* pBuffer, VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
 {
-    return maarVmaCreateDedicatedBuffer(allocator, pBufferInfo, pCreateInfo, pAllocateNext, pBuffer,
-                                        pAllocation, pInfo);
+    MAAR_VMA_WIDEN_HOW(pCreateInfo);
+    return maarVmaCreateDedicatedBuffer(allocator, pBufferInfo, MAAR_VMA_HOW(pCreateInfo),
+                                        pAllocateNext, pBuffer, pAllocation, pInfo);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAliasingBuffer(VmaAllocator allocator,
@@ -697,7 +761,9 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateImage(VmaAllocator allocator,
                                                    VkImage* pImage, VmaAllocation* pAllocation,
                                                    VmaAllocationInfo* pInfo)
 {
-    return maarVmaCreateImage(allocator, pImageInfo, pCreateInfo, pImage, pAllocation, pInfo);
+    MAAR_VMA_WIDEN_HOW(pCreateInfo);
+    return maarVmaCreateImage(allocator, pImageInfo, MAAR_VMA_HOW(pCreateInfo), pImage, pAllocation,
+                              pInfo);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST
@@ -705,8 +771,9 @@ vmaCreateDedicatedImage(VmaAllocator allocator, const VkImageCreateInfo* pImageI
                         const VmaAllocationCreateInfo* pCreateInfo, void* pAllocateNext,
                         VkImage* pImage, VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
 {
-    return maarVmaCreateDedicatedImage(allocator, pImageInfo, pCreateInfo, pAllocateNext, pImage,
-                                       pAllocation, pInfo);
+    MAAR_VMA_WIDEN_HOW(pCreateInfo);
+    return maarVmaCreateDedicatedImage(allocator, pImageInfo, MAAR_VMA_HOW(pCreateInfo),
+                                       pAllocateNext, pImage, pAllocation, pInfo);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAliasingImage(VmaAllocator allocator,

@@ -25,6 +25,16 @@
 extern "C" {
 #endif
 
+/* The version that the program was written for, as major * 1000000 + minor * 1000, 3000000 at
+ * least. Structures have the members of that version, for programs that know their sizes, as
+ * generated bindings do. All units of a program define the same. */
+#if !defined(MAAR_VMA_VERSION)
+#define MAAR_VMA_VERSION 3004000
+#elif MAAR_VMA_VERSION < 3000000 || MAAR_VMA_VERSION >= 4000000
+#error                                                                                             \
+    "Maar serves versions 3.0 to 3.4 of VulkanMemoryAllocator: see MAAR_VMA_VERSION in docs/vma.md."
+#endif
+
 /** The version of the interface, and a macro by which a program can see that Maar serves it. */
 #define VMA_VERSION (VK_MAKE_VERSION(3, 4, 0))
 #define VMA_SERVED_BY_MAAR 1
@@ -328,12 +338,14 @@ typedef struct VmaVulkanFunctions {
     PFN_vkGetDeviceBufferMemoryRequirementsKHR vkGetDeviceBufferMemoryRequirements;
     PFN_vkGetDeviceImageMemoryRequirementsKHR vkGetDeviceImageMemoryRequirements;
 #endif
+#if MAAR_VMA_VERSION >= 3002000
 #if VMA_EXTERNAL_MEMORY_WIN32
     PFN_vkGetMemoryWin32HandleKHR vkGetMemoryWin32HandleKHR;
 #else
     void* vkGetMemoryWin32HandleKHR;
 #endif
-#if VMA_GET_PHYSICAL_DEVICE_PROPERTIES2
+#endif
+#if VMA_GET_PHYSICAL_DEVICE_PROPERTIES2 && MAAR_VMA_VERSION >= 3004000
     PFN_vkGetPhysicalDeviceProperties2KHR vkGetPhysicalDeviceProperties2KHR;
 #endif
 } VmaVulkanFunctions;
@@ -405,8 +417,10 @@ typedef struct VmaAllocationCreateInfo {
     VmaPool pool;
     void* pUserData;
     float priority;
+#if MAAR_VMA_VERSION >= 3004000
     /** 0, or a power of two. */
     VkDeviceSize minAlignment;
+#endif
 } VmaAllocationCreateInfo;
 
 typedef struct VmaPoolCreateInfo {
@@ -449,8 +463,10 @@ typedef struct VmaDefragmentationInfo {
     VkDeviceSize maxBytesPerPass;
     /** 0: no limit. */
     uint32_t maxAllocationsPerPass;
+#if MAAR_VMA_VERSION >= 3001000
     PFN_vmaCheckDefragmentationBreakFunction pfnBreakCallback;
     void* pBreakCallbackUserData;
+#endif
 } VmaDefragmentationInfo;
 
 typedef struct VmaDefragmentationMove {
