@@ -204,7 +204,7 @@ static bool grow_names(struct perfetto_work* work)
     }
     for (size_t i = 0; i < work->name_capacity; ++i) {
         if (work->names[i].id != 0) {
-            size_t at = work->names[i].hash & (larger - 1);
+            size_t at = (size_t)work->names[i].hash & (larger - 1);
             while (grown[at].id != 0) {
                 at = (at + 1) & (larger - 1);
             }
@@ -230,7 +230,7 @@ static uint64_t intern(struct perfetto_work* work, const char* text)
         work->failed = true;
         return 0;
     }
-    size_t at = hash & (work->name_capacity - 1);
+    size_t at = (size_t)hash & (work->name_capacity - 1);
     while (work->names[at].id != 0 && work->names[at].hash != hash) {
         at = (at + 1) & (work->name_capacity - 1);
     }

@@ -35,7 +35,7 @@ bool captured_limit_disk(uint64_t most_bytes)
     if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || signal(SIGXFSZ, SIG_IGN) == SIG_ERR) {
         return false;
     }
-    limit.rlim_cur = most_bytes != 0 ? most_bytes : limit.rlim_max;
+    limit.rlim_cur = most_bytes != 0 ? (rlim_t)most_bytes : limit.rlim_max;
     return setrlimit(RLIMIT_FSIZE, &limit) == 0;
 #endif
 }
