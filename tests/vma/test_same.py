@@ -14,13 +14,15 @@ import re
 import subprocess
 import sys
 
-# Bytes of version 3.4 where a pointer has 64 bits, with all extensions known.
+# Bytes of version 3.4, with all extensions known: where a pointer has 64 bits, and on i386. The first
+# structure consists of three pointers. layout_table.c has the offsets.
 SIZES = {
-    "VmaVulkanFunctions": 224,
-    "VmaAllocatorCreateInfo": 88,
-    "VmaAllocationCreateInfo": 56,
-    "VmaDefragmentationInfo": 48,
-    "VmaPoolCreateInfo": 56,
+    "VmaDeviceMemoryCallbacks": (24, 12),
+    "VmaVulkanFunctions": (224, 112),
+    "VmaAllocatorCreateInfo": (88, 48),
+    "VmaAllocationCreateInfo": (56, 40),
+    "VmaDefragmentationInfo": (48, 28),
+    "VmaPoolCreateInfo": (56, 40),
 }
 KEYS = re.compile(r"`([\w-]+\.[\w.-]+)`")
 
@@ -48,8 +50,9 @@ def lines(text):
 
 
 def check_sizes(ours):
-    return [f"{name} has {ours['layout.size.' + name]} bytes, and {size} are known"
-            for name, size in SIZES.items() if ours[f"layout.size.{name}"] != str(size)]
+    column = int(ours["layout.size.VmaDeviceMemoryCallbacks"] == "12")
+    return [f"{name} has {ours['layout.size.' + name]} bytes, and {sizes[column]} are known"
+            for name, sizes in SIZES.items() if ours[f"layout.size.{name}"] != str(sizes[column])]
 
 
 def explained_keys(page):
