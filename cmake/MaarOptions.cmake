@@ -18,9 +18,17 @@ option(MAAR_BUILD_LAYER "Build the Vulkan layer that captures programs; only on 
     ${maar_layer_default})
 option(MAAR_BUILD_VMA "Build maar::vma, VulkanMemoryAllocator's interface on Maar"
     ${PROJECT_IS_TOP_LEVEL})
+if(PROJECT_IS_TOP_LEVEL AND MAAR_BUILD_VMA)
+    set(maar_names_default ON)
+else()
+    set(maar_names_default OFF)
+endif()
+option(MAAR_BUILD_VMA_NAMES
+    "Build maar::vma_names, a library that defines VulkanMemoryAllocator's own names"
+    ${maar_names_default})
 option(MAAR_VMA_ALIAS
     "Build maar::vma, and let it be GPUOpen::VulkanMemoryAllocator for this and other projects" OFF)
-if(MAAR_VMA_ALIAS)
+if(MAAR_VMA_ALIAS OR MAAR_BUILD_VMA_NAMES)
     set(MAAR_BUILD_VMA ON)
 endif()
 option(MAAR_BUILD_SIMULATED

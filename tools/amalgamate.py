@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Make the amalgamation of Maar: amalgamate.py [--root ROOT] --output FOLDER
+"""Make the amalgamation of Maar: amalgamate.py [--root ROOT] (--output FOLDER | --list LIBRARY)
 
 Writes the whole library as maar.h and maar.c, for projects that prefer two files to a library; the
 simulated driver as maar_simulated.h and maar_simulated.c; and VulkanMemoryAllocator's interface on
@@ -9,6 +9,8 @@ machine.
 The output contains each header once, in the order of the includes, then every source file of the
 library. The requests to the system's headers stand at the top: first the feature macros, then the
 includes, each below its conditions. The rest is the unchanged text of the sources.
+
+--list prints the paths of the source files of maar, maar_simulated or maar_vma, for build systems.
 """
 
 import argparse
@@ -21,6 +23,7 @@ ROOMS = ("core", "backends/vulkan", "interop")
 SIMULATED = "backends/simulated"
 VMA = "vma"
 VMA_PUBLIC = "vma/include"
+VMA_NAMES = "vma/names"  # a library of its own
 # Both libraries need these files, and a program may link both: the second library renames them.
 BORROWED = ("core/host_memory.c",)
 FEATURES = {"_FILE_OFFSET_BITS", "_POSIX_C_SOURCE", "_DARWIN_C_SOURCE", "_DEFAULT_SOURCE", "_GNU_SOURCE"}
@@ -341,32 +344,46 @@ def renamed(root, paths):
             "#if defined(__clang__)\n#pragma clang diagnostic ignored \"-Wunused-function\"\n#endif\n")
 
 
+def sources_of(root):
+    """Returns the source files of each library."""
+    return {
+        "maar": [path for room in ROOMS for path in sources_in(root, room)],
+        "maar_simulated": list(BORROWED) + sources_in(root, SIMULATED),
+        "maar_vma": [path for path in sources_in(root, VMA) if not path.startswith(VMA_NAMES)],
+    }
+
+
 def amalgamate(root):
     """Returns the name and the text of each output file."""
     version = version_of(root)
-    library = [path for room in ROOMS for path in sources_in(root, room)]
+    sources = sources_of(root)
     return {
         "maar.h": make_header(root, version, f"{PUBLIC}/maar.h", HEADER_SAYS,
                               "MAAR_AMALGAMATED_H", None, volk_part(root)),
-        "maar.c": make_source(root, version, "maar.c", "maar.h", SOURCE_SAYS, library),
+        "maar.c": make_source(root, version, "maar.c", "maar.h", SOURCE_SAYS, sources["maar"]),
         "maar_simulated.h": make_header(root, version, f"{PUBLIC}/simulated.h",
                                         SIMULATED_HEADER_SAYS, "MAAR_AMALGAMATED_SIMULATED_H",
                                         "maar.h"),
         "maar_simulated.c": make_source(root, version, "maar_simulated.c", "maar_simulated.h",
                                         SIMULATED_SOURCE_SAYS,
-                                        list(BORROWED) + sources_in(root, SIMULATED),
+                                        sources["maar_simulated"],
                                         renamed(root, BORROWED)),
         **make_vma_headers(root, version),
         "maar_vma.c": make_source(root, version, "maar_vma.c", "maar_vma.h", VMA_SOURCE_SAYS,
-                                  sources_in(root, VMA)),
+                                  sources["maar_vma"]),
     }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
-    parser.add_argument("--output", type=Path, required=True)
+    wanted = parser.add_mutually_exclusive_group(required=True)
+    wanted.add_argument("--output", type=Path)
+    wanted.add_argument("--list", metavar="LIBRARY", choices=("maar", "maar_simulated", "maar_vma"))
     arguments = parser.parse_args()
+    if arguments.list:
+        print("\n".join(sources_of(arguments.root)[arguments.list]))
+        return 0
     try:
         files = amalgamate(arguments.root)
     except Rejected as error:

@@ -1,6 +1,6 @@
 """One version everywhere: test_version.py ROOT PROJECT_VERSION [FILE.pc...]
 
-include/maar/base.h is its home. CMake's, pkg-config's, the amalgamation's, the changelog's last
+include/maar/base.h is its home. CMake's, Meson's, pkg-config's, the amalgamation's, the changelog's last
 release and the one that docs name for users must be the same; nothing may be newer than it.
 maarGetVersion() is compared by the consumers of tests/package.
 """
@@ -25,7 +25,8 @@ def number(version):
 version = ".".join(re.findall(r"^#define MAAR_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$",
                               read("include/maar/base.h"), re.MULTILINE))
 assert re.fullmatch(r"\d+\.\d+\.\d+", version), version
-found = {"CMake": sys.argv[2], "the amalgamation": amalgamate.version_of(root)}
+found = {"CMake": sys.argv[2], "the amalgamation": amalgamate.version_of(root),
+         "meson.build": re.search(r"^    version: '(.*)',$", read("meson.build"), re.MULTILINE)[1]}
 for path in sys.argv[3:]:
     found[path] = re.search(r"^Version: (.*)$", Path(path).read_text(), re.MULTILINE)[1]
 for name, text in amalgamate.amalgamate(root).items():

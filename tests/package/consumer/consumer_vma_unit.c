@@ -1,7 +1,11 @@
 /*
- * The implementation unit of consumer_vma.
+ * The implementation unit of consumer_vma, if it is not linked with the names.
  */
+#ifdef CONSUMER_VMA_NAMES
+#include <maar/vma.h>
+#else
 #define VMA_IMPLEMENTATION
+#endif
 #include "consumer_vma.h"
 
 #include "consumer_device.h"
