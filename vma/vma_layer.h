@@ -3,7 +3,7 @@
  *
  * A VmaAllocation is Maar's handle, or, with the highest bit set, the address of a new place of a
  * pass of defragmentation. Where a pointer has 32 bits, it holds the number of the allocation, and
- * the lowest bit tells the two apart. A VmaPool and a VmaAllocator are the addresses of the
+ * the lowest bit distinguishes the two. A VmaPool and a VmaAllocator are the addresses of the
  * structures here. Maar synchronizes everything; the layer's own structures do not change while
  * they live, but for what the comments say.
  */

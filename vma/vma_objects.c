@@ -10,7 +10,7 @@ static bool binds(const VmaAllocationCreateInfo* info)
     return (info->flags & (VmaAllocationCreateFlags)VMA_ALLOCATION_CREATE_DONT_BIND_BIT) == 0;
 }
 
-/* Whether a buffer cannot be: it has no bytes, or an address that the allocator was not told of. */
+/* Whether a buffer cannot be: it has no bytes, or an address, without the allocator's flag. */
 static bool is_impossible_buffer(const struct VmaAllocator_T* allocator,
                                  const VkBufferCreateInfo* info)
 {

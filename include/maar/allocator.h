@@ -853,8 +853,8 @@ MAAR_API void* VKAPI_CALL maarGetMappedData(MaarAllocator allocator, MaarAllocat
 
 /**
  * Finds the allocation that lives under a number, for programs that have room for 32 bits alone. A
- * number without its handle does not tell an allocation from a later one of the same number. Does
- * not call the driver.
+ * number without its handle does not distinguish an allocation from a later one of the same number.
+ * Does not call the driver.
  *
  * @param allocator  not null
  * @param number     the low 32 bits of a handle; any value

@@ -93,6 +93,8 @@ OTHERWISE = {
     ("docs/first-hour.md", "2 allocations"): "docs.first_hour compares it",
     ("docs/planning.md", "id,first,last"): headers_are_planned,
     ("docs/replay.md", "op,id,kind"): trace_is_read,
+    ("docs/building.md", "[wrap-file]"): "package.meson writes such a file",
+    ("docs/building.md", "executable('program'"): "package.meson builds the consumers so",
     ("docs/watching.md", "scrape_configs:"): "tool.export lets a Prometheus server scrape",
     ("samples/from_vma/README.md", "solids: "): labels_are_printed("samples/from_vma/*.c"),
     ("samples/shared_particles/README.md", "route "):
@@ -110,6 +112,7 @@ FOREIGN = {
     ".": "the shell's",
     "draw_with_vma": "is built where vk_mem_alloc.h was found; takes what draw_with_maar takes",
     "pkg-config": "package.pkgconfig asks it",
+    "meson": "package.meson sets up, compiles and installs so",
     "cc": "package.pkgconfig compiles a consumer so, and docs.first_hour a whole program",
     "git": "signing and pushing are for whoever has the key",
     "gpg": "the same",

@@ -16,7 +16,7 @@ rm -rf "$folder"
 mkdir -p "$folder/tree"
 tree=$folder/tree
 # What the script looks at, committed with some other file.
-(cd "$root" && cp -R CHANGELOG.md LICENSE core include backends interop tools scripts "$tree")
+(cd "$root" && cp -R CHANGELOG.md LICENSE core include backends interop tools vma scripts "$tree")
 cd "$tree"
 find . -name __pycache__ -prune -exec rm -rf {} +
 version=$(sed -n 's/^#define MAAR_VERSION_[A-Z]* \([0-9]*\)$/\1/p' include/maar/base.h | paste -sd .)
