@@ -112,7 +112,6 @@ FOREIGN = {
     ".": "the shell's",
     "draw_with_vma": "is built where vk_mem_alloc.h was found; takes what draw_with_maar takes",
     "pkg-config": "package.pkgconfig asks it",
-    "meson": "package.meson sets up, compiles and installs so",
     "cc": "package.pkgconfig compiles a consumer so, and docs.first_hour a whole program",
     "git": "signing and pushing are for whoever has the key",
     "gpg": "the same",
