@@ -7,7 +7,7 @@
 
 #include "vma/vma_usages.h"
 
-#define ALLOCATOR_FLAG(name) ((VmaAllocatorCreateFlags)VMA_ALLOCATOR_CREATE_##name##_BIT)
+#define FLAG(name) ((VmaAllocatorCreateFlags)VMA_ALLOCATOR_CREATE_##name##_BIT)
 
 enum { MOST_EXTENSIONS = 16 };
 
@@ -48,25 +48,25 @@ static void add_feature(struct opening* to, void* feature)
 
 static void add_features(VmaAllocatorCreateFlags flags, struct opening* to)
 {
-    if ((flags & ALLOCATOR_FLAG(BUFFER_DEVICE_ADDRESS)) != 0) {
+    if ((flags & FLAG(BUFFER_DEVICE_ADDRESS)) != 0) {
         to->addresses = (VkPhysicalDeviceBufferDeviceAddressFeatures){
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
             .bufferDeviceAddress = VK_TRUE};
         add_feature(to, &to->addresses);
     }
-    if ((flags & ALLOCATOR_FLAG(EXT_MEMORY_PRIORITY)) != 0) {
+    if ((flags & FLAG(EXT_MEMORY_PRIORITY)) != 0) {
         to->priorities = (VkPhysicalDeviceMemoryPriorityFeaturesEXT){
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PRIORITY_FEATURES_EXT,
             .memoryPriority = VK_TRUE};
         add_feature(to, &to->priorities);
     }
-    if ((flags & ALLOCATOR_FLAG(KHR_MAINTENANCE4)) != 0) {
+    if ((flags & FLAG(KHR_MAINTENANCE4)) != 0) {
         to->maintenance4 = (VkPhysicalDeviceMaintenance4Features){
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES,
             .maintenance4 = VK_TRUE};
         add_feature(to, &to->maintenance4);
     }
-    if ((flags & ALLOCATOR_FLAG(AMD_DEVICE_COHERENT_MEMORY)) != 0) {
+    if ((flags & FLAG(AMD_DEVICE_COHERENT_MEMORY)) != 0) {
         to->coherent = (VkPhysicalDeviceCoherentMemoryFeaturesAMD){
             .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COHERENT_MEMORY_FEATURES_AMD,
             .deviceCoherentMemory = VK_TRUE};
@@ -80,16 +80,15 @@ static void add_extensions(VmaAllocatorCreateFlags flags, struct opening* to)
         VmaAllocatorCreateFlags flag;
         const char* names[2];
     } rows[] = {
-        {ALLOCATOR_FLAG(KHR_DEDICATED_ALLOCATION),
+        {FLAG(KHR_DEDICATED_ALLOCATION),
          {VK_KHR_GET_MEMORY_REQUIREMENTS_2_EXTENSION_NAME,
           VK_KHR_DEDICATED_ALLOCATION_EXTENSION_NAME}},
-        {ALLOCATOR_FLAG(KHR_BIND_MEMORY2), {VK_KHR_BIND_MEMORY_2_EXTENSION_NAME, NULL}},
-        {ALLOCATOR_FLAG(EXT_MEMORY_BUDGET), {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, NULL}},
-        {ALLOCATOR_FLAG(BUFFER_DEVICE_ADDRESS),
-         {VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, NULL}},
-        {ALLOCATOR_FLAG(EXT_MEMORY_PRIORITY), {VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME, NULL}},
-        {ALLOCATOR_FLAG(KHR_MAINTENANCE4), {VK_KHR_MAINTENANCE_4_EXTENSION_NAME, NULL}},
-        {ALLOCATOR_FLAG(KHR_EXTERNAL_MEMORY_WIN32), {"VK_KHR_external_memory_win32", NULL}},
+        {FLAG(KHR_BIND_MEMORY2), {VK_KHR_BIND_MEMORY_2_EXTENSION_NAME, NULL}},
+        {FLAG(EXT_MEMORY_BUDGET), {VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, NULL}},
+        {FLAG(BUFFER_DEVICE_ADDRESS), {VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, NULL}},
+        {FLAG(EXT_MEMORY_PRIORITY), {VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME, NULL}},
+        {FLAG(KHR_MAINTENANCE4), {VK_KHR_MAINTENANCE_4_EXTENSION_NAME, NULL}},
+        {FLAG(KHR_EXTERNAL_MEMORY_WIN32), {"VK_KHR_external_memory_win32", NULL}},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
         for (uint32_t j = 0; j < 2 && (flags & rows[i].flag) != 0; ++j) {
@@ -219,9 +218,9 @@ static void copy_settings(const MaarVmaAllocatorCreateInfo* from, VmaAllocator a
     allocator->message_user_data = from->pMessageUserData;
     allocator->min_alignment = from->minAlignment;
     allocator->always_dedicated = (from->options & MAAR_VMA_OPTION_ALWAYS_DEDICATED_BIT) != 0;
-    allocator->has_addresses = (from->flags & ALLOCATOR_FLAG(BUFFER_DEVICE_ADDRESS)) != 0;
-    allocator->has_priorities = (from->flags & ALLOCATOR_FLAG(EXT_MEMORY_PRIORITY)) != 0;
-    allocator->maintenance5 = (from->flags & ALLOCATOR_FLAG(KHR_MAINTENANCE5)) != 0;
+    allocator->has_addresses = (from->flags & FLAG(BUFFER_DEVICE_ADDRESS)) != 0;
+    allocator->has_priorities = (from->flags & FLAG(EXT_MEMORY_PRIORITY)) != 0;
+    allocator->maintenance5 = (from->flags & FLAG(KHR_MAINTENANCE5)) != 0;
     allocator->ranks = (from->options & MAAR_VMA_OPTION_VMA_RANKING_BIT) != 0;
 }
 
@@ -236,13 +235,13 @@ static void describe(const MaarVmaAllocatorCreateInfo* from, VmaAllocator alloca
         .functionCount = from->functionCount,
         .pFunctions = from->pFunctions,
         /* A program with budgets has enabled it, since the extension depends on it. */
-        .instanceExtensionCount = (from->flags & ALLOCATOR_FLAG(EXT_MEMORY_BUDGET)) != 0 ? 1 : 0,
+        .instanceExtensionCount = (from->flags & FLAG(EXT_MEMORY_BUDGET)) != 0 ? 1 : 0,
         .ppInstanceExtensionNames = of_instance,
     };
     to->info = (MaarAllocatorCreateInfo){
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
         .pNext = &to->entry_points,
-        .flags = (from->flags & ALLOCATOR_FLAG(EXTERNALLY_SYNCHRONIZED)) != 0
+        .flags = (from->flags & FLAG(EXTERNALLY_SYNCHRONIZED)) != 0
                      ? (MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT
                      : 0,
         .apiVersion = from->vulkanApiVersion != 0 ? from->vulkanApiVersion : VK_API_VERSION_1_0,
@@ -379,3 +378,6 @@ VKAPI_ATTR MaarPool VKAPI_CALL maarVmaGetMaarPool(VmaAllocator allocator, VmaPoo
     (void)allocator;
     return pool != NULL ? pool->maar : VK_NULL_HANDLE;
 }
+
+/* In the amalgamation another file's follows. */
+#undef FLAG
