@@ -1,5 +1,5 @@
 # maar_amalgamation: a target on which nothing depends. It writes maar.h, maar.c, the simulated
-# driver's two files and the four of maar::vma to the build folder's amalgamation/.
+# driver's two files and those of maar::vma to the build folder's amalgamation/.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
     add_custom_target(maar_amalgamation

@@ -3,7 +3,7 @@
 
 Writes the whole library as maar.h and maar.c, for projects that prefer two files to a library; the
 simulated driver as maar_simulated.h and maar_simulated.c; and VulkanMemoryAllocator's interface on
-Maar as vk_mem_alloc.h, maar_vma.h, maar_vma_unit.h and maar_vma.c. The same sources give the same bytes on every
+Maar as vk_mem_alloc.h, maar_vma.c, and the headers maar_vma*.h behind it. The same sources give the same bytes on every
 machine.
 
 The output contains each header once, in the order of the includes, then every source file of the
@@ -226,8 +226,8 @@ tools/amalgamate.py made this file from the sources; change the sources instead.
 interface into handles of the other.
 """
 VMA_UNIT_SAYS = """
-tools/amalgamate.py made this file from the sources; change the sources instead. vk_mem_alloc.h
-includes this header where VMA_IMPLEMENTATION is defined.
+tools/amalgamate.py made this file from the sources; change the sources instead. vk_mem_alloc.h and
+maar_vma.h include this header.
 """
 VMA_SOURCE_SAYS = """
 tools/amalgamate.py made this file from the sources; change the sources instead. This file serves
@@ -291,29 +291,34 @@ def headers_in(root, path):
     return set(made.done)
 
 
+def vma_headers(root):
+    """Returns the headers of VulkanMemoryAllocator's interface and their names in the output."""
+    behind = sorted(path.name for path in (root / VMA_PUBLIC / "maar").glob("*.h"))
+    return {"vma/vk_mem_alloc.h": "vk_mem_alloc.h"} | {f"maar/{name}": f"maar_{name}" for name in behind}
+
+
 def make_vma_headers(root, version):
-    """Returns vk_mem_alloc.h and the two headers behind it. Conditions stand around their includes, so
-    each remains a file."""
-    files = {"vma/vk_mem_alloc.h": ("vk_mem_alloc.h", VMA_HEADER_SAYS),
-             "maar/vma.h": ("maar_vma.h", VMA_LAYER_SAYS),
-             "maar/vma_unit.h": ("maar_vma_unit.h", VMA_UNIT_SAYS)}
-    names = {path: name for path, (name, _) in files.items()} | {"maar/maar.h": "maar.h"}
+    """Returns vk_mem_alloc.h and the headers behind it. Conditions stand around their includes, so each
+    remains a file."""
+    says = {"vk_mem_alloc.h": VMA_HEADER_SAYS, "maar_vma.h": VMA_LAYER_SAYS}
+    names = vma_headers(root)
     made = {}
-    for path, (name, says) in files.items():
+    for path, name in names.items():
         text = (root / VMA_PUBLIC / path).read_text(encoding="utf-8")
-        for old, new in names.items():
+        for old, new in (names | {"maar/maar.h": "maar.h"}).items():
             text = text.replace(f'#include "{old}"', f'#include "{new}"')
         wrong = re.search(r'#\s*include "\w+/[^"]*"', text)
         if wrong:
             raise Rejected(f"{name}: the file would contain {wrong[0]}")
-        made[name] = opening(root, version, says) + text
+        made[name] = opening(root, version, says.get(name, VMA_UNIT_SAYS)) + text
     return made
 
 
 def make_source(root, version, name, header, says, files, prelude=""):
     """Makes a source file. It contains a public header that its own header does not."""
     contained = headers_in(root, f"{PUBLIC}/maar.h") | headers_in(root, f"{PUBLIC}/simulated.h")
-    made = Amalgamation(root, contained | {f"{PUBLIC}/volk.h", f"{VMA_PUBLIC}/maar/vma.h"})
+    made = Amalgamation(root, contained | {f"{PUBLIC}/volk.h"} |
+                        {f"{VMA_PUBLIC}/{path}" for path in vma_headers(root)})
     for path in files:
         made.add(path)
     begins = SOURCE_BEGINS.format(
