@@ -85,6 +85,10 @@ class Amalgamation:
         while previous != text:
             previous, text = text, EMPTY_CONDITION.sub("", text)
         text = re.sub(r"\n{3,}", "\n\n", text).strip("\n")
+        if path.endswith(".c") and path.startswith(f"{VMA}/"):
+            # The files of this room use the same short names, each for its own flags.
+            names = dict.fromkeys(re.findall(r"^#define (\w+)", text, re.MULTILINE))
+            text = "\n".join([text, "", *(f"#undef {name}" for name in names)]).rstrip("\n")
         banner = f"/* {path} ".ljust(97, "=") + " */"
         self.sections.append(f"{banner}\n\n{text}\n")
 

@@ -378,6 +378,3 @@ VKAPI_ATTR MaarPool VKAPI_CALL maarVmaGetMaarPool(VmaAllocator allocator, VmaPoo
     (void)allocator;
     return pool != NULL ? pool->maar : VK_NULL_HANDLE;
 }
-
-/* In the amalgamation another file's follows. */
-#undef FLAG
