@@ -116,7 +116,8 @@ bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap)
     return (usage > own ? usage : own) > maar_atomic64_load(&account->known_budget);
 }
 
-/* Returns what may still be taken of a heap in whole blocks. */
+/* Returns what may still be taken of a heap in whole blocks. An empty block is not in use: it
+ * serves a request, or is released for one. */
 static VkDeviceSize available_bytes(struct maar_heap_account* account,
                                     const struct maar_budget* budget)
 {
@@ -124,7 +125,8 @@ static VkDeviceSize available_bytes(struct maar_heap_account* account,
     const VkDeviceSize empty = maar_atomic64_load(&account->empty_bytes);
     const VkDeviceSize most =
         account->limit != 0 && account->limit < budget->cap ? account->limit : budget->cap;
-    return (most > held ? most - held : 0) + empty;
+    const VkDeviceSize used = held > empty ? held - empty : 0;
+    return most > used ? most - used : 0;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetHeapBudgets(MaarAllocator allocator, uint32_t* pCount,

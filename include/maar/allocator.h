@@ -1248,9 +1248,9 @@ typedef struct MaarHeapBudget {
     VkDeviceSize blockBytes;
     /** Maar's VkDeviceMemory objects in this heap. */
     uint32_t blockCount;
-    /** Bytes that requests may still take in whole blocks: what both budget and limit leave for new
-     * ones, and the bytes of the pools' empty blocks. Free ranges in other blocks come on top:
-     * MaarStatistics::freeBytes counts them. */
+    /** Bytes that requests may still take in whole blocks, within budget and limit: what both leave
+     * beside the blocks in use. Empty blocks count as available, since they are reused or released.
+     * Free ranges of the blocks in use come on top: MaarStatistics::freeBytes has them. */
     VkDeviceSize available;
 } MaarHeapBudget;
 
