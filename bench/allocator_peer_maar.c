@@ -51,7 +51,7 @@ static void* create(const struct bench_device* device, const struct allocator_op
     MaarAllocator allocator = VK_NULL_HANDLE;
     const VkResult result = maarCreateAllocator(&info, &allocator);
     if (result != VK_SUCCESS) {
-        bench_die(BENCH_EXIT_FAILED, "maar cannot be created (%d)", result);
+        bench_die(BENCH_EXIT_FAILED, "maar cannot be created (%s)", maarGetResultName(result));
     }
     return allocator;
 }

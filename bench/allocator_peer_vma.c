@@ -54,7 +54,7 @@ static void* create(const struct bench_device* device, const struct allocator_op
     VmaAllocator allocator = VK_NULL_HANDLE;
     const VkResult result = vmaCreateAllocator(&info, &allocator);
     if (result != VK_SUCCESS) {
-        bench_die(BENCH_EXIT_FAILED, "vma cannot be created (%d)", result);
+        bench_die(BENCH_EXIT_FAILED, "vma cannot be created (%s)", maarGetResultName(result));
     }
     return allocator;
 }

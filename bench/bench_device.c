@@ -141,8 +141,8 @@ static void create_instance(struct bench_device* device,
     }
     if (result != VK_SUCCESS) {
         bench_die(BENCH_EXIT_USAGE,
-                  "no Vulkan instance (%d): no driver found? --device simulated:PROFILE needs none",
-                  result);
+                  "no Vulkan instance (%s): no driver found? --device simulated:PROFILE needs none",
+                  maarGetResultName(result));
     }
 }
 
@@ -190,7 +190,7 @@ void bench_raise_descriptors(void)
 void bench_expect(VkResult result, const char* what)
 {
     if (result != VK_SUCCESS) {
-        bench_die(BENCH_EXIT_FAILED, "%s: %d", what, (int)result);
+        bench_die(BENCH_EXIT_FAILED, "%s: %s", what, maarGetResultName(result));
     }
 }
 
@@ -266,7 +266,8 @@ static void create_device(struct bench_device* device)
     };
     const VkResult result = vkCreateDevice(device->physical, &info, NULL, &device->device);
     if (result != VK_SUCCESS) {
-        bench_die(BENCH_EXIT_FAILED, "%s: no device (%d)", device->properties.deviceName, result);
+        bench_die(BENCH_EXIT_FAILED, "%s: no device (%s)", device->properties.deviceName,
+                  maarGetResultName(result));
     }
     volkLoadDevice(device->device);
 }

@@ -55,7 +55,7 @@ static MaarPlan make_plan(const MaarPlanCreateInfo* info, double* ns)
     const VkResult result = maarCreatePlan(info, &plan);
     *ns = bench_thread_ns() - start;
     if (result != VK_SUCCESS) {
-        bench_die(BENCH_EXIT_FAILED, "maarCreatePlan failed: %d", (int)result);
+        bench_die(BENCH_EXIT_FAILED, "maarCreatePlan failed: %s", maarGetResultName(result));
     }
     return plan;
 }

@@ -49,6 +49,18 @@ static inline uint32_t maar_low_bit(uint64_t value)
 #endif
 }
 
+/* Lists the numbers of the bits that are set, and returns how many they are. */
+static inline uint32_t maar_list_bits(uint32_t bits, uint32_t numbers[32])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 32; ++i) {
+        if ((bits & (1u << i)) != 0) {
+            numbers[count++] = i;
+        }
+    }
+    return count;
+}
+
 /* Returns the lowest multiple of alignment at or above value. alignment is not 0 and need not be a
  * power of two. The multiple is below 2^64. */
 static inline uint64_t maar_align_up(uint64_t value, uint64_t alignment)

@@ -20,6 +20,16 @@ static inline const void* maar_chain_find(const void* chain, int type)
     return link;
 }
 
+/* Returns the first structure of a chain of outputs with this sType, or NULL. */
+static inline void* maar_chain_find_output(void* chain, int type)
+{
+    VkBaseOutStructure* link = chain;
+    while (link != NULL && (int)link->sType != type) {
+        link = link->pNext;
+    }
+    return link;
+}
+
 /* Whether a structure of a chain has an sType of 0: nobody has set it, since the structure of
  * Vulkan that has this number is never in a chain. */
 static inline bool maar_chain_has_untyped(const void* chain)

@@ -47,6 +47,7 @@
     X(vkDestroySemaphore, SEMAPHORES)                                                              \
     X(vkCreateImageView, VIEWS)                                                                    \
     X(vkDestroyImageView, VIEWS)                                                                   \
+    X(vkGetImageSubresourceLayout, LAYOUTS)                                                        \
     X(vkCmdCopyBuffer, COMMANDS)                                                                   \
     X(vkCmdCopyBufferToImage, COMMANDS)                                                            \
     X(vkCmdCopyImage, COMMANDS)                                                                    \
@@ -96,6 +97,7 @@
 enum maar_function_group {
     MAAR_FUNCTIONS_SEMAPHORES,
     MAAR_FUNCTIONS_VIEWS,
+    MAAR_FUNCTIONS_LAYOUTS,
     MAAR_FUNCTIONS_COMMANDS,
     MAAR_FUNCTIONS_SUBMISSIONS,
     MAAR_FUNCTIONS_SPARSE,

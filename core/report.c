@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MESSAGE_SIZE = 560 };
+enum { MESSAGE_SIZE = 640 };
 
 #define MAAR_NAMED(type)                                                                           \
     {                                                                                              \
@@ -41,6 +41,7 @@ static const struct {
     MAAR_NAMED(HEAP_BUDGET),
     MAAR_NAMED(BLOCK_INFO),
     MAAR_NAMED(MEMORY_TYPE_CHOICE),
+    MAAR_NAMED(MEMORY_TYPE_REASON),
     MAAR_NAMED(ALLOCATOR_INFO),
     MAAR_NAMED(ENTRY_POINTS_INFO),
     MAAR_NAMED(MEMORY_ALLOCATE_NEXT_INFO),
@@ -88,8 +89,10 @@ static const struct {
     MAAR_NAMED(EXPORT_INFO),
     MAAR_NAMED(EXPORTED_MEMORY),
     MAAR_NAMED(IMPORT_INFO),
+    MAAR_NAMED(EXTERNAL_HANDLE_INFO),
     MAAR_NAMED(HOST_BUFFER_CREATE_INFO),
     MAAR_NAMED(HOST_BUFFER_INFO),
+    MAAR_NAMED(HOST_IMPORT_INFO),
     MAAR_NAMED(SHARED_SEMAPHORE_CREATE_INFO),
     MAAR_NAMED(HANDOFF_INFO),
     MAAR_NAMED(DESCRIPTOR),
@@ -160,6 +163,20 @@ struct maar_quoted maar_quote(const char* name)
         memcpy(quoted.text + strlen(quoted.text), "\"", sizeof "\"");
     }
     return quoted;
+}
+
+struct maar_shown_bytes maar_show_bytes(uint64_t bytes)
+{
+    enum { MIB = 1048576 };
+    struct maar_shown_bytes shown;
+    const unsigned long long number = bytes;
+    if (bytes < MIB) {
+        (void)snprintf(shown.text, sizeof shown.text, "%llu byte%s", number, bytes == 1 ? "" : "s");
+    } else {
+        (void)snprintf(shown.text, sizeof shown.text, "%llu bytes (%.1f MiB)", number,
+                       (double)bytes / MIB);
+    }
+    return shown;
 }
 
 #if defined(__GNUC__)
@@ -244,9 +261,9 @@ void maar_report_no_object(MaarAllocator allocator, const char* call, const char
         return; /* the VkResult explains the failure */
     }
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_OBJECT_NOT_CREATED, call,
-                "the driver cannot create this %s (VkResult %d); it may exceed a limit of the "
-                "device; free memory does not matter",
-                what, (int)result);
+                "the driver cannot create this %s (%s); it may exceed a limit of the device; free "
+                "memory does not matter",
+                what, maarGetResultName(result));
 }
 
 void maar_broken(MaarAllocator allocator, const char* sentence)

@@ -130,4 +130,11 @@ struct maar_quoted {
 /* Returns a name in the form for messages. */
 struct maar_quoted maar_quote(const char* name);
 
+/* A number of bytes in the form for messages: "65536 bytes", "157286400 bytes (150.0 MiB)". */
+struct maar_shown_bytes {
+    char text[56];
+};
+/* Returns a number of bytes in the form for messages. All messages show sizes by this function. */
+struct maar_shown_bytes maar_show_bytes(uint64_t bytes);
+
 #endif

@@ -19,35 +19,10 @@
 
 #define SIZE ((VkDeviceSize)1 << 20)
 
-/* Describes the results that a beginner meets. vulkan_core.h lists the numbers of the others. */
-static const char* name_of(VkResult result)
-{
-    switch (result) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-        return "out of host memory";
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-        return "out of device memory";
-    case VK_ERROR_INITIALIZATION_FAILED:
-        return "initialization failed";
-    case VK_ERROR_DEVICE_LOST:
-        return "the device was lost";
-    case VK_ERROR_EXTENSION_NOT_PRESENT:
-        return "an extension is not present";
-    case VK_ERROR_FEATURE_NOT_PRESENT:
-        return "a feature is not present, or no memory type is suitable";
-    case VK_ERROR_INCOMPATIBLE_DRIVER:
-        return "no driver was found, or the driver is too old";
-    case VK_ERROR_VALIDATION_FAILED_EXT:
-        return "the call is invalid; the message gives the reason";
-    default:
-        return "see VkResult in vulkan_core.h";
-    }
-}
-
 static void require(VkResult result, const char* what)
 {
     if (result != VK_SUCCESS) {
-        fprintf(stderr, "%s failed: %s (%d)\n", what, name_of(result), (int)result);
+        fprintf(stderr, "%s failed: %s\n", what, maarGetResultName(result));
         exit(EXIT_FAILURE);
     }
 }

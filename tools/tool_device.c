@@ -18,46 +18,6 @@
 /* The newest version that is requested: Debian 12's validation layer supports no newer one. */
 #define TOOL_API_VERSION VK_API_VERSION_1_3
 
-const char* tool_result_name(VkResult result)
-{
-    switch (result) {
-    case VK_SUCCESS:
-        return "VK_SUCCESS";
-    case VK_INCOMPLETE:
-        return "VK_INCOMPLETE";
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-        return "VK_ERROR_OUT_OF_HOST_MEMORY";
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-        return "VK_ERROR_OUT_OF_DEVICE_MEMORY";
-    case VK_ERROR_INITIALIZATION_FAILED:
-        return "VK_ERROR_INITIALIZATION_FAILED";
-    case VK_ERROR_DEVICE_LOST:
-        return "VK_ERROR_DEVICE_LOST";
-    case VK_ERROR_MEMORY_MAP_FAILED:
-        return "VK_ERROR_MEMORY_MAP_FAILED";
-    case VK_ERROR_LAYER_NOT_PRESENT:
-        return "VK_ERROR_LAYER_NOT_PRESENT";
-    case VK_ERROR_EXTENSION_NOT_PRESENT:
-        return "VK_ERROR_EXTENSION_NOT_PRESENT";
-    case VK_ERROR_FEATURE_NOT_PRESENT:
-        return "VK_ERROR_FEATURE_NOT_PRESENT";
-    case VK_ERROR_INCOMPATIBLE_DRIVER:
-        return "VK_ERROR_INCOMPATIBLE_DRIVER";
-    case VK_ERROR_TOO_MANY_OBJECTS:
-        return "VK_ERROR_TOO_MANY_OBJECTS";
-    case VK_ERROR_FORMAT_NOT_SUPPORTED:
-        return "VK_ERROR_FORMAT_NOT_SUPPORTED";
-    case VK_ERROR_OUT_OF_POOL_MEMORY:
-        return "VK_ERROR_OUT_OF_POOL_MEMORY";
-    case VK_ERROR_VALIDATION_FAILED_EXT:
-        return "VK_ERROR_VALIDATION_FAILED_EXT";
-    case VK_ERROR_FRAGMENTATION:
-        return "VK_ERROR_FRAGMENTATION";
-    default:
-        return "VK_ERROR_UNKNOWN";
-    }
-}
-
 bool tool_device_add_heap(struct tool_device_options* options, const char* text)
 {
     char number[16];
@@ -147,7 +107,7 @@ static int open_simulated(struct tool_device* tool)
     };
     const VkResult result = open_instance(tool, &simulated_info);
     if (result != VK_SUCCESS) {
-        tool_complain("%s: cannot be simulated: %s", name, tool_result_name(result));
+        tool_complain("%s: cannot be simulated: %s", name, maarGetResultName(result));
         return TOOL_EXIT_USAGE;
     }
     return TOOL_EXIT_OK;
@@ -185,7 +145,7 @@ static int open_loader(struct tool_device* tool)
                       SUPPORT_VALIDATION_LAYER);
         return TOOL_EXIT_USAGE;
     default:
-        tool_complain("no Vulkan instance: %s%s", tool_result_name(result),
+        tool_complain("no Vulkan instance: %s%s", maarGetResultName(result),
                       result == VK_ERROR_INCOMPATIBLE_DRIVER
                           ? " (no driver found; --device simulated:PROFILE needs none)"
                           : "");
@@ -472,7 +432,7 @@ int tool_device_open(struct tool_device* tool, VkPhysicalDevice physical)
     }
     const VkResult result = create_device(tool);
     if (result != VK_SUCCESS) {
-        tool_complain("%s: no device: %s", tool->properties.deviceName, tool_result_name(result));
+        tool_complain("%s: no device: %s", tool->properties.deviceName, maarGetResultName(result));
         return TOOL_EXIT_FAILED;
     }
     return TOOL_EXIT_OK;

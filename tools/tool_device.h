@@ -105,7 +105,4 @@ VkResult tool_device_create_allocator(struct tool_device* tool,
                                       const struct tool_allocator_options* options,
                                       MaarAllocator* allocator);
 
-/* Returns the name of a result, such as "VK_ERROR_DEVICE_LOST". */
-const char* tool_result_name(VkResult result);
-
 #endif

@@ -138,7 +138,7 @@ static bool describe_graph(const struct support_frame_graph* graph, uint64_t gra
     const bool good = result == VK_SUCCESS && add_classes(plan, demand);
     maarDestroyPlan(plan);
     if (!good) {
-        tool_complain("%s: no plan: %s", demand->name, tool_result_name(result));
+        tool_complain("%s: no plan: %s", demand->name, maarGetResultName(result));
     }
     return good;
 }

@@ -357,7 +357,7 @@ static int play_open(struct fit_player* player)
         tool_device_create_allocator(player->tool, &options, &player->allocator);
     if (result != VK_SUCCESS) {
         tool_complain("%s: maarCreateAllocator: %s", player->tool->profile->name,
-                      tool_result_name(result));
+                      maarGetResultName(result));
         return TOOL_EXIT_FAILED;
     }
     player->placed = calloc(player->demand->item_count + 1, sizeof(*player->placed));

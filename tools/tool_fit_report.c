@@ -133,7 +133,7 @@ static void describe_failure(const struct tool_fit_demand* demand,
         break;
     case TOOL_FIT_DRIVER:
     default:
-        snprintf(out, room, "%s (%s): %s", name, bytes, tool_result_name(failure->result));
+        snprintf(out, room, "%s (%s): %s", name, bytes, maarGetResultName(failure->result));
         break;
     }
 }

@@ -130,11 +130,13 @@ static json_t* list_types(const struct tool_device* tool, uint32_t avoided)
 }
 
 static VkResult choose(MaarAllocator allocator, const struct purpose* purpose,
-                       MaarMemoryTypeChoice* choice)
+                       MaarMemoryTypeChoice* choice, MaarMemoryTypeReason* reason)
 {
     const MaarAllocationCreateInfo create = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
                                              .usage = purpose->usage};
-    *choice = (MaarMemoryTypeChoice){.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+    *reason = (MaarMemoryTypeReason){.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_REASON};
+    *choice =
+        (MaarMemoryTypeChoice){.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE, .pNext = reason};
     if (purpose->buffer != 0) {
         const VkBufferCreateInfo info = {
             .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
@@ -163,9 +165,10 @@ static json_t* list_choices(MaarAllocator allocator)
     json_t* const list = json_array();
     for (size_t i = 0; i < sizeof(purposes) / sizeof(purposes[0]); ++i) {
         MaarMemoryTypeChoice choice;
+        MaarMemoryTypeReason reason;
         json_t* const object = json_object();
         json_object_set_new(object, "purpose", json_string(purposes[i].name));
-        const VkResult result = choose(allocator, &purposes[i], &choice);
+        const VkResult result = choose(allocator, &purposes[i], &choice, &reason);
         if (result == VK_SUCCESS) {
             json_t* const others = json_array();
             for (uint32_t j = 1; j < choice.candidateCount; ++j) {
@@ -173,11 +176,11 @@ static json_t* list_choices(MaarAllocator allocator)
             }
             json_object_set_new(object, "type", tool_json_number(choice.memoryTypeIndex));
             json_object_set_new(object, "then", others);
-            json_object_set_new(object, "reason", json_string(choice.reason));
+            json_object_set_new(object, "reason", json_string(reason.text));
         } else {
             json_object_set_new(object, "type", json_null());
             json_object_set_new(object, "then", json_array());
-            json_object_set_new(object, "reason", json_string(tool_result_name(result)));
+            json_object_set_new(object, "reason", json_string(maarGetResultName(result)));
         }
         json_array_append_new(list, object);
     }
@@ -398,7 +401,7 @@ static int show_device(struct tool_device* tool, bool as_json)
     const VkResult result = tool_device_create_allocator(tool, &options, &allocator);
     if (result != VK_SUCCESS) {
         tool_complain("%s: maarCreateAllocator: %s", tool->properties.deviceName,
-                      tool_result_name(result));
+                      maarGetResultName(result));
         return TOOL_EXIT_FAILED;
     }
     json_t* const device = describe_device(tool, allocator);

@@ -211,7 +211,7 @@ static bool play_device(struct peer* peer, struct tool_device* tool)
     };
     const VkResult result = tool_device_create_allocator(tool, &allocator, &peer->allocator);
     if (result != VK_SUCCESS) {
-        tool_complain("the replay for the report: %s", tool_result_name(result));
+        tool_complain("the replay for the report: %s", maarGetResultName(result));
         return false;
     }
     play_events(peer);

@@ -31,7 +31,7 @@ static _Thread_local uint64_t callback_ns;
 void player_break_off(struct player* player, const char* what, VkResult result)
 {
     if (!atomic_exchange(&player->broken, true)) {
-        tool_complain("%s: %s: %s", player->trace->name, what, tool_result_name(result));
+        tool_complain("%s: %s: %s", player->trace->name, what, maarGetResultName(result));
     }
 }
 
@@ -208,7 +208,7 @@ static void replay_allocation(struct player_thread* thread, uint32_t resource)
         if (atomic_fetch_add(&player->failures, 1) < MAX_PRINTED_FAILURES) {
             tool_complain("%s: id %" PRIu64 ": %" PRIu64 " bytes: %s", player->trace->name,
                           player->trace->resources[resource].id, plan.requirements.size,
-                          tool_result_name(result));
+                          maarGetResultName(result));
         }
         *entry = (struct player_entry){0};
         return;

@@ -201,7 +201,7 @@ void tool_vma_run(const struct tool_device* tool, const struct support_trace* tr
     }
     if (result != VK_SUCCESS) {
         tool_complain("%s: VulkanMemoryAllocator cannot be compared: %s", trace->name,
-                      tool_result_name(result));
+                      maarGetResultName(result));
         free(player.items);
         return;
     }

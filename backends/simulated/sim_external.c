@@ -70,7 +70,7 @@ static VkExternalMemoryFeatureFlags sim_external_features(const struct sim_gpu* 
                            VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT |
                            VK_BUFFER_CREATE_SPARSE_ALIASED_BIT;
     if (type == VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT) {
-        const bool offered = !image && (gpu->extensions >> SIM_EXT_MEMORY_HOST & 1u) != 0;
+        const bool offered = (gpu->extensions >> SIM_EXT_MEMORY_HOST & 1u) != 0;
         return offered ? VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT : 0;
     }
     if ((flags & sparse) != 0) {

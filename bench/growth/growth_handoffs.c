@@ -139,6 +139,8 @@ enum { HOST_SIZE = 4096 };
 struct hosts {
     char* bytes;
     MaarHostBuffer* buffers;
+    VkImage images[64];
+    MaarAllocation memory[64];
 };
 
 static MaarHostBuffer create_host(struct growth* growth, void* bytes, VkDeviceSize size,
@@ -205,6 +207,37 @@ static void create_more_hosts(struct growth* growth)
 static void destroy_more_hosts(struct growth* growth)
 {
     growth_repeat(growth, growth->count, do_destroy_host);
+}
+
+static void do_import_host_image(struct growth* growth, uint32_t index)
+{
+    struct hosts* hosts = growth->state;
+    const VkImageCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = VK_FORMAT_R8G8B8A8_UNORM,
+        .extent = {16, 16, 1},
+        .mipLevels = 1,
+        .arrayLayers = 1,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .tiling = VK_IMAGE_TILING_LINEAR,
+        .usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
+    };
+    const MaarHostImportInfo import = {
+        .sType = MAAR_STRUCTURE_TYPE_HOST_IMPORT_INFO,
+        .pMemory = hosts->bytes + (size_t)HOST_SIZE * (growth->n + index),
+        .size = HOST_SIZE,
+    };
+    GROWTH_EXPECT(maarImportHostImage(growth->allocator, &info, &import, &hosts->images[index],
+                                      &hosts->memory[index]));
+}
+
+static void destroy_host_images(struct growth* growth)
+{
+    const struct hosts* hosts = growth->state;
+    for (uint32_t i = 0; i < growth->count; ++i) {
+        maarDestroyImage(growth->allocator, hosts->images[i], hosts->memory[i]);
+    }
 }
 
 static MaarHostBuffer pick(struct growth* growth)
@@ -294,6 +327,8 @@ const struct growth_case growth_handoff_cases[] = {
              hosts, NULL, do_create_host, destroy_more_hosts),
     HANDOFFS("destroy-host-buffer", "maarDestroyHostBuffer", GROWTH_BESIDE, 256, "host buffers",
              hosts, create_more_hosts, do_destroy_host, NULL),
+    HANDOFFS("import-host-image", "maarImportHostImage", GROWTH_BESIDE, 256, "host buffers", hosts,
+             NULL, do_import_host_image, destroy_host_images),
     HANDOFFS("host-buffer-info", "maarGetHostBufferInfo", GROWTH_BESIDE, 256, "host buffers", hosts,
              NULL, do_get_host_info, NULL),
     HANDOFFS("push-host-buffer", "maarPushHostBuffer", GROWTH_BESIDE, 256, "host buffers", hosts,

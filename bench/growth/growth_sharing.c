@@ -104,6 +104,15 @@ static MaarExternalHandle duplicate(struct growth* growth)
     return handle;
 }
 
+static void do_get_handle_info(struct growth* growth, uint32_t index)
+{
+    const struct imports* imports = growth->state;
+    MaarExternalHandleInfo info = {.sType = MAAR_STRUCTURE_TYPE_EXTERNAL_HANDLE_INFO};
+    (void)index;
+    GROWTH_EXPECT(maarGetExternalHandleInfo(growth->allocator, imports->exported.handle,
+                                            GROWTH_SHARED_TYPE, &info));
+}
+
 static void import_memory(struct growth* growth, uint32_t at)
 {
     const struct imports* imports = growth->state;
@@ -274,6 +283,8 @@ const struct growth_case growth_sharing_cases[] = {
            NULL, growth_close_shared),
     SHARED("sharing-support", "maarGetSharingSupport", 256, "shared buffers", shared, NULL,
            do_get_support, NULL, growth_close_shared),
+    SHARED("handle-info", "maarGetExternalHandleInfo", 64, "imported blocks", imports, NULL,
+           do_get_handle_info, NULL, close_imports),
     SHARED("import-memory", "maarImportMemory", 64, "imported blocks", imports, duplicate_more,
            do_import_memory, free_more, close_imports),
     SHARED("import-buffer", "maarImportBuffer", 64, "imported blocks", imports, duplicate_more,

@@ -119,8 +119,9 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
         result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
         maar_report(maar_is_without_report(info) ? NULL : allocator, MAAR_MESSAGE_SEVERITY_WARNING,
                     MAAR_MESSAGE_ID_TOO_LARGE_FOR_DEVICE, call,
-                    "no memory for %llu bytes aligned to %llu: no device has that much memory",
-                    (unsigned long long)request->requirements.size, (unsigned long long)alignment);
+                    "no memory for %s aligned to %llu: no device has that much memory",
+                    maar_show_bytes(request->requirements.size).text,
+                    (unsigned long long)alignment);
     } else if (info->pName != NULL) {
         general.name = maar_copy_string(allocator->callbacks, info->pName);
         result = general.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;

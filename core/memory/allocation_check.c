@@ -23,7 +23,8 @@
                                  MAAR_ALLOCATION_CREATE_UNTIED_BIT |                               \
                                  MAAR_ALLOCATION_CREATE_MAPPED_IF_VISIBLE_BIT |                    \
                                  MAAR_ALLOCATION_CREATE_TIGHTEST_BIT |                             \
-                                 MAAR_ALLOCATION_CREATE_LOWEST_BIT))
+                                 MAAR_ALLOCATION_CREATE_LOWEST_BIT |                               \
+                                 MAAR_ALLOCATION_CREATE_AVOIDED_TYPES_BIT))
 /* A new flag must take the next bit and must be added to the list. */
 _Static_assert(((KNOWN_ALLOCATION_FLAGS + 1) & KNOWN_ALLOCATION_FLAGS) == 0, "a flag is missing");
 _Static_assert((KNOWN_ALLOCATION_FLAGS & (MAAR_ALLOCATE_AS_TRIAL | MAAR_ALLOCATE_WITHOUT_REPORT)) ==

@@ -15,7 +15,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool.h"
 
-enum { TEXT_SIZE = 320 };
+enum { TEXT_SIZE = 480, ROOM_SIZE = 320 };
 
 static const MaarMessageId failure_ids[MAAR_FAILURE_REASONS] = {
     [MAAR_FAILURE_BY_DRIVER] = MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY,
@@ -32,13 +32,12 @@ static const MaarMessageId failure_ids[MAAR_FAILURE_REASONS] = {
 static void describe_heap(MaarAllocator allocator, uint32_t heap, char* text, size_t size)
 {
     const struct maar_budget budget = maar_budget_read(allocator, heap);
-    (void)snprintf(
-        text, size,
-        "heap %u has %llu bytes, a budget of %llu%s, %llu in use, %llu of them by this allocator",
-        heap, (unsigned long long)allocator->device.facts.memory.memoryHeaps[heap].size,
-        (unsigned long long)budget.budget, budget.from_driver ? "" : " (assumed)",
-        (unsigned long long)budget.usage,
-        (unsigned long long)maar_atomic64_load(&allocator->heaps[heap].block_bytes));
+    (void)snprintf(text, size, "heap %u has %s, a budget of %s%s, %s in use, %s by this allocator",
+                   heap,
+                   maar_show_bytes(allocator->device.facts.memory.memoryHeaps[heap].size).text,
+                   maar_show_bytes(budget.budget).text, budget.from_driver ? "" : " (assumed)",
+                   maar_show_bytes(budget.usage).text,
+                   maar_show_bytes(maar_atomic64_load(&allocator->heaps[heap].block_bytes)).text);
 }
 
 static VkDeviceSize size_of_block(const struct maar_allocation_failure* failure)
@@ -98,7 +97,7 @@ static void explain_failure(MaarAllocator allocator, const struct maar_allocatio
     const uint32_t heap = maar_type_heap(allocator, type);
     const struct maar_pool* pool = failure->pool;
     const struct maar_quoted name = maar_quote(pool != NULL ? pool->name : NULL);
-    char room[TEXT_SIZE / 2] = "";
+    char room[ROOM_SIZE] = "";
     if (mentions_heap(reason)) {
         describe_heap(allocator, heap, room, sizeof room);
     }
@@ -111,9 +110,9 @@ static void explain_failure(MaarAllocator allocator, const struct maar_allocatio
         break;
     case MAAR_FAILURE_ABOVE_BLOCK:
         (void)snprintf(text, size,
-                       "the blocks of pool %s have %llu bytes; raise its blockSize, or ask for "
+                       "the blocks of pool %s have %s; raise its blockSize, or ask for "
                        "MAAR_DEDICATED_ALWAYS",
-                       name.text, pool != NULL ? (unsigned long long)pool->fixed_size : 0);
+                       name.text, maar_show_bytes(pool != NULL ? pool->fixed_size : 0).text);
         break;
     case MAAR_FAILURE_TOO_MANY:
         (void)snprintf(text, size,
@@ -127,9 +126,9 @@ static void explain_failure(MaarAllocator allocator, const struct maar_allocatio
     case MAAR_FAILURE_ABOVE_LARGEST:
         (void)snprintf(
             text, size,
-            "one allocation may have %llu bytes (maxMemoryAllocationSize); divide the request, or "
+            "one allocation may have %s (maxMemoryAllocationSize); divide the request, or "
             "use pages (maar/paging.h)",
-            (unsigned long long)facts->max_allocation_size);
+            maar_show_bytes(facts->max_allocation_size).text);
         break;
     case MAAR_FAILURE_ABOVE_HEAP:
         (void)snprintf(text, size,
@@ -138,10 +137,9 @@ static void explain_failure(MaarAllocator allocator, const struct maar_allocatio
                        room, type);
         break;
     case MAAR_FAILURE_ABOVE_LIMIT:
-        (void)snprintf(
-            text, size,
-            "pHeapSizeLimits allows %llu bytes, and %s; free something, or raise the limit",
-            (unsigned long long)allocator->heaps[heap].limit, room);
+        (void)snprintf(text, size,
+                       "pHeapSizeLimits allows %s, and %s; free something, or raise the limit",
+                       maar_show_bytes(allocator->heaps[heap].limit).text, room);
         break;
     case MAAR_FAILURE_OVER_BUDGET:
         (void)snprintf(text, size, "%s, and this request may not exceed the budget; free something",
@@ -151,8 +149,8 @@ static void explain_failure(MaarAllocator allocator, const struct maar_allocatio
         (void)snprintf(
             text, size,
             "the driver has no memory of type %u (%s); %s; free something, or ask for less", type,
-            failure->result == VK_ERROR_UNKNOWN ? "VK_ERROR_UNKNOWN"
-                                                : "VK_ERROR_OUT_OF_DEVICE_MEMORY",
+            maarGetResultName(failure->result == VK_ERROR_UNKNOWN ? VK_ERROR_UNKNOWN
+                                                                  : VK_ERROR_OUT_OF_DEVICE_MEMORY),
             room);
         break;
     }
@@ -210,8 +208,8 @@ void maar_report_allocation_failure(MaarAllocator allocator,
     const bool expected = reason == MAAR_FAILURE_OVER_BUDGET ||
                           reason == MAAR_FAILURE_POOL_IS_FULL || reason == MAAR_FAILURE_ABOVE_BLOCK;
     maar_report(allocator, expected ? MAAR_MESSAGE_SEVERITY_INFO : MAAR_MESSAGE_SEVERITY_WARNING,
-                failure_ids[reason], failure->call, "no memory for %llu bytes%s%s%s: %s",
-                (unsigned long long)failure->size, o.of, others, o.times, why);
+                failure_ids[reason], failure->call, "no memory for %s%s%s%s: %s",
+                maar_show_bytes(failure->size).text, o.of, others, o.times, why);
 }
 
 /* Describes why the preferred memory type of a fallback did not serve. */
@@ -237,12 +235,12 @@ void maar_report_fallback(MaarAllocator allocator, const struct maar_fallback* f
     }
     const uint32_t heap = maar_type_heap(allocator, fallback->preferred);
     const struct occurrence o = describe_occurrence(fallback->name, count);
-    char room[TEXT_SIZE / 2];
+    char room[ROOM_SIZE];
     describe_heap(allocator, heap, room, sizeof room);
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_FALLBACK_TYPE,
                 fallback->call,
-                "%llu bytes%s went to memory type %u%s: heap %u, of the preferred type %u, %s; %s",
-                (unsigned long long)fallback->size, o.of, fallback->type, o.times, heap,
+                "%s%s went to memory type %u%s: heap %u, of the preferred type %u, %s; %s",
+                maar_show_bytes(fallback->size).text, o.of, fallback->type, o.times, heap,
                 fallback->preferred, explain_fallback(allocator, fallback, heap), room);
 }
 
@@ -254,9 +252,9 @@ void maar_report_over_budget(MaarAllocator allocator, const char* call, const ch
         return;
     }
     const struct occurrence o = describe_occurrence(name, count);
-    char room[TEXT_SIZE / 2];
+    char room[ROOM_SIZE];
     describe_heap(allocator, heap, room, sizeof room);
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_OVER_BUDGET, call,
-                "%llu bytes%s exceed the budget of heap %u%s; %s", (unsigned long long)size, o.of,
-                heap, o.times, room);
+                "%s%s exceed the budget of heap %u%s; %s", maar_show_bytes(size).text, o.of, heap,
+                o.times, room);
 }

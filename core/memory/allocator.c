@@ -184,6 +184,7 @@ static VkResult open_accounts(const MaarAllocatorCreateInfo* info, MaarAllocator
         allocator->heaps[i].limit = info->pHeapSizeLimits[i];
     }
     allocator->avoided_types = maar_avoided_types(&allocator->device.facts.memory);
+    allocator->rankings.ordinary_types = maar_ordinary_types(&allocator->device.facts.memory);
     struct maar_budget budgets[VK_MAX_MEMORY_HEAPS];
     (void)maar_budget_read_all(allocator, budgets);
     return VK_SUCCESS;

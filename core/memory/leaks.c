@@ -33,15 +33,15 @@ static void release_leak(struct maar_arena* arena, uint32_t index)
     char of[90];
     if (slot->stitched) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
-                    "leak: allocation %s of %llu bytes of pages in memory type %u%s, user data "
+                    "leak: allocation %s of %s of pages in memory type %u%s, user data "
                     "%p, was never freed",
-                    maar_quote(name).text, (unsigned long long)size, pool->type_index,
+                    maar_quote(name).text, maar_show_bytes(size).text, pool->type_index,
                     name_pool(pool, of, sizeof of), user_data);
     } else if (!maar_slot_has(slot, MAAR_SLOT_INTERNAL)) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
-                    "leak: allocation %s of %llu bytes in memory type %u, block %llu%s, user data "
+                    "leak: allocation %s of %s in memory type %u, block %llu%s, user data "
                     "%p, was never freed",
-                    maar_quote(name).text, (unsigned long long)size, pool->type_index,
+                    maar_quote(name).text, maar_show_bytes(size).text, pool->type_index,
                     (unsigned long long)maar_slot_block(allocator, slot)->id,
                     name_pool(pool, of, sizeof of), user_data);
     }

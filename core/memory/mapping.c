@@ -68,10 +68,10 @@ static void report_invisible(MaarAllocator allocator, const char* call,
                        maar_quote(pool->name).text);
     }
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPABLE, call,
-                "allocation %s of %llu bytes cannot be mapped: memory type %u is not "
+                "allocation %s of %s cannot be mapped: memory type %u is not "
                 "HOST_VISIBLE; %s",
                 quote_slot(allocator, slot).text,
-                (unsigned long long)maar_slot_find_span(allocator, slot).size, pool->type_index,
+                maar_show_bytes(maar_slot_find_span(allocator, slot).size).text, pool->type_index,
                 remedy);
 }
 
@@ -89,11 +89,11 @@ static void report_unmappable(MaarAllocator allocator, const char* call, bool is
                     (unsigned)UINT16_MAX);
     } else {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_MAP_FAILED, NULL,
-                    "the driver does not map block %llu of memory type %u (error %d); a block is "
-                    "mapped as a whole, %llu bytes of address space: smaller ones "
+                    "the driver does not map block %llu of memory type %u (%s); a block is "
+                    "mapped as a whole, %s of address space: smaller ones "
                     "(preferredBlockSize) may do",
-                    (unsigned long long)block->id, type, (int)result,
-                    (unsigned long long)block->size);
+                    (unsigned long long)block->id, type, maarGetResultName(result),
+                    maar_show_bytes(block->size).text);
     }
 }
 
@@ -250,11 +250,10 @@ static VkResult find_synced_range(MaarAllocator allocator, const char* call, str
                            "offset and size reach outside the allocation");
     }
     if (mapped_block(allocator, slot) == NULL) {
-        maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPED, call,
-            "allocation %s of %llu bytes is not mapped: call maarMapMemory first, or create "
-            "it with MAAR_ALLOCATION_CREATE_MAPPED_BIT",
-            quote_slot(allocator, slot).text, (unsigned long long)span.size);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPED, call,
+                    "allocation %s of %s is not mapped: call maarMapMemory first, or create "
+                    "it with MAAR_ALLOCATION_CREATE_MAPPED_BIT",
+                    quote_slot(allocator, slot).text, maar_show_bytes(span.size).text);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const struct maar_block* block = maar_slot_block(allocator, slot);

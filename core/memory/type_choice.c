@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/chain.h"
 #include "core/memory/allocation_check.h"
 #include "core/memory/allocator_state.h"
 
@@ -154,15 +155,27 @@ static uint32_t type_cost(const VkPhysicalDeviceMemoryProperties* memory, uint32
     return cost;
 }
 
-uint32_t maar_avoided_types(const VkPhysicalDeviceMemoryProperties* memory)
+/* Returns the types that have some of the flags. */
+static uint32_t types_with(const VkPhysicalDeviceMemoryProperties* memory,
+                           VkMemoryPropertyFlags flags)
 {
     uint32_t bits = 0;
     for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {
-        if ((memory->memoryTypes[i].propertyFlags & AVOIDED_FLAGS) != 0) {
-            bits |= 1u << i;
-        }
+        bits |= (memory->memoryTypes[i].propertyFlags & flags) != 0 ? 1u << i : 0;
     }
     return bits;
+}
+
+uint32_t maar_avoided_types(const VkPhysicalDeviceMemoryProperties* memory)
+{
+    return types_with(memory, AVOIDED_FLAGS);
+}
+
+uint32_t maar_ordinary_types(const VkPhysicalDeviceMemoryProperties* memory)
+{
+    const uint32_t count = memory->memoryTypeCount;
+    const uint32_t all = count < 32 ? (1u << count) - 1u : UINT32_MAX;
+    return all & ~types_with(memory, AVOIDED_FLAGS | LAZILY_ALLOCATED);
 }
 
 bool maar_type_is_usable(const struct maar_device_facts* facts, uint32_t type)
@@ -172,15 +185,12 @@ bool maar_type_is_usable(const struct maar_device_facts* facts, uint32_t type)
            ((flags & PROTECTED) == 0 || facts->protected_memory);
 }
 
-/* Returns whether a type that is not for every request was requested, by its number or by its
- * flags. Lazily allocated memory is for transient attachments: the contents of any other resource
- * could be lost. */
+/* Returns whether a type that is not for every request was requested by its flags. Lazily
+ * allocated memory is for transient attachments: the contents of any other resource could be
+ * lost. */
 static bool is_asked_for(VkMemoryPropertyFlags flags, const MaarAllocationCreateInfo* info)
 {
     VkMemoryPropertyFlags named = info->requiredFlags | info->preferredFlags;
-    if (maar_names_types(info)) {
-        return true;
-    }
     if ((flags & LAZILY_ALLOCATED & ~named) != 0 && info->usage != MAAR_MEMORY_USAGE_TRANSIENT) {
         return false;
     }
@@ -199,14 +209,15 @@ static VkMemoryPropertyFlags required_flags(const MaarAllocationCreateInfo* info
            (mapped ? HOST_VISIBLE : 0);
 }
 
-/* Whether a type has the required flags and may be used. */
+/* Whether a type has the required flags and may be used. avoided: also a type that is not
+ * ordinary. */
 static bool is_eligible(const struct maar_device_facts* facts, uint32_t type,
-                        const MaarAllocationCreateInfo* info)
+                        const MaarAllocationCreateInfo* info, bool avoided)
 {
     const VkMemoryPropertyFlags required = required_flags(info);
     const VkMemoryPropertyFlags flags = facts->memory.memoryTypes[type].propertyFlags;
     return (flags & required) == required && maar_type_is_usable(facts, type) &&
-           is_asked_for(flags, info);
+           (avoided || is_asked_for(flags, info));
 }
 
 /* Whether one type is preferred to another one with a lower number. */
@@ -222,7 +233,7 @@ static bool is_better(const VkPhysicalDeviceMemoryProperties* memory, const uint
 /* Writes all eligible types in order of preference and returns their number. A stable insertion
  * sort of at most 32. */
 static uint32_t rank_types(const struct maar_device_facts* facts,
-                           const MaarAllocationCreateInfo* info, uint8_t* types)
+                           const MaarAllocationCreateInfo* info, bool avoided, uint8_t* types)
 {
     const VkPhysicalDeviceMemoryProperties* memory = &facts->memory;
     const VkDeviceSize largest = largest_device_heap(memory);
@@ -230,7 +241,7 @@ static uint32_t rank_types(const struct maar_device_facts* facts,
     uint32_t costs[VK_MAX_MEMORY_TYPES] = {0};
     uint32_t count = 0;
     for (uint32_t type = 0; type < memory->memoryTypeCount; ++type) {
-        if (!is_eligible(facts, type, info)) {
+        if (!is_eligible(facts, type, info, avoided)) {
             continue;
         }
         costs[type] = type_cost(memory, type, info, largest);
@@ -256,7 +267,8 @@ const struct maar_ranking* maar_ranking_search(struct maar_rankings* rankings,
         if (maar_atomic32_claim(&ranking->state, MAAR_RANKING_TAKEN)) {
             ranking->flags = key->flags;
             ranking->rest = key->rest;
-            ranking->count = rank_types(facts, info, ranking->types);
+            ranking->count =
+                rank_types(facts, info, maar_asks_for_avoided(rankings, info), ranking->types);
             maar_atomic32_store_release(&ranking->state, MAAR_RANKING_COMPLETE);
             return ranking;
         }
@@ -301,7 +313,8 @@ bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
         choice->count = ranking->count;
     } else {
         choice->types = choice->own;
-        choice->count = rank_types(&allocator->device.facts, info, choice->own);
+        choice->count = rank_types(&allocator->device.facts, info,
+                                   maar_asks_for_avoided(&allocator->rankings, info), choice->own);
     }
     choice->bits = type_bits;
     for (uint32_t i = 0; i < choice->count; ++i) {
@@ -312,23 +325,45 @@ bool maar_choose_types(MaarAllocator allocator, uint32_t type_bits,
     return false;
 }
 
-/* Appends the names of flags to a text, which may be full already. */
-static void append_flags(char* text, size_t size, const char* before, VkMemoryPropertyFlags flags)
+static const struct {
+    VkMemoryPropertyFlags flag;
+    const char* name;
+} flag_names[] = {
+    {DEVICE_LOCAL, " device-local"}, {HOST_VISIBLE, " host-visible"}, {HOST_COHERENT, " coherent"},
+    {HOST_CACHED, " cached"},        {LAZILY_ALLOCATED, " lazy"},
+};
+
+/* A text of limited size to which words are appended. Its last byte is always zero. */
+struct words {
+    char* text;
+    size_t size;
+    size_t length;
+};
+
+static void add_words(struct words* words, const char* added)
 {
-    static const struct {
-        VkMemoryPropertyFlags flag;
-        const char* name;
-    } names[] = {
-        {DEVICE_LOCAL, " device-local"}, {HOST_VISIBLE, " host-visible"},
-        {HOST_COHERENT, " coherent"},    {HOST_CACHED, " cached"},
-        {LAZILY_ALLOCATED, " lazy"},
-    };
-    size_t length = strlen(text);
-    int written = 0;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && length < size; ++i) {
-        if ((flags & names[i].flag) != 0) {
-            written = snprintf(text + length, size - length, "%s%s", before, names[i].name);
-            length += written > 0 ? (size_t)written : 0;
+    const size_t length = strlen(added);
+    const size_t room = words->size - words->length - 1;
+    const size_t taken = length < room ? length : room;
+    memcpy(words->text + words->length, added, taken);
+    words->length += taken;
+    words->text[words->length] = '\0';
+}
+
+/* Appends a number below 100: of a type, of a heap, or of types. */
+static void add_number(struct words* words, uint32_t number)
+{
+    const char digits[3] = {(char)('0' + number / 10 % 10), (char)('0' + number % 10), '\0'};
+    add_words(words, number >= 10 ? digits : digits + 1);
+}
+
+/* Appends the names of flags. */
+static void add_flags(struct words* words, const char* before, VkMemoryPropertyFlags flags)
+{
+    for (size_t i = 0; i < sizeof flag_names / sizeof flag_names[0]; ++i) {
+        if ((flags & flag_names[i].flag) != 0) {
+            add_words(words, before);
+            add_words(words, flag_names[i].name);
             before = "";
         }
     }
@@ -361,39 +396,42 @@ void maar_report_no_type(MaarAllocator allocator, const char* call, uint32_t typ
                        ", MaarMemoryTypeOrderInfo names %u of its own",
                        (unsigned)order->memoryTypeCount);
     }
-    append_flags(missing, sizeof missing, ", and the type must be", required_flags(info));
+    struct words words = {.text = missing, .size = sizeof missing};
+    add_flags(&words, ", and the type must be", required_flags(info));
     maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, call,
                 "no memory type serves: the resource allows the types 0x%X%s, the device has "
                 "0x%X%s%s",
                 (unsigned)type_bits, named, (unsigned)all, barred, missing);
 }
 
-/* Describes in words what was requested, and what the best type lacks. */
+/* Describes in words what was requested, and what the best type lacks. Programs may ask for a
+ * reason with each choice, so this does without formats. */
 static void explain(MaarAllocator allocator, const MaarAllocationCreateInfo* info,
-                    MaarMemoryTypeChoice* choice)
+                    const MaarMemoryTypeChoice* choice, MaarMemoryTypeReason* reason)
 {
     const VkPhysicalDeviceMemoryProperties* memory = &allocator->device.facts.memory;
     const struct usage_rule* rule = &usage_rules[info->usage];
-    uint32_t type = choice->memoryTypeIndex;
-    uint32_t heap = memory->memoryTypes[type].heapIndex;
-    VkMemoryPropertyFlags flags = memory->memoryTypes[type].propertyFlags;
+    const uint32_t type = choice->memoryTypeIndex;
+    const VkMemoryPropertyFlags flags = memory->memoryTypes[type].propertyFlags;
     VkMemoryPropertyFlags missing = 0;
     VkMemoryPropertyFlags surplus = 0;
-    if (maar_type_order(info) != NULL) {
-        (void)snprintf(choice->reason, sizeof choice->reason,
-                       "type %u in heap %u, best of %u: the first in MaarMemoryTypeOrderInfo that "
-                       "serves",
-                       type, heap, choice->candidateCount);
-        return;
-    }
-    for (uint32_t i = 0; i < 4; ++i) {
+    const bool is_ordered = maar_type_order(info) != NULL;
+    for (uint32_t i = 0; i < 4 && !is_ordered; ++i) {
         missing |= rule->wanted[i] & ~flags;
         surplus |= rule->unwanted[i] & flags;
     }
-    (void)snprintf(choice->reason, sizeof choice->reason, "type %u in heap %u, best of %u: %s",
-                   type, heap, choice->candidateCount, rule->sentence);
-    append_flags(choice->reason, sizeof choice->reason, "; it is not", missing);
-    append_flags(choice->reason, sizeof choice->reason, "; it is also", surplus);
+    struct words words = {.text = reason->text, .size = sizeof reason->text};
+    add_words(&words, "type ");
+    add_number(&words, type);
+    add_words(&words, " in heap ");
+    add_number(&words, memory->memoryTypes[type].heapIndex);
+    add_words(&words, ", best of ");
+    add_number(&words, choice->candidateCount);
+    add_words(&words, ": ");
+    add_words(&words,
+              is_ordered ? "the first in MaarMemoryTypeOrderInfo that serves" : rule->sentence);
+    add_flags(&words, "; it is not", missing);
+    add_flags(&words, "; it is also", surplus);
 }
 
 VkResult maar_choose_memory_type(MaarAllocator allocator, const char* call, uint32_t type_bits,
@@ -417,7 +455,11 @@ VkResult maar_choose_memory_type(MaarAllocator allocator, const char* call, uint
         return result;
     }
     struct maar_type_choice choice;
-    out->reason[0] = '\0';
+    MaarMemoryTypeReason* reason =
+        maar_chain_find_output(out->pNext, MAAR_STRUCTURE_TYPE_MEMORY_TYPE_REASON);
+    if (reason != NULL) {
+        reason->text[0] = '\0';
+    }
     out->memoryTypeIndex = MAAR_MEMORY_TYPE_NONE;
     out->candidateCount = 0;
     memset(out->candidates, 0, sizeof out->candidates);
@@ -430,7 +472,9 @@ VkResult maar_choose_memory_type(MaarAllocator allocator, const char* call, uint
         }
     }
     out->memoryTypeIndex = out->candidates[0];
-    explain(allocator, info, out);
+    if (reason != NULL) {
+        explain(allocator, info, out, reason);
+    }
     return VK_SUCCESS;
 }
 

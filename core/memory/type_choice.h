@@ -34,6 +34,7 @@ enum { MAAR_RANKINGS = 32 };
 
 /* The rankings that an allocator keeps. */
 struct maar_rankings {
+    uint32_t ordinary_types; /* those that a request need not ask for */
     struct maar_ranking rankings[MAAR_RANKINGS];
 };
 
@@ -66,14 +67,24 @@ static inline const MaarMemoryTypeOrderInfo* maar_type_order(const MaarAllocatio
                : NULL;
 }
 
+/* Whether a request may use the types that are not ordinary: by its flag, or since it names no
+ * other type. */
+static inline bool maar_asks_for_avoided(const struct maar_rankings* rankings,
+                                         const MaarAllocationCreateInfo* info)
+{
+    return (info->flags & MAAR_ALLOCATION_CREATE_AVOIDED_TYPES_BIT) != 0 ||
+           (maar_names_types(info) && (info->memoryTypeBits & rankings->ordinary_types) == 0);
+}
+
 /* Returns the parts of a create info that decide the order of types. */
-static inline struct maar_type_request maar_type_request_of(const MaarAllocationCreateInfo* info)
+static inline struct maar_type_request maar_type_request_of(const struct maar_rankings* rankings,
+                                                            const MaarAllocationCreateInfo* info)
 {
     struct maar_type_request key;
     const uint32_t mapped = info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT;
     key.flags = (uint64_t)info->preferredFlags << 32 | info->requiredFlags;
-    key.rest =
-        (uint32_t)info->usage << 2 | (mapped != 0 ? 2u : 0u) | (maar_names_types(info) ? 1u : 0u);
+    key.rest = (uint32_t)info->usage << 2 | (mapped != 0 ? 2u : 0u) |
+               (maar_asks_for_avoided(rankings, info) ? 1u : 0u);
     key.home = (key.rest * 5 + info->requiredFlags + info->preferredFlags * 3) % MAAR_RANKINGS;
     return key;
 }
@@ -98,7 +109,7 @@ static inline const struct maar_ranking* maar_ranking_find(struct maar_rankings*
                                                            const struct maar_device_facts* facts,
                                                            const MaarAllocationCreateInfo* info)
 {
-    const struct maar_type_request key = maar_type_request_of(info);
+    const struct maar_type_request key = maar_type_request_of(rankings, info);
     const struct maar_ranking* ranking = &rankings->rankings[key.home];
     return maar_ranking_is_of(ranking, &key) ? ranking
                                              : maar_ranking_search(rankings, facts, info, &key);
@@ -146,7 +157,9 @@ static inline uint32_t maar_candidate_bits(const struct maar_type_choice* choice
 }
 /* Returns whether a type may be used: false for types whose feature is not enabled. */
 bool maar_type_is_usable(const struct maar_device_facts* facts, uint32_t type);
-/* Returns the types that are chosen only when they are named. */
+/* Returns the types that a request need not ask for: neither avoided nor lazily allocated. */
+uint32_t maar_ordinary_types(const VkPhysicalDeviceMemoryProperties* memory);
+/* Returns the types that are chosen only when a request asks for them. */
 uint32_t maar_avoided_types(const VkPhysicalDeviceMemoryProperties* memory);
 
 #endif

@@ -98,8 +98,8 @@ static VkResult make_view(MaarAllocator allocator, const char* call, struct maar
         (needs.memoryRequirements.memoryTypeBits & (1u << view->type_index)) == 0) {
         return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_CANNOT_MOVE, call,
                          "batch has moves that Maar cannot copy: the driver does not let a buffer "
-                         "cover a block of %llu bytes of memory type %u",
-                         (unsigned long long)view->size, view->type_index);
+                         "cover a block of %s of memory type %u",
+                         maar_show_bytes(view->size).text, view->type_index);
     }
     const VkBindBufferMemoryInfo bind = {
         .sType = VK_STRUCTURE_TYPE_BIND_BUFFER_MEMORY_INFO,

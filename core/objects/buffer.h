@@ -14,6 +14,12 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
                             const MaarAllocationCreateInfo* info, struct maar_patience* own,
                             VkBuffer* buffer, MaarAllocation* allocation);
 
+/* Returns the sharing mode of a buffer that some queue families use at the same time. */
+static inline VkSharingMode maar_sharing_mode(uint32_t family_count)
+{
+    return family_count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE;
+}
+
 /* Returns the address of a buffer, or 0 if the usage does not allow one. */
 VkDeviceAddress maar_buffer_address(MaarAllocator allocator, VkBuffer buffer,
                                     VkBufferUsageFlags usage);

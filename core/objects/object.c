@@ -275,11 +275,10 @@ VkResult maar_check_place(MaarAllocator allocator, const char* call, const struc
                           const VkMemoryRequirements* needs)
 {
     if (needs->size > span.size - offset) {
-        maar_report(
-            allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
-            "the object needs %llu bytes, but the allocation has only %llu from offset %llu on",
-            (unsigned long long)needs->size, (unsigned long long)(span.size - offset),
-            (unsigned long long)offset);
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT,
+                    call, "the object needs %s, but the allocation has only %s from offset %llu on",
+                    maar_show_bytes(needs->size).text, maar_show_bytes(span.size - offset).text,
+                    (unsigned long long)offset);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (needs->alignment > 1 && (span.offset + offset) % needs->alignment != 0) {

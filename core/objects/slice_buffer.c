@@ -48,17 +48,6 @@ static VkResult read_slice_buffer(MaarAllocator allocator, struct maar_slice_buf
     return result;
 }
 
-static uint32_t list_families(uint32_t bits, uint32_t* families)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < 32; ++i) {
-        if ((bits & (1u << i)) != 0) {
-            families[count++] = i;
-        }
-    }
-    return count;
-}
-
 static VkResult make_slice_buffer(MaarAllocator allocator, struct maar_slice_shelf* shelf,
                                   VkDeviceSize size, MaarAllocationCreateFlags flags,
                                   struct maar_patience* patience, struct maar_slice_buffer** out)
@@ -79,12 +68,12 @@ static VkResult make_slice_buffer(MaarAllocator allocator, struct maar_slice_she
         return result;
     }
     uint32_t families[32];
-    uint32_t family_count = list_families(shelf->family_bits, families);
+    uint32_t family_count = maar_list_bits(shelf->family_bits, families);
     const VkBufferCreateInfo buffer_info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = size,
         .usage = shelf->usage,
-        .sharingMode = family_count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+        .sharingMode = maar_sharing_mode(family_count),
         .queueFamilyIndexCount = family_count > 1 ? family_count : 0,
         .pQueueFamilyIndices = families,
     };
@@ -92,6 +81,8 @@ static VkResult make_slice_buffer(MaarAllocator allocator, struct maar_slice_she
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
         .flags = flags,
         .usage = shelf->memory_usage,
+        .requiredFlags = shelf->required_flags,
+        .preferredFlags = shelf->preferred_flags,
         .pName = "slices",
     };
     result = maar_create_buffer(allocator, "maarCreateSlice", &buffer_info, &info, patience,
@@ -116,6 +107,8 @@ static bool is_shelf_for(const struct maar_slice_shelf* shelf, const MaarSliceCr
 {
     return shelf->usage == info->usage && shelf->memory_usage == info->memoryUsage &&
            shelf->allocation_flags == info->allocationFlags &&
+           shelf->required_flags == info->requiredFlags &&
+           shelf->preferred_flags == info->preferredFlags &&
            shelf->family_bits == info->queueFamilyBits;
 }
 
@@ -156,6 +149,8 @@ VkResult maar_slice_open_shelf(MaarAllocator allocator, struct maar_slice_arena*
         .usage = info->usage,
         .memory_usage = info->memoryUsage,
         .allocation_flags = info->allocationFlags,
+        .required_flags = info->requiredFlags,
+        .preferred_flags = info->preferredFlags,
         .family_bits = info->queueFamilyBits,
         .next_size = FIRST_SLICE_BUFFER,
         .next = arena->shelves,

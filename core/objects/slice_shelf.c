@@ -33,7 +33,8 @@ static void link_buffer(struct maar_slice_buffer* home, uint32_t bin)
     shelf->used_bins[bin / 64] |= (uint64_t)1 << bin % 64;
 }
 
-void maar_slice_unshelve(struct maar_slice_buffer* home)
+/* Takes a buffer from its bin. */
+static void unlink_buffer(struct maar_slice_buffer* home)
 {
     struct maar_slice_shelf* shelf = home->shelf;
     if (home->next != NULL) {
@@ -52,12 +53,21 @@ void maar_slice_unshelve(struct maar_slice_buffer* home)
 void maar_slice_shelve(struct maar_slice_buffer* home)
 {
     link_buffer(home, bin_of(home));
+    ++home->shelf->buffer_count;
+    home->shelf->buffer_bytes += home->size;
+}
+
+void maar_slice_unshelve(struct maar_slice_buffer* home)
+{
+    unlink_buffer(home);
+    --home->shelf->buffer_count;
+    home->shelf->buffer_bytes -= home->size;
 }
 
 static void move_buffer(struct maar_slice_buffer* home, uint32_t bin)
 {
     if (home->bin != bin) {
-        maar_slice_unshelve(home);
+        unlink_buffer(home);
         link_buffer(home, bin);
     }
 }
@@ -130,6 +140,8 @@ struct maar_slice_buffer* maar_slice_first_buffer(const struct maar_slice_shelf*
 
 const char* maar_slice_shelf_check(const struct maar_slice_shelf* shelf)
 {
+    uint32_t count = 0;
+    VkDeviceSize bytes = 0;
     for (uint32_t bin = 0; bin < MAAR_SLICE_BINS; ++bin) {
         const struct maar_slice_buffer* before = NULL;
         if ((shelf->used_bins[bin / 64] >> bin % 64 & 1) != (shelf->bins[bin] != NULL)) {
@@ -140,6 +152,8 @@ const char* maar_slice_shelf_check(const struct maar_slice_shelf* shelf)
             if (home->shelf != shelf || home->previous != before || home->bin != bin) {
                 return "a bin of a shelf of slices is torn";
             }
+            ++count;
+            bytes += home->size;
             if ((home->slice_count == 0) != (bin == MAAR_SLICE_EMPTY_BIN)) {
                 return "an empty buffer of slices is in a wrong bin";
             }
@@ -148,5 +162,7 @@ const char* maar_slice_shelf_check(const struct maar_slice_shelf* shelf)
             }
         }
     }
-    return NULL;
+    return count == shelf->buffer_count && bytes == shelf->buffer_bytes
+               ? NULL
+               : "the buffers of a shelf of slices are counted wrong";
 }

@@ -56,7 +56,11 @@ struct maar_slice_shelf {
     VkBufferUsageFlags usage;
     MaarMemoryUsage memory_usage;
     MaarAllocationCreateFlags allocation_flags;
+    VkMemoryPropertyFlags required_flags;
+    VkMemoryPropertyFlags preferred_flags;
     uint32_t family_bits;
+    uint32_t buffer_count;
+    VkDeviceSize buffer_bytes; /* of all buffers on the shelf */
     VkDeviceSize next_size;
     struct maar_slice_making* making;                /* the newest first */
     uint64_t making_number;                          /* of the newest that ever was */

@@ -10,7 +10,8 @@
 #define SLICE_ALLOCATION_FLAGS                                                                     \
     ((MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT |                         \
      (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT |                        \
-     (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT)
+     (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT |                           \
+     (MaarAllocationCreateFlags)MAAR_ALLOCATION_CREATE_AVOIDED_TYPES_BIT)
 
 static VkDeviceSize usage_alignment(MaarAllocator allocator, VkBufferUsageFlags usage)
 {
@@ -141,6 +142,8 @@ static void count_slices(void* opaque, MaarStatistics* statistics)
     statistics->sliceBytes = 0;
     statistics->pendingSliceCount = 0;
     statistics->pendingSliceBytes = 0;
+    statistics->sliceBufferCount = 0;
+    statistics->sliceBufferBytes = 0;
     for (struct maar_slice_arena* arena = maar_slice_next_arena(state, 0); arena != NULL;
          arena = maar_slice_next_arena(state, arena->number + 1)) {
         maar_mutex_lock(&arena->lock);
@@ -148,6 +151,11 @@ static void count_slices(void* opaque, MaarStatistics* statistics)
         statistics->sliceBytes += arena->live_bytes;
         statistics->pendingSliceCount += arena->pending_count;
         statistics->pendingSliceBytes += arena->pending_bytes;
+        for (const struct maar_slice_shelf* shelf = arena->shelves; shelf != NULL;
+             shelf = shelf->next) {
+            statistics->sliceBufferCount += shelf->buffer_count;
+            statistics->sliceBufferBytes += shelf->buffer_bytes;
+        }
         maar_mutex_unlock(&arena->lock);
     }
 }

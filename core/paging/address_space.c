@@ -13,13 +13,13 @@ VkResult maar_paging_take_space(MaarAllocator allocator, const char* call, VkDev
     if (maar_atomic64_add_below(&paging->space, size, limit != 0 ? limit : UINT64_MAX)) {
         return VK_SUCCESS;
     }
-    maar_report(allocator,
-                fallback != NULL ? MAAR_MESSAGE_SEVERITY_WARNING : MAAR_MESSAGE_SEVERITY_ERROR,
-                MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED, call,
-                "%llu bytes of address space are requested; sparse objects have %llu of the "
-                "sparseAddressSpaceSize (%llu) already%s",
-                (unsigned long long)size, (unsigned long long)maar_atomic64_load(&paging->space),
-                (unsigned long long)limit, fallback != NULL ? fallback : "");
+    maar_report(
+        allocator, fallback != NULL ? MAAR_MESSAGE_SEVERITY_WARNING : MAAR_MESSAGE_SEVERITY_ERROR,
+        MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED, call,
+        "%s of address space are requested; sparse objects have %s of the "
+        "sparseAddressSpaceSize, %s, already%s",
+        maar_show_bytes(size).text, maar_show_bytes(maar_atomic64_load(&paging->space)).text,
+        maar_show_bytes(limit).text, fallback != NULL ? fallback : "");
     return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 

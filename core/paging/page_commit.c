@@ -563,9 +563,9 @@ static void report_held(MaarAllocator allocator, const char* call)
     maar_mutex_unlock(&paging->lock);
     if (held > 0) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_NO_PAGES, call,
-                    "no pages are free, while %llu bytes that were given back wait for "
+                    "no pages are free, while %s that were given back wait for "
                     "maarSubmitBinds",
-                    (unsigned long long)held);
+                    maar_show_bytes(held).text);
     }
 }
 

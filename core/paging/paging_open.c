@@ -156,8 +156,8 @@ static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)
     maar_mutex_unlock(&paging->lock);
     if (used > 0) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
-                    "leak: %llu bytes of pages of a pool that is destroyed were still in use",
-                    (unsigned long long)used);
+                    "leak: %s of pages of a pool that is destroyed were still in use",
+                    maar_show_bytes(used).text);
     }
     while (ended != NULL) {
         struct maar_page_pool* pool = ended;

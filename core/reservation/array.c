@@ -162,11 +162,11 @@ static VkResult report_full(const struct maar_array* array, const char* call, ui
     const char* name = reservation->name;
     return maar_fail(
         reservation->allocator, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_ID_ARRAY_FULL, call,
-        "array%s%s%s: %llu elements are requested, %llu fit: the reservation has %llu bytes, an "
-        "element %llu",
+        "array%s%s%s: %llu elements are requested, %llu fit: the reservation has %s, an "
+        "element %s",
         name != NULL ? " \"" : "", name != NULL ? name : "", name != NULL ? "\"" : "",
         (unsigned long long)count, (unsigned long long)(reservation->size / array->element_size),
-        (unsigned long long)reservation->size, (unsigned long long)array->element_size);
+        maar_show_bytes(reservation->size).text, maar_show_bytes(array->element_size).text);
 }
 
 /* Ensures that `count` elements have memory. ample: and some more elements, for later appends. */

@@ -53,8 +53,8 @@ static VkResult check_ranges(const struct maar_reservation* reservation, const c
             (ranges[i].size != VK_WHOLE_SIZE && ranges[i].size > size - ranges[i].offset)) {
             return maar_fail(reservation->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
                              MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                             "pRanges[%u] ends beyond the reservation, which has %llu bytes", i,
-                             (unsigned long long)size);
+                             "pRanges[%u] ends beyond the reservation, which has %s", i,
+                             maar_show_bytes(size).text);
         }
     }
     return VK_SUCCESS;

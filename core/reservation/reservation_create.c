@@ -143,11 +143,11 @@ static VkResult choose_way(MaarAllocator allocator, const char* call,
     const bool copies_wanted = (info->flags & MAAR_RESERVATION_CREATE_COPYING_BIT) != 0;
     *sparse = paging.sparseReservations == VK_TRUE && !copies_wanted;
     if (size > paging.maxBufferSize || size > MAAR_RANGE_MAX_SIZE) {
-        return maar_fail(
-            allocator, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_ID_BUFFER_TOO_LARGE, call,
-            "pBufferInfo->size is %llu, and no buffer of this device may be larger than "
-            "%llu bytes (maxBufferSize)",
-            (unsigned long long)size, (unsigned long long)paging.maxBufferSize);
+        return maar_fail(allocator, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_ID_BUFFER_TOO_LARGE,
+                         call,
+                         "pBufferInfo->size is %s, and no buffer of this device may be larger than "
+                         "%s (maxBufferSize)",
+                         maar_show_bytes(size).text, maar_show_bytes(paging.maxBufferSize).text);
     }
     if (!*sparse && !copies_wanted) {
         report_missing_bind_queue(allocator, call);

@@ -266,13 +266,12 @@ static VkResult make_cache(struct maar_tile_cache* cache, const char* call,
     const VkDeviceSize least =
         cache->pinned_size + (cache->first_pinned > 0 ? image->page_size : 0);
     if (info->budget < least) {
-        return maar_fail(
-            cache->allocator, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL,
-            call,
-            "a budget of %llu bytes is too small: %llu are always there, and with one more "
-            "tile %llu",
-            (unsigned long long)info->budget, (unsigned long long)cache->pinned_size,
-            (unsigned long long)least);
+        return maar_fail(cache->allocator, VK_ERROR_OUT_OF_POOL_MEMORY,
+                         MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL, call,
+                         "a budget of %s is too small: %s are always there, and with one more "
+                         "tile %s",
+                         maar_show_bytes(info->budget).text,
+                         maar_show_bytes(cache->pinned_size).text, maar_show_bytes(least).text);
     }
     VkResult result = make_storage(cache);
     if (result == VK_SUCCESS) {

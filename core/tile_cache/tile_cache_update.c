@@ -198,8 +198,8 @@ static VkResult check_update(MaarAllocator allocator, const char* call, MaarTile
     if (result == VK_SUCCESS && update->budget != 0 && update->budget < least) {
         return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT,
                          MAAR_MESSAGE_ID_TILE_BUDGET_TOO_SMALL, call,
-                         "pUpdate->budget is %llu bytes, and %llu are always there",
-                         (unsigned long long)update->budget, (unsigned long long)least);
+                         "pUpdate->budget is %s, and %s are always there",
+                         maar_show_bytes(update->budget).text, maar_show_bytes(least).text);
     }
     return result;
 }

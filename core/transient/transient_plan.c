@@ -131,14 +131,14 @@ static VkResult refuse_class(const struct maar_transient_heap* heap, const char*
             largest = i;
         }
     }
-    return maar_fail(
-        heap->allocator, VK_ERROR_OUT_OF_DEVICE_MEMORY, MAAR_MESSAGE_ID_TRANSIENTS_TOO_LARGE, call,
-        "transients that share memory take %llu bytes (the largest, %s, takes %llu); the "
-        "device allocates at most %llu in one piece (maxMemoryAllocationSize)",
-        (unsigned long long)state->classes[class_index].size,
-        maar_transient_label_resource(largest, resources[largest].name).text,
-        (unsigned long long)resources[largest].requirements.size,
-        (unsigned long long)heap->allocator->device.facts.max_allocation_size);
+    return maar_fail(heap->allocator, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                     MAAR_MESSAGE_ID_TRANSIENTS_TOO_LARGE, call,
+                     "transients that share memory take %s (the largest, %s, takes %s); the "
+                     "device allocates at most %s in one piece (maxMemoryAllocationSize)",
+                     maar_show_bytes(state->classes[class_index].size).text,
+                     maar_transient_label_resource(largest, resources[largest].name).text,
+                     maar_show_bytes(resources[largest].requirements.size).text,
+                     maar_show_bytes(heap->allocator->device.facts.max_allocation_size).text);
 }
 
 /* Gathers the members of each class: the memory types that all of them allow, and whether they are

@@ -339,8 +339,8 @@ typedef struct MaarAllocatorInfo {
      * MAAR_ALLOCATOR_CREATE_EXCEED_ALLOCATION_COUNT_BIT the number at which the driver refused
      * another one, and UINT32_MAX while it has not. */
     uint32_t allocationCountLimit;
-    /** Memory types that Maar chooses only when a request names them: AMD's device-coherent ones
-     * and protected ones. */
+    /** Memory types that Maar chooses only when a request asks for them: AMD's device-coherent ones
+     * and protected ones. See MAAR_ALLOCATION_CREATE_AVOIDED_TYPES_BIT. */
     uint32_t avoidedTypeBits;
     /** VK_EXT_memory_budget is in use. */
     VkBool32 memoryBudget;
@@ -477,6 +477,9 @@ typedef enum MaarAllocationCreateFlagBits {
      * effect on offsets in pools of linear placement, and where a pending range serves an ordered
      * request. */
     MAAR_ALLOCATION_CREATE_LOWEST_BIT = 0x200,
+    /** The avoided types (MaarAllocatorInfo::avoidedTypeBits) and lazily allocated ones may be used
+     * like any other. They rank behind ordinary types, unless requiredFlags names their flags. */
+    MAAR_ALLOCATION_CREATE_AVOIDED_TYPES_BIT = 0x400,
     /** Reserves the enumeration's size. */
     MAAR_ALLOCATION_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarAllocationCreateFlagBits;
@@ -501,8 +504,8 @@ typedef struct MaarAllocationCreateInfo {
     /** Property flags that the type should have. They weigh more than the usage's preferences. */
     VkMemoryPropertyFlags preferredFlags;
     /** Types that may be used, 0 or all bits for any. An avoided type (AMD's device-coherent ones,
-     * protected ones) is used only when this field names types and the bit of the avoided one is
-     * set, or when its flag is required. */
+     * protected ones) is used only with MAAR_ALLOCATION_CREATE_AVOIDED_TYPES_BIT, when its flag is
+     * required, or when this field names avoided or lazily allocated types alone. */
     uint32_t memoryTypeBits;
     /** Least alignment in bytes, in addition to the resource's own; any number; 0 for none. */
     VkDeviceSize minAlignment;
@@ -546,11 +549,11 @@ typedef struct MaarMemoryTypeOrderInfo {
     const uint32_t* pMemoryTypeIndices;
 } MaarMemoryTypeOrderInfo;
 
-/** The memory types that would serve a request, and the reason for their order. */
+/** The memory types that would serve a request. */
 typedef struct MaarMemoryTypeChoice {
     /** MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE */
     MaarStructureType sType;
-    /** NULL or a chain. */
+    /** NULL or a chain; see MaarMemoryTypeReason. */
     void* pNext;
     /** The preferred type; MAAR_MEMORY_TYPE_NONE if none serves. */
     uint32_t memoryTypeIndex;
@@ -559,10 +562,18 @@ typedef struct MaarMemoryTypeChoice {
     /** The types that serve, in order of preference. When a heap is full, Maar tries the next
      * one. */
     uint32_t candidates[VK_MAX_MEMORY_TYPES];
-    /** One sentence about the preferred type, zero-terminated: what the request asked for, and
-     * which of that the type does not have. */
-    char reason[256];
 } MaarMemoryTypeChoice;
+
+/** Chained to MaarMemoryTypeChoice: receives the reason for the choice. */
+typedef struct MaarMemoryTypeReason {
+    /** MAAR_STRUCTURE_TYPE_MEMORY_TYPE_REASON */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** One sentence about the preferred type, zero-terminated: what the request asked for, and
+     * which of that the type does not have. Empty when no type serves. */
+    char text[256];
+} MaarMemoryTypeReason;
 
 /**
  * Ranks the memory types for a request. The result depends on the device's memory properties alone,
@@ -1194,7 +1205,7 @@ typedef struct MaarStatistics {
     uint64_t fallbackCount;
     /** Requests for which a heap's budget was exceeded. Allocator-wide only. */
     uint64_t overBudgetCount;
-    /** Live slices. This field and the next three are set in allocator-wide statistics only. */
+    /** Live slices. This field and those that follow are set in allocator-wide statistics only. */
     uint32_t sliceCount;
     /** Slices freed but still pending. */
     uint32_t pendingSliceCount;
@@ -1202,6 +1213,10 @@ typedef struct MaarStatistics {
     VkDeviceSize sliceBytes;
     /** Bytes of slices freed but still pending. */
     VkDeviceSize pendingSliceBytes;
+    /** VkBuffers that hold slices, empty ones that are kept included. */
+    uint32_t sliceBufferCount;
+    /** Bytes of these buffers. */
+    VkDeviceSize sliceBufferBytes;
 } MaarStatistics;
 
 /** Statistics that need a walk over every block. */

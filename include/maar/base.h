@@ -98,6 +98,8 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_SLICE_INFO = 0x4D410021,
     /** MaarPageMove */
     MAAR_STRUCTURE_TYPE_PAGE_MOVE = 0x4D410027,
+    /** MaarMemoryTypeReason */
+    MAAR_STRUCTURE_TYPE_MEMORY_TYPE_REASON = 0x4D410026,
     /** MaarMoveBeginInfo */
     MAAR_STRUCTURE_TYPE_MOVE_BEGIN_INFO = 0x4D410028,
     /** MaarMove */
@@ -178,6 +180,10 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_HANDOFF_INFO = 0x4D410069,
     /** MaarDescriptor */
     MAAR_STRUCTURE_TYPE_DESCRIPTOR = 0x4D41006A,
+    /** MaarExternalHandleInfo */
+    MAAR_STRUCTURE_TYPE_EXTERNAL_HANDLE_INFO = 0x4D41006B,
+    /** MaarHostImportInfo */
+    MAAR_STRUCTURE_TYPE_HOST_IMPORT_INFO = 0x4D41006C,
     /** MaarCudaCreateInfo */
     MAAR_STRUCTURE_TYPE_CUDA_CREATE_INFO = 0x4D410070,
     /** MaarCudaInfo */
@@ -263,6 +269,18 @@ typedef enum MaarResourceKind {
  * @since 0.1.0
  */
 MAAR_API uint32_t VKAPI_CALL maarGetVersion(void);
+
+/**
+ * Returns the name of a result, as Maar's messages and tools print it.
+ *
+ * @param result  any value
+ * @return its name in vulkan_core.h, for example "VK_ERROR_DEVICE_LOST"; "an unknown VkResult" for
+ * a value that Maar does not know
+ * @threadsafety internally synchronized
+ * @lifetime a constant
+ * @since 0.2.0
+ */
+MAAR_API const char* VKAPI_CALL maarGetResultName(VkResult result);
 
 #ifdef __cplusplus
 }

@@ -313,14 +313,20 @@ typedef struct MaarSliceCreateInfo {
     VkBufferUsageFlags usage;
     /** What the memory is for. */
     MaarMemoryUsage memoryUsage;
-    /** Of MaarAllocationCreateFlagBits: within budget, never allocate, no fallback. Slices share a
-     * VkBuffer only with slices of the same flags. */
+    /** Of MaarAllocationCreateFlagBits: within budget, never allocate, no fallback, avoided types.
+     * Slices share a VkBuffer only with slices of the same flags. */
     MaarAllocationCreateFlags allocationFlags;
     /** Bits of the queue families that use the slice at the same time. With fewer than two, the
      * buffer is exclusive. Slices share a VkBuffer only with slices of the same families. */
     uint32_t queueFamilyBits;
     /** Stored with the slice, for the program. */
     void* pUserData;
+    /** Property flags that the memory type must have. Slices share a VkBuffer only with slices of
+     * the same required and preferred flags. */
+    VkMemoryPropertyFlags requiredFlags;
+    /** Property flags that the type should have. They weigh more than the preferences of
+     * memoryUsage. */
+    VkMemoryPropertyFlags preferredFlags;
 } MaarSliceCreateInfo;
 
 /** The largest slice, bytes. A larger buffer should be a buffer of its own. */

@@ -364,7 +364,7 @@ typedef struct MaarImportInfo {
      * allow. */
     uint32_t memoryTypeIndex;
     /** The exporter made the block for one object alone, and the import is dedicated too.
-     * maarImportMemory fails when this is set. */
+     * maarImportMemory then needs the object: see dedicatedBuffer. */
     VkBool32 dedicated;
     /** Ranks the memory types when several are allowed; as MaarAllocationCreateInfo::usage. */
     MaarMemoryUsage usage;
@@ -372,12 +372,63 @@ typedef struct MaarImportInfo {
     void* pUserData;
     /** Name for dumps and messages, copied; may be NULL. */
     const char* pName;
+    /** Property flags that the memory type must have. */
+    VkMemoryPropertyFlags requiredFlags;
+    /** Property flags that the type should have. They weigh more than the usage's preferences. */
+    VkMemoryPropertyFlags preferredFlags;
+    /** Types that may be used; 0 or all bits for any. For an object that will be bound later, in a
+     * block that is not dedicated to it: VkMemoryRequirements::memoryTypeBits. */
+    uint32_t memoryTypeBits;
+    /** For maarImportMemory: a buffer that exists already, was created with
+     * VkExternalMemoryBufferCreateInfo, and is not bound. The memory is dedicated to it; its memory
+     * types and its size count. Bind it with maarBindBuffer. Or null. */
+    VkBuffer dedicatedBuffer;
+    /** For maarImportMemory: an image, in the place of the buffer; not disjoint. Bind it with
+     * maarBindImage. At most one of the two is set. */
+    VkImage dedicatedImage;
 } MaarImportInfo;
+
+/** What the driver and the system say of a handle before it is imported. */
+typedef struct MaarExternalHandleInfo {
+    /** MAAR_STRUCTURE_TYPE_EXTERNAL_HANDLE_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** Memory types as which the memory may be imported. For opaque handles, of which Vulkan tells
+     * nothing, every type of the device that the enabled features allow: only the exporter knows
+     * the one. */
+    uint32_t memoryTypeBits;
+    /** VK_TRUE: memoryTypeBits is the driver's answer about this handle. */
+    VkBool32 fromDriver;
+    /** Size of the memory behind the handle, bytes; 0 where the system does not know it. */
+    VkDeviceSize size;
+} MaarExternalHandleInfo;
+
+/**
+ * Asks what memory is behind a handle. Calls the driver for handles that Vulkan can tell about
+ * (dma-bufs, by vkGetMemoryFdPropertiesKHR). The handle stays as it is.
+ *
+ * @param allocator   not null
+ * @param handle      not null, not empty
+ * @param handleType  one bit
+ * @param pInfo       sType and pNext set by the caller; the rest is filled
+ * @return VK_SUCCESS; VK_ERROR_INVALID_EXTERNAL_HANDLE when the driver does not accept the handle
+ * as one of this type, or the handle is empty or closed; VK_ERROR_FEATURE_NOT_PRESENT when the
+ *         extension for the type is not enabled; VK_ERROR_OUT_OF_HOST_MEMORY;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized; `handle` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetExternalHandleInfo(
+    MaarAllocator allocator, MaarExternalHandle handle,
+    VkExternalMemoryHandleTypeFlagBits handleType, MaarExternalHandleInfo* pInfo);
 
 /**
  * Imports memory as a new allocation that spans the whole block. maarCreateAliasingBuffer and
- * maarCreateAliasingImage bind buffers and images to it. It is mapped, named, counted and freed
- * like any other allocation. Heap limits and budgets do not apply, since the bytes exist already.
+ * maarCreateAliasingImage bind new buffers and images to it, maarBindBuffer and maarBindImage those
+ * that exist. It is mapped, named, counted and freed like any other allocation. Heap limits and
+ * budgets do not apply, since the bytes exist already. A message says why an import fails: which
+ * argument, and which memory types would do.
  *
  * @param allocator    not null
  * @param pImportInfo  what to import
@@ -385,8 +436,8 @@ typedef struct MaarImportInfo {
  * @return VK_SUCCESS; VK_ERROR_INVALID_EXTERNAL_HANDLE when the driver refuses the handle, or the
  *         handle is empty; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
  *         VK_ERROR_TOO_MANY_OBJECTS; VK_ERROR_FEATURE_NOT_PRESENT when the extension is not enabled
- *         or no memory type serves; VK_ERROR_VALIDATION_FAILED_EXT. On failure the handle is as it
- *         was.
+ *         or no memory type serves; VK_ERROR_VALIDATION_FAILED_EXT, also when the block is too
+ *         small for the object. On failure the handle is as it was.
  * @threadsafety internally synchronized; MaarImportInfo::handle externally
  * @lifetime free it with maarFreeMemory
  * @since 0.1.0
@@ -448,6 +499,10 @@ typedef enum MaarHostBufferCreateFlagBits {
     MAAR_HOST_BUFFER_CREATE_NO_COPY_BIT = 0x1,
     /** The device always works on a copy. */
     MAAR_HOST_BUFFER_CREATE_ALWAYS_COPY_BIT = 0x2,
+    /** The device only reads, so the memory need not be writable: a file that is mapped for
+     * reading. Maar never writes to it, and maarPullHostBuffer fails. Some drivers import no
+     * read-only pages, or none of files; then the device works on a copy. */
+    MAAR_HOST_BUFFER_CREATE_READ_ONLY_BIT = 0x4,
     /** Reserves the enumeration's size. */
     MAAR_HOST_BUFFER_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarHostBufferCreateFlagBits;
@@ -462,8 +517,8 @@ typedef struct MaarHostBufferCreateInfo {
     const void* pNext;
     /** See MaarHostBufferCreateFlagBits. */
     MaarHostBufferCreateFlags flags;
-    /** First byte. The memory must stay allocated, readable and writable until the buffer is
-     * destroyed. An import holds no reference to it. */
+    /** First byte. The memory must stay allocated, readable and, without the read-only flag,
+     * writable until the buffer is destroyed. An import holds no reference to it. */
     void* pMemory;
     /** Bytes, not 0. The import covers whole multiples of minImportedHostPointerAlignment around
      * these bytes, but never goes beyond their pages. Only these bytes are touched. */
@@ -472,6 +527,9 @@ typedef struct MaarHostBufferCreateInfo {
     VkBufferUsageFlags usage;
     /** Name for dumps and messages, copied; may be NULL. */
     const char* pName;
+    /** Bits of the queue families that use the buffer at the same time. With fewer than two, the
+     * buffer is exclusive. */
+    uint32_t queueFamilyBits;
 } MaarHostBufferCreateInfo;
 
 /** Properties of a host buffer. */
@@ -562,12 +620,61 @@ MAAR_API VkResult VKAPI_CALL maarPushHostBuffer(MaarAllocator allocator, MaarHos
  * @param hostBuffer  not null
  * @param offset      from the host's first byte, bytes
  * @param size        bytes, or VK_WHOLE_SIZE for the rest
- * @return as maarPushHostBuffer
+ * @return as maarPushHostBuffer; VK_ERROR_VALIDATION_FAILED_EXT also for a read-only buffer
  * @threadsafety internally synchronized; the bytes externally
  * @since 0.1.0
  */
 MAAR_API VkResult VKAPI_CALL maarPullHostBuffer(MaarAllocator allocator, MaarHostBuffer hostBuffer,
                                                 VkDeviceSize offset, VkDeviceSize size);
+
+/** Memory of the host that holds the bytes of an image. */
+typedef struct MaarHostImportInfo {
+    /** MAAR_STRUCTURE_TYPE_HOST_IMPORT_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** First byte of the image. The memory must stay allocated, readable and writable until the
+     * image is destroyed. An import holds no reference to it. */
+    void* pMemory;
+    /** Bytes that belong to the image, at least VkMemoryRequirements::size. The import covers whole
+     * multiples of minImportedHostPointerAlignment around these bytes, but never goes beyond their
+     * pages. */
+    VkDeviceSize size;
+    /** Bytes from one row of the first level to the next, as the program has them. The call fails
+     * where the driver's rows lie otherwise, and says how. 0: not compared. */
+    VkDeviceSize rowPitch;
+    /** Kept with the allocation. */
+    void* pUserData;
+    /** Name for dumps and messages, copied; may be NULL. */
+    const char* pName;
+} MaarHostImportInfo;
+
+/**
+ * Makes an image of the host's memory. There is no copy: where the driver does not accept the
+ * memory, the call fails, and the program uploads instead. The layout of a new image is
+ * VK_IMAGE_LAYOUT_UNDEFINED. Bring it into VK_IMAGE_LAYOUT_GENERAL, then let the host write.
+ *
+ * @param allocator    not null
+ * @param pImageInfo   with linear tiling, not disjoint; VkExternalMemoryImageCreateInfo is added if
+ *                     it is not chained. Sharing between queue families is as it says.
+ * @param pImportInfo  the memory
+ * @param pImage       receives the image
+ * @param pAllocation  receives the imported pages; the image does not begin at their first byte
+ *                     unless pMemory does
+ * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT without VK_EXT_external_memory_host, when the
+ *         driver imports no host memory for such an image, or when no memory type serves;
+ *         VK_ERROR_INVALID_EXTERNAL_HANDLE when the driver refuses the pages;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_TOO_MANY_OBJECTS;
+ *         what vkCreateImage and vkBindImageMemory2 return; VK_ERROR_VALIDATION_FAILED_EXT, also
+ *         when the memory is too small, or does not have the image's alignment or rows
+ * @threadsafety internally synchronized
+ * @lifetime destroy both with maarDestroyImage
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarImportHostImage(MaarAllocator allocator,
+                                                 const VkImageCreateInfo* pImageInfo,
+                                                 const MaarHostImportInfo* pImportInfo,
+                                                 VkImage* pImage, MaarAllocation* pAllocation);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Semaphores */

@@ -49,7 +49,7 @@ VkResult maar_cuda_report(MaarCuda cuda, const char* call, const char* function,
         text = "CUDA gives no description";
     }
     maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_CALL_FAILED,
-                call, "%s failed: %s (%d), %s", function, name, (int)result, text);
+                call, "%s failed: %s, %s", function, name, text);
     return maar_cuda_vulkan_result(result, kind);
 }
 

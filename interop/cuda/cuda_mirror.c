@@ -191,8 +191,8 @@ static VkResult measure_mirror_buffer(struct maar_cuda_mirror* mirror, const cha
     const VkDeviceSize page = request.requirements.alignment;
     if (mirror->granularity % page != 0) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_NOT_SUPPORTED,
-                    call, "pages of %llu bytes do not divide CUDA's granularity of %llu",
-                    (unsigned long long)page, (unsigned long long)mirror->granularity);
+                    call, "pages of %s do not divide CUDA's granularity of %s",
+                    maar_show_bytes(page).text, maar_show_bytes(mirror->granularity).text);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     mirror->type_bits = request.requirements.memoryTypeBits;
@@ -210,9 +210,9 @@ static VkResult make_mirror_buffer(struct maar_cuda_mirror* mirror, const char* 
                   (VkBufferCreateFlags)VK_BUFFER_CREATE_SPARSE_RESIDENCY_BIT;
     if (info.size > device->facts.max_buffer_size) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                    "a buffer of %llu bytes is above the device's maxBufferSize of %llu",
-                    (unsigned long long)info.size,
-                    (unsigned long long)device->facts.max_buffer_size);
+                    "a buffer of %s is above the device's maxBufferSize of %s",
+                    maar_show_bytes(info.size).text,
+                    maar_show_bytes(device->facts.max_buffer_size).text);
         return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     }
     struct maar_shared_buffer shared;
@@ -453,8 +453,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGrowCudaMirror(MaarCuda cuda, MaarCudaMirror 
     }
     if (size > own->reserved) {
         maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-                    __func__, "size %llu is above the %llu bytes that the mirror can grow to",
-                    (unsigned long long)size, (unsigned long long)own->reserved);
+                    __func__, "size %s is above the %s that the mirror can grow to",
+                    maar_show_bytes(size).text, maar_show_bytes(own->reserved).text);
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
     return add_mirror_block(own, __func__, maar_align_up(size - own->size, own->granularity));

@@ -41,8 +41,8 @@ VkResult maar_cuda_refuse_space(MaarCuda cuda, const char* call, VkDeviceSize si
 {
     maar_report(cuda->peer.allocator, MAAR_MESSAGE_SEVERITY_WARNING,
                 MAAR_MESSAGE_ID_ADDRESS_SPACE_EXHAUSTED, call,
-                "no address space has room for %llu bytes, rounded up to the page size",
-                (unsigned long long)size);
+                "no address space has room for %s, rounded up to the page size",
+                maar_show_bytes(size).text);
     return VK_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 

@@ -145,16 +145,16 @@ static VkResult check_range_block(struct maar_cuda_range* range, const char* cal
     }
     if (block->size % range->granularity != 0) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, call,
-                    "allocation's block has %llu bytes, which is not a multiple of the "
-                    "granularity, %llu",
-                    (unsigned long long)block->size, (unsigned long long)range->granularity);
+                    "allocation's block has %s, which is not a multiple of the "
+                    "granularity, %s",
+                    maar_show_bytes(block->size).text, maar_show_bytes(range->granularity).text);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (block->size > range->reserved_size - range->size) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                    "the range has %llu of %llu bytes left, and the block has %llu",
-                    (unsigned long long)(range->reserved_size - range->size),
-                    (unsigned long long)range->reserved_size, (unsigned long long)block->size);
+                    "the range has %s of %s left, and the block has %s",
+                    maar_show_bytes(range->reserved_size - range->size).text,
+                    maar_show_bytes(range->reserved_size).text, maar_show_bytes(block->size).text);
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
     return VK_SUCCESS;

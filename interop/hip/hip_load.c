@@ -59,8 +59,8 @@ VkResult maar_hip_report(MaarHip hip, const char* call, const char* function,
     const char* name = hip->runtime.hipGetErrorName(result);
     const char* text = hip->runtime.hipGetErrorString(result);
     maar_report(hip->peer.allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PEER_CALL_FAILED,
-                call, "%s failed: %s (%d), %s%s", function,
-                name != NULL ? name : "an error without a name", (int)result,
+                call, "%s failed: %s, %s%s", function,
+                name != NULL ? name : "an error without a name",
                 text != NULL ? text : "HIP gives no description",
                 kind == MAAR_HIP_CALL_IMPORT && result == MAAR_HIP_OUT_OF_MEMORY
                     ? "; HIP gives this error for every import that it refuses, also for memory "

@@ -1,28 +1,20 @@
 /*
  * Buffers on memory of the host. The pages of the memory are imported if the driver accepts them;
- * otherwise the bytes are copied.
- *
- * An import covers whole multiples of the device's alignment around the caller's bytes, and never
- * reaches beyond the pages of these bytes. The buffer begins at the first imported byte and ends
- * with the caller's last byte. If the memory type is not coherent, the caller's bytes must be whole
- * atoms of nonCoherentAtomSize: otherwise a flush or an invalidation would touch the bytes beside
- * them.
+ * otherwise the bytes are copied. The buffer begins at the first imported byte (see host_pages.c)
+ * and ends with the caller's last byte.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
-#include "core/memory/foreign_memory.h"
 #include "core/memory/mapping.h"
 #include "core/memory/object_handle.h"
 #include "core/objects/buffer.h"
 #include "core/objects/captured_object.h"
 #include "core/objects/shared_object.h"
-#include "core/port_page.h"
+#include "interop/host/host_pages.h"
 #include "maar/share.h"
-
-#define HOST_ALLOCATION VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT
 
 struct maar_host_buffer {
     uint64_t handle;
@@ -32,15 +24,9 @@ struct maar_host_buffer {
     VkDeviceSize offset; /* of the host's first byte, in the buffer and in the allocation */
     MaarAllocation allocation;
     bool copied;
+    bool read_only;
     bool mapped;      /* imported as a type that is not coherent */
     char reason[128]; /* as in MaarHostBufferInfo */
-};
-
-/* The pages to import. */
-struct host_pages {
-    uintptr_t begin;
-    VkDeviceSize size;
-    VkDeviceSize offset; /* of the caller's first byte */
 };
 
 /* ---- importing ---- */
@@ -51,88 +37,20 @@ static VkResult refuse(struct maar_host_buffer* made, VkResult result, const cha
     return result;
 }
 
-/* Finds the pages to import. Returns false if whole multiples of the alignment reach beyond the
- * pages of the caller's bytes. */
-static bool find_pages(MaarAllocator allocator, struct maar_host_buffer* made,
-                       struct host_pages* pages)
-{
-    const uintptr_t address = (uintptr_t)made->memory;
-    const uintptr_t end = address + (uintptr_t)made->size;
-    const uintptr_t alignment = (uintptr_t)allocator->device.facts.host_pointer_alignment;
-    const uintptr_t page = (uintptr_t)maar_port_page_size();
-    const uintptr_t begin = address / alignment * alignment;
-    const uintptr_t last = (end + (alignment - 1)) / alignment * alignment;
-    pages->begin = begin;
-    pages->size = (VkDeviceSize)(last - begin);
-    pages->offset = (VkDeviceSize)(address - begin);
-    return begin >= address / page * page && last <= (end + (page - 1)) / page * page;
-}
-
-static bool are_whole_atoms(MaarAllocator allocator, struct maar_host_buffer* made)
-{
-    const VkDeviceSize atom = allocator->device.facts.atom;
-    return (uintptr_t)made->memory % atom == 0 && made->size % atom == 0;
-}
-
-/* Finds the memory types that both the driver and the buffer allow. Leaves out types that are not
- * coherent, unless the caller's bytes are whole atoms. */
-static VkResult ask_host_types(MaarAllocator allocator, struct maar_host_buffer* made,
-                               const struct host_pages* pages, const MaarMemoryRequest* request,
-                               uint32_t* bits)
-{
-    const struct maar_device* device = &allocator->device;
-    VkMemoryHostPointerPropertiesEXT properties = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT,
-    };
-    maar_lock_rank_expect_none();
-    VkResult result = device->vkGetMemoryHostPointerPropertiesEXT(
-        device->handle, HOST_ALLOCATION, (const void*)pages->begin, &properties);
-    if (result != VK_SUCCESS) {
-        return refuse(made, result, "the driver does not take this memory");
-    }
-    *bits = properties.memoryTypeBits & request->requirements.memoryTypeBits;
-    for (uint32_t type = 0; type < VK_MAX_MEMORY_TYPES && *bits >> type != 0; ++type) {
-        if ((*bits >> type & 1) != 0 && maar_type_is_noncoherent(allocator, type) &&
-            !are_whole_atoms(allocator, made)) {
-            *bits &= ~(1u << type);
-            (void)refuse(made, VK_SUCCESS,
-                         "the memory types for it are not coherent, and it is not whole atoms of "
-                         "nonCoherentAtomSize bytes");
-        }
-    }
-    if (*bits == 0 && made->reason[0] == '\0') {
-        (void)refuse(made, VK_SUCCESS, "no memory type serves both this memory and the buffer");
-    }
-    return *bits != 0 ? VK_SUCCESS : VK_ERROR_INVALID_EXTERNAL_HANDLE;
-}
-
 /* Imports the pages as one memory type. On success, the buffer is bound, and memory that is not
  * coherent is mapped. */
 static VkResult import_pages(MaarAllocator allocator, const char* call,
-                             struct maar_host_buffer* made, const struct host_pages* pages,
+                             struct maar_host_buffer* made, const struct maar_host_pages* pages,
                              bool dedicated, uint32_t type, const char* name)
 {
-    const VkImportMemoryHostPointerInfoEXT import = {
-        .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT,
-        .handleType = HOST_ALLOCATION,
-        .pHostPointer = (void*)pages->begin,
-    };
-    const struct maar_foreign_memory memory = {
-        .call = call,
-        .next = &import,
-        .types = HOST_ALLOCATION,
-        .size = pages->size,
-        .type_index = type,
-        .kind = MAAR_RESOURCE_KIND_LINEAR,
-        .dedicated_buffer = dedicated ? made->buffer : VK_NULL_HANDLE,
-        .name = name,
-    };
-    VkResult result = maar_allocate_foreign(allocator, &memory, &made->allocation);
+    const struct maar_object object = {.buffer = made->buffer};
+    VkResult result = maar_host_pages_import(
+        allocator, call, pages, dedicated ? object : (struct maar_object){.buffer = NULL}, type,
+        NULL, name, &made->allocation);
     if (result != VK_SUCCESS) {
         return result;
     }
     maar_allocation_own(allocator, made->allocation);
-    const struct maar_object object = {.buffer = made->buffer};
     struct maar_slot* slot = maar_slot_of_own(allocator, made->allocation);
     void* mapped = NULL;
     result =
@@ -152,29 +70,32 @@ static VkResult make_imported(MaarAllocator allocator, const char* call,
                               const MaarHostBufferCreateInfo* info, struct maar_host_buffer* made)
 {
     const struct maar_device* device = &allocator->device;
-    struct host_pages pages;
-    if (!device->facts.memory_host || device->facts.host_pointer_alignment == 0) {
+    struct maar_host_pages pages;
+    if (!maar_host_import_is_enabled(allocator)) {
         return refuse(made, VK_ERROR_FEATURE_NOT_PRESENT,
                       "VK_EXT_external_memory_host is not enabled");
     }
-    if (!find_pages(allocator, made, &pages)) {
-        return refuse(made, VK_ERROR_INVALID_EXTERNAL_HANDLE,
-                      "whole multiples of minImportedHostPointerAlignment around it reach beyond "
-                      "its pages");
+    const char* reason = maar_host_pages_find(allocator, made->memory, made->size, &pages);
+    if (reason != NULL) {
+        return refuse(made, VK_ERROR_INVALID_EXTERNAL_HANDLE, reason);
     }
+    uint32_t families[32];
+    const uint32_t family_count = maar_list_bits(info->queueFamilyBits, families);
     const VkExternalMemoryBufferCreateInfo external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
-        .handleTypes = HOST_ALLOCATION,
+        .handleTypes = MAAR_HOST_ALLOCATION,
     };
     const VkBufferCreateInfo buffer = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .pNext = &external,
         .size = pages.offset + made->size,
         .usage = info->usage,
-        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+        .sharingMode = maar_sharing_mode(family_count),
+        .queueFamilyIndexCount = family_count > 1 ? family_count : 0,
+        .pQueueFamilyIndices = families,
     };
     const VkExternalMemoryFeatureFlags features =
-        maar_buffer_sharing(allocator, &buffer, HOST_ALLOCATION).externalMemoryFeatures;
+        maar_buffer_sharing(allocator, &buffer, MAAR_HOST_ALLOCATION).externalMemoryFeatures;
     if ((features & VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT) == 0) {
         return refuse(made, VK_ERROR_INVALID_EXTERNAL_HANDLE,
                       "the driver imports no host memory for a buffer of this usage");
@@ -192,32 +113,17 @@ static VkResult make_imported(MaarAllocator allocator, const char* call,
         return refuse(made, VK_ERROR_INVALID_EXTERNAL_HANDLE,
                       "the buffer needs more bytes than the pages have");
     }
-    uint32_t bits = 0;
-    result = ask_host_types(allocator, made, &pages, &request, &bits);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    const MaarAllocationCreateInfo preference = {
-        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
-        .usage = MAAR_MEMORY_USAGE_READBACK,
-        .memoryTypeBits = bits,
-    };
-    struct maar_type_choice choice;
-    if (!maar_choose_types(allocator, bits, &preference, &choice)) {
-        return refuse(made, VK_ERROR_INVALID_EXTERNAL_HANDLE,
-                      "no memory type for it is one that the host sees");
+    uint32_t type = 0;
+    reason = maar_host_type_choose(allocator, &pages, request.requirements.memoryTypeBits, true,
+                                   &type, &result);
+    if (reason != NULL) {
+        return refuse(made, result, reason);
     }
     made->offset = pages.offset;
     const bool dedicated = request.requiresDedicated == VK_TRUE ||
                            (features & VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT) != 0;
-    result = import_pages(allocator, call, made, &pages, dedicated, maar_best_type(&choice),
-                          info->pName);
-    return result == VK_SUCCESS ? VK_SUCCESS
-                                : refuse(made, result,
-                                         result == VK_ERROR_TOO_MANY_OBJECTS
-                                             ? "as many device memory objects exist as the device "
-                                               "allows"
-                                             : "the driver refuses to import this memory");
+    result = import_pages(allocator, call, made, &pages, dedicated, type, info->pName);
+    return result == VK_SUCCESS ? VK_SUCCESS : refuse(made, result, maar_host_import_error(result));
 }
 
 /* ---- copying ---- */
@@ -225,16 +131,20 @@ static VkResult make_imported(MaarAllocator allocator, const char* call,
 static VkResult make_copied(MaarAllocator allocator, const char* call,
                             const MaarHostBufferCreateInfo* info, struct maar_host_buffer* made)
 {
+    uint32_t families[32];
+    const uint32_t family_count = maar_list_bits(info->queueFamilyBits, families);
     const VkBufferCreateInfo buffer = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = made->size,
         .usage = info->usage,
-        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+        .sharingMode = maar_sharing_mode(family_count),
+        .queueFamilyIndexCount = family_count > 1 ? family_count : 0,
+        .pQueueFamilyIndices = families,
     };
     const MaarAllocationCreateInfo how = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
         .flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT,
-        .usage = MAAR_MEMORY_USAGE_READBACK,
+        .usage = made->read_only ? MAAR_MEMORY_USAGE_UPLOAD : MAAR_MEMORY_USAGE_READBACK,
         .pName = info->pName,
     };
     made->copied = true;
@@ -278,14 +188,15 @@ static bool is_beyond_help(VkResult result)
 static VkResult check_host_info(MaarAllocator allocator, const char* call,
                                 const MaarHostBufferCreateInfo* info)
 {
-    const MaarHostBufferCreateFlags known =
+    const MaarHostBufferCreateFlags both =
         MAAR_HOST_BUFFER_CREATE_NO_COPY_BIT | (uint32_t)MAAR_HOST_BUFFER_CREATE_ALWAYS_COPY_BIT;
+    const MaarHostBufferCreateFlags known = both | (uint32_t)MAAR_HOST_BUFFER_CREATE_READ_ONLY_BIT;
     VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
                                            MAAR_STRUCTURE_TYPE_HOST_BUFFER_CREATE_INFO);
     if (result != VK_SUCCESS) {
         return result;
     }
-    if ((info->flags & ~known) != 0 || (info->flags & known) == known) {
+    if ((info->flags & ~known) != 0 || (info->flags & both) == both) {
         return maar_misuse(allocator,
                            (info->flags & ~known) != 0 ? MAAR_MESSAGE_ID_UNKNOWN_FLAGS
                                                        : MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
@@ -301,10 +212,12 @@ static VkResult check_host_info(MaarAllocator allocator, const char* call,
             allocator, info->size == 0 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_EMPTY_FLAGS,
             call, info->size == 0 ? "pCreateInfo->size is 0" : "pCreateInfo->usage is 0");
     }
-    const uint64_t grain = allocator->device.facts.host_pointer_alignment;
-    const uint64_t spare = grain > maar_port_page_size() ? grain : maar_port_page_size();
-    const uint64_t room = UINTPTR_MAX - (uintptr_t)info->pMemory;
-    if (info->size > room || room - info->size < spare) {
+    if ((uint64_t)info->queueFamilyBits >> allocator->device.facts.queue_family_count != 0) {
+        return maar_misuse(
+            allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+            "pCreateInfo->queueFamilyBits names a queue family that the device does not have");
+    }
+    if (!maar_host_range_fits(allocator, info->pMemory, info->size)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "pCreateInfo->pMemory and size reach beyond the address space");
     }
@@ -336,7 +249,7 @@ static VkResult make_host_buffer(MaarAllocator allocator, const char* call,
     }
     if (never) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
-                    "pCreateInfo->pMemory: %s (%d)", made->reason, (int)result);
+                    "pCreateInfo->pMemory: %s (%s)", made->reason, maarGetResultName(result));
         return result;
     }
     result = make_copied(allocator, call, info, made);
@@ -371,6 +284,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateHostBuffer(MaarAllocator allocator,
     }
     made->memory = pCreateInfo->pMemory;
     made->size = pCreateInfo->size;
+    made->read_only = (pCreateInfo->flags & MAAR_HOST_BUFFER_CREATE_READ_ONLY_BIT) != 0;
     result = maar_object_open(allocator, MAAR_OBJECT_HOST_BUFFER, made, &made->handle);
     if (result == VK_SUCCESS) {
         result = make_host_buffer(allocator, __func__, pCreateInfo, made);
@@ -463,6 +377,11 @@ static VkResult sync_part(MaarAllocator allocator, const char* call, MaarHostBuf
     if (offset > it->size || (size != VK_WHOLE_SIZE && size > it->size - offset)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "offset and size reach outside the host's memory");
+    }
+    if (it->read_only && copy == copy_from_device) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,
+                           "hostBuffer was created with MAAR_HOST_BUFFER_CREATE_READ_ONLY_BIT, so "
+                           "nothing may be written to its memory");
     }
     const VkDeviceSize bytes = size == VK_WHOLE_SIZE ? it->size - offset : size;
     if (bytes == 0 || (!it->copied && !it->mapped)) {

@@ -466,8 +466,8 @@ static VkResult signal_by_host(struct maar_peer_timeline* timeline, const char* 
     if (failed != VK_SUCCESS) {
         maar_report(peer->allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                     MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE, call,
-                    "an earlier signal could not be carried over: vkSignalSemaphore returned %d",
-                    (int)failed);
+                    "an earlier signal could not be carried over: vkSignalSemaphore returned %s",
+                    maarGetResultName(failed));
         return failed;
     }
     struct maar_carrier* carrier = take_carrier(timeline);

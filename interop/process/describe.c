@@ -41,8 +41,7 @@ VkResult maar_descriptor_read(MaarAllocator allocator, const char* call, size_t 
         return VK_ERROR_FORMAT_NOT_SUPPORTED;
     default:
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
-                    call, "the descriptor of %llu bytes is rejected: %s", (unsigned long long)size,
-                    what);
+                    call, "the descriptor of %s is rejected: %s", maar_show_bytes(size).text, what);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     }
 }

@@ -117,9 +117,9 @@ static VkResult judge_arrival(MaarAllocator allocator, const char* call,
     case MAAR_SOCKET_CUT:
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
                     call,
-                    "the message is truncated: %llu of %llu bytes arrived, and what follows on "
+                    "the message is truncated: %s of %s arrived, and what follows on "
                     "socketFd cannot be read",
-                    (unsigned long long)message->moved, (unsigned long long)message->size);
+                    maar_show_bytes(message->moved).text, maar_show_bytes(message->size).text);
         return VK_ERROR_INVALID_EXTERNAL_HANDLE;
     case MAAR_SOCKET_FULL:
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_TOO_MANY_HANDLES, NULL,

@@ -203,9 +203,9 @@ VkResult maar_export_memory(MaarAllocator allocator, const char* call, const str
     result = find_exported(allocator, block, type, &own);
     if (result != VK_SUCCESS) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_NOT_EXPORTABLE, call,
-                    "block %llu of memory type %u was not exported as handle type 0x%x (error %d)",
+                    "block %llu of memory type %u was not exported as handle type 0x%x (%s)",
                     (unsigned long long)block->id, block->pool->type_index, (unsigned)type,
-                    (int)result);
+                    maarGetResultName(result));
         return result;
     }
     maar_port_handle copy = MAAR_PORT_NO_HANDLE;

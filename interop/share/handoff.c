@@ -428,9 +428,9 @@ static void destroy_handoffs(MaarAllocator allocator, void* opaque)
     if (waited != VK_SUCCESS && waited != VK_TIMEOUT && waited != VK_ERROR_DEVICE_LOST) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_HANDOFF_INCOMPLETE,
                     NULL,
-                    "waiting for a handoff failed (VkResult %d); its command buffer is destroyed, "
+                    "waiting for a handoff failed (%s); its command buffer is destroyed, "
                     "whether it was executed or not",
-                    (int)waited);
+                    maarGetResultName(waited));
     }
     if (waited == VK_TIMEOUT) {
         maar_report(

@@ -11,6 +11,7 @@
 #include "core/objects/captured_object.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
+#include "interop/share/import_types.h"
 #include "interop/share/share_internal.h"
 
 /* The object that is bound to the imported memory, if any. */
@@ -21,12 +22,6 @@ struct import_object {
     bool must_be_dedicated;
     VkMemoryRequirements requirements; /* size 0: there is no object */
 };
-
-static bool is_opaque(VkExternalMemoryHandleTypeFlagBits type)
-{
-    return type == VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT ||
-           type == VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT;
-}
 
 static VkResult check_import(MaarAllocator allocator, const char* call, const MaarImportInfo* info)
 {
@@ -53,7 +48,7 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
         return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
                            "pImportInfo->blockSize is 0; it must be that of the exporter");
     }
-    if (is_opaque(info->handleType) && info->memoryTypeIndex == MAAR_MEMORY_TYPE_NONE) {
+    if (maar_is_opaque_handle(info->handleType) && info->memoryTypeIndex == MAAR_MEMORY_TYPE_NONE) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
                            "pImportInfo->memoryTypeIndex is MAAR_MEMORY_TYPE_NONE; for an opaque "
                            "handle it must be the exporter's memory type");
@@ -68,27 +63,6 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
                            "pImportInfo->usage is not a MaarMemoryUsage");
     }
     return maar_external_handle_check(allocator, call, "pImportInfo->handle", info->handle);
-}
-
-/* Asks which memory types a handle may be imported as. If Vulkan has no query for such handles, the
- * answer is all types. */
-static VkResult ask_handle_types(MaarAllocator allocator, const MaarImportInfo* info,
-                                 uint32_t* types)
-{
-    const struct maar_device* device = &allocator->device;
-    *types = UINT32_MAX;
-    if (info->handleType != VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT) {
-        return VK_SUCCESS; /* the specification forbids the query for opaque handles */
-    }
-    VkMemoryFdPropertiesKHR properties = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_FD_PROPERTIES_KHR,
-    };
-    maar_lock_rank_expect_none();
-    VkResult result = device->vkGetMemoryFdPropertiesKHR(
-        device->handle, info->handleType, (int)maar_external_handle_peek(info->handle),
-        &properties);
-    *types = properties.memoryTypeBits;
-    return result;
 }
 
 /* Tries to import the memory as one memory type, from a duplicate of the handle. */
@@ -131,16 +105,18 @@ static VkResult import_as(MaarAllocator allocator, const char* call, const MaarI
     return result;
 }
 
-static void report_refused(MaarAllocator allocator, const char* call, VkDeviceSize size,
+/* Reports what the driver was asked for, so that the argument at fault can be seen. */
+static void report_refused(MaarAllocator allocator, const char* call, const MaarImportInfo* info,
+                           const struct maar_type_choice* choice, VkDeviceSize size,
                            VkResult result)
 {
-    maar_report(
-        allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
-        "the driver refuses to import the handle as a block of %llu bytes (%s); "
-        "blockSize, memoryTypeIndex, dedicated and handleType must be those of the exporter",
-        (unsigned long long)size,
-        result == VK_ERROR_INVALID_EXTERNAL_HANDLE ? "VK_ERROR_INVALID_EXTERNAL_HANDLE"
-                                                   : "VK_ERROR_OUT_OF_DEVICE_MEMORY");
+    const bool is_given = info->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE;
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
+                "the driver refuses to import the handle (%s) as handleType 0x%X, blockSize %s, "
+                "dedicated %s, memory types 0x%X%s: each must be that of the exporter",
+                maarGetResultName(result), (unsigned)info->handleType, maar_show_bytes(size).text,
+                info->dedicated == VK_TRUE ? "VK_TRUE" : "VK_FALSE",
+                (unsigned)maar_candidate_bits(choice), is_given ? " (memoryTypeIndex)" : "");
 }
 
 /* Returns the most bytes that the memory behind an opaque handle can have. A driver made it on a
@@ -166,18 +142,17 @@ static VkResult check_block_size(MaarAllocator allocator, const char* call,
 {
     const uint64_t known = maar_port_handle_size(maar_external_handle_peek(info->handle));
     const VkDeviceSize most =
-        is_opaque(info->handleType) ? most_of_types(allocator, choice) : UINT64_MAX;
+        maar_is_opaque_handle(info->handleType) ? most_of_types(allocator, choice) : UINT64_MAX;
     if (known != 0 && info->blockSize > known) {
         return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_NOT_IMPORTABLE,
-                         call, "blockSize is %llu, and the memory behind the handle has %llu bytes",
-                         (unsigned long long)info->blockSize, (unsigned long long)known);
+                         call, "blockSize is %s, and the memory behind the handle has %s",
+                         maar_show_bytes(info->blockSize).text, maar_show_bytes(known).text);
     }
     if (info->blockSize > most) {
-        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_NOT_IMPORTABLE,
-                         call,
-                         "blockSize is %llu, and no block of this device and memory type has more "
-                         "than %llu bytes",
-                         (unsigned long long)info->blockSize, (unsigned long long)most);
+        return maar_fail(
+            allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
+            "blockSize is %s, and no block of this device and memory type has more than %s",
+            maar_show_bytes(info->blockSize).text, maar_show_bytes(most).text);
     }
     return VK_SUCCESS;
 }
@@ -187,30 +162,12 @@ static VkResult check_block_size(MaarAllocator allocator, const char* call,
 static VkResult import_memory(MaarAllocator allocator, const char* call, const MaarImportInfo* info,
                               const struct import_object* object, MaarAllocation* allocation)
 {
-    uint32_t bits = 0;
-    VkResult result = ask_handle_types(allocator, info, &bits);
-    if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
-                    "the driver does not accept pImportInfo->handle as a dma-buf");
-    }
+    struct maar_type_choice choice;
+    VkResult result = maar_choose_import_types(
+        allocator, call, info,
+        object->requirements.size != 0 ? object->requirements.memoryTypeBits : UINT32_MAX, &choice);
     if (result != VK_SUCCESS) {
         return result;
-    }
-    bits &= object->requirements.size != 0 ? object->requirements.memoryTypeBits : UINT32_MAX;
-    if (info->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE) {
-        bits &= 1u << info->memoryTypeIndex;
-    }
-    const MaarAllocationCreateInfo preference = {
-        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
-        .usage = info->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE ? MAAR_MEMORY_USAGE_FLAGS_ONLY
-                                                                : info->usage,
-        .memoryTypeBits = bits,
-    };
-    struct maar_type_choice choice;
-    if (bits == 0 || !maar_choose_types(allocator, bits, &preference, &choice)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NO_MEMORY_TYPE, call,
-                    "no memory type serves both the handle and the object");
-        return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     result = check_block_size(allocator, call, info, &choice);
     if (result != VK_SUCCESS) {
@@ -222,9 +179,9 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
     }
     if (size == 0 || info->offset > size || object->requirements.size > size - info->offset) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT,
-                    call, "the object needs %llu bytes from offset %llu of a block of %llu",
-                    (unsigned long long)object->requirements.size, (unsigned long long)info->offset,
-                    (unsigned long long)size);
+                    call, "the object needs %s from offset %llu of a block of %s",
+                    maar_show_bytes(object->requirements.size).text,
+                    (unsigned long long)info->offset, maar_show_bytes(size).text);
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     result = VK_ERROR_FEATURE_NOT_PRESENT;
@@ -238,7 +195,7 @@ static VkResult import_memory(MaarAllocator allocator, const char* call, const M
         }
     }
     if (result == VK_ERROR_INVALID_EXTERNAL_HANDLE || result == VK_ERROR_OUT_OF_DEVICE_MEMORY) {
-        report_refused(allocator, call, size, result);
+        report_refused(allocator, call, info, &choice, size, result);
     }
     return result;
 }
@@ -251,6 +208,37 @@ static void keep_handle(MaarAllocator allocator, const MaarImportInfo* info,
     const struct maar_slot* slot = maar_slot_of_own(allocator, allocation);
     maar_kept_handle_hang(maar_slot_block(allocator, slot), kept, info->handleType,
                           maar_external_handle_take(info->handle));
+}
+
+/* Reads what the object needs that memory is imported for, if the caller has one. */
+static VkResult find_given_object(MaarAllocator allocator, const char* call,
+                                  const MaarImportInfo* info, struct import_object* object)
+{
+    MaarMemoryRequest request = {.kind = MAAR_RESOURCE_KIND_UNKNOWN};
+    if (info->dedicatedBuffer != VK_NULL_HANDLE && info->dedicatedImage != VK_NULL_HANDLE) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,
+                           "pImportInfo has both a dedicatedBuffer and a dedicatedImage");
+    }
+    if (info->dedicatedBuffer != VK_NULL_HANDLE) {
+        maar_buffer_request(allocator, info->dedicatedBuffer, &request);
+    } else if (info->dedicatedImage != VK_NULL_HANDLE) {
+        maar_image_request(allocator, info->dedicatedImage, MAAR_RESOURCE_KIND_UNKNOWN, 0,
+                           &request);
+    } else if (info->dedicated == VK_TRUE) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_IMPORTABLE, call,
+                           "pImportInfo->dedicated is VK_TRUE; memory made for one object needs "
+                           "the object: in dedicatedBuffer or dedicatedImage, or made by "
+                           "maarImportBuffer or maarImportImage");
+    }
+    *object = (struct import_object){
+        .buffer = info->dedicatedBuffer,
+        .image = info->dedicatedImage,
+        .kind = request.kind,
+        .must_be_dedicated =
+            info->dedicatedBuffer != VK_NULL_HANDLE || info->dedicatedImage != VK_NULL_HANDLE,
+        .requirements = request.requirements,
+    };
+    return VK_SUCCESS;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarImportMemory(MaarAllocator allocator,
@@ -266,19 +254,18 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportMemory(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (pImportInfo->dedicated == VK_TRUE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_IMPORTABLE, __func__,
-                           "pImportInfo->dedicated is VK_TRUE; memory made for one object is "
-                           "imported with the object, by maarImportBuffer or maarImportImage");
+    struct import_object object;
+    result = find_given_object(allocator, __func__, pImportInfo, &object);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     MaarImportInfo info = *pImportInfo;
     info.offset = 0;
-    const struct import_object nothing = {.kind = MAAR_RESOURCE_KIND_UNKNOWN};
     struct maar_kept_handle* kept = maar_kept_handle_make(allocator);
     if (kept == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    result = import_memory(allocator, __func__, &info, &nothing, pAllocation);
+    result = import_memory(allocator, __func__, &info, &object, pAllocation);
     if (result == VK_SUCCESS) {
         keep_handle(allocator, &info, *pAllocation, kept);
     } else {
@@ -294,6 +281,11 @@ static VkResult import_and_bind(MaarAllocator allocator, const char* call,
                                 MaarAllocation* allocation)
 {
     const VkDeviceSize alignment = object->requirements.alignment;
+    if (info->dedicatedBuffer != VK_NULL_HANDLE || info->dedicatedImage != VK_NULL_HANDLE) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,
+                           "pImportInfo has an object that exists already, but this call makes "
+                           "one: call maarImportMemory");
+    }
     if (alignment > 1 && info->offset % alignment != 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, call,
                            "pImportInfo->offset does not have the object's alignment");

@@ -54,7 +54,7 @@ const char* sample_require_rendering(struct sample_device* device,
 bool sample_succeeded(VkResult result, const char* what)
 {
     if (result != VK_SUCCESS) {
-        sample_complain("%s failed: VkResult %d", what, (int)result);
+        sample_complain("%s failed: %s", what, maarGetResultName(result));
     }
     return result == VK_SUCCESS;
 }

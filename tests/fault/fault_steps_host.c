@@ -52,6 +52,40 @@ static VkResult run_create_copied(struct fault_context* c)
     return create_host_buffer(c, MAAR_HOST_BUFFER_CREATE_ALWAYS_COPY_BIT);
 }
 
+/* The memory types of images leave out those that are not coherent: the discrete device has
+ * others. */
+static const MaarSimulatedProfile* coherent_profile(void)
+{
+    static MaarSimulatedProfile made;
+    made = *rig_profile_discrete();
+    made.limits.minImportedHostPointerAlignment = HOST_PAGE;
+    (void)snprintf(made.extensions[made.extensionCount++], sizeof made.extensions[0], "%s",
+                   VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    return &made;
+}
+
+static VkResult run_import_host_image(struct fault_context* c)
+{
+    VkImageCreateInfo image = rig_image_info(16, 16);
+    image.tiling = VK_IMAGE_TILING_LINEAR;
+    const MaarHostImportInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_HOST_IMPORT_INFO,
+        .pMemory = host.bytes,
+        .size = HOST_BYTES,
+        .pName = "host",
+    };
+    c->image = (VkImage)(uintptr_t)1;
+    const VkResult result =
+        maarImportHostImage(c->rig.allocator, &image, &info, &c->image, &c->many[0]);
+    assert_true((result == VK_SUCCESS) == (c->image != VK_NULL_HANDLE));
+    return result;
+}
+
+static void undo_host_image(struct fault_context* c)
+{
+    maarDestroyImage(c->rig.allocator, c->image, c->many[0]);
+}
+
 static void undo_host_buffer(struct fault_context* c)
 {
     maarDestroyHostBuffer(c->rig.allocator, host.buffer);
@@ -95,6 +129,8 @@ static const struct fault_step steps[] = {
     {"maarCreateHostBuffer", "imported", .run = run_create_imported, .undo = undo_host_buffer,
      ON_HOST},
     {"maarCreateHostBuffer", "copied", .run = run_create_copied, .undo = undo_host_buffer, ON_HOST},
+    {"maarImportHostImage", .run = run_import_host_image, .undo = undo_host_image,
+     .profile = coherent_profile, .shares = true},
     {"maarGetHostBufferInfo", .never = "reads what is known", .prepare = prepare_imported,
      .run = run_host_info, .finish = undo_host_buffer, ON_HOST},
     {"maarPushHostBuffer", "imported", .prepare = prepare_imported, .run = run_push,

@@ -260,6 +260,26 @@ static VkResult run_sharing_info(struct fault_context* c)
     return result;
 }
 
+static void prepare_exported_dma_buf(struct fault_context* c)
+{
+    prepare_dma_buf(c);
+    assert_int_equal(run_export_dma_buf(c), VK_SUCCESS);
+}
+
+static VkResult run_handle_info(struct fault_context* c)
+{
+    MaarExternalHandleInfo info = {.sType = MAAR_STRUCTURE_TYPE_EXTERNAL_HANDLE_INFO};
+    const VkResult result = maarGetExternalHandleInfo(c->rig.allocator, c->handle, DMA_BUF, &info);
+    assert_true((result == VK_SUCCESS) == (info.memoryTypeBits != 0));
+    return result;
+}
+
+static void finish_exported(struct fault_context* c)
+{
+    undo_handle(c);
+    undo_buffer(c);
+}
+
 static VkResult ask_support(struct fault_context* c, bool image)
 {
     const VkBufferCreateInfo buffer = rig_buffer_info(5000);
@@ -311,6 +331,8 @@ static const struct fault_step export_steps[] = {
      .undo = undo_handle, .finish = undo_buffer, .shares = true},
     {"maarExportMemory", "dma-buf", .prepare = prepare_dma_buf, .run = run_export_dma_buf,
      .undo = undo_handle, .finish = undo_buffer, .shares = true, .keeps_fds = true},
+    {"maarGetExternalHandleInfo", .prepare = prepare_exported_dma_buf, .run = run_handle_info,
+     .finish = finish_exported, .shares = true},
 };
 
 const struct fault_table fault_export_steps = {

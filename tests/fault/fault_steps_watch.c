@@ -81,6 +81,13 @@ static VkResult run_version(struct fault_context* c)
     return VK_SUCCESS;
 }
 
+static VkResult run_result_name(struct fault_context* c)
+{
+    (void)c;
+    assert_string_equal(maarGetResultName(VK_NOT_READY), "VK_NOT_READY");
+    return VK_SUCCESS;
+}
+
 static VkResult run_recommend(struct fault_context* c)
 {
     static MaarDeviceRecommendation before;
@@ -281,6 +288,7 @@ static const char only_reads[] = "reads what is kept";
 
 static const struct fault_step steps[] = {
     {.function = "maarGetVersion", .never = "a constant", .run = run_version},
+    {.function = "maarGetResultName", .never = "a constant", .run = run_result_name},
     {.function = "maarRecommendDevice", .run = run_recommend},
     {.function = "maarCreateAllocator", .run = run_create, .undo = undo_create},
     {.function = "maarDestroyAllocator",

@@ -315,7 +315,9 @@ static void dump(struct fuzz_world* world)
 static void choose(struct fuzz_world* world)
 {
     struct fuzz_input* input = &world->input;
-    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+    MaarMemoryTypeReason reason = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_REASON};
+    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE,
+                                   .pNext = &reason};
     MaarAllocationCreateInfo how = rig_how((MaarMemoryUsage)fuzz_below(input, 6));
     how.requiredFlags = (VkFlags)fuzz_below(input, 256);
     how.preferredFlags = (VkFlags)fuzz_below(input, 256);
@@ -326,7 +328,7 @@ static void choose(struct fuzz_world* world)
         return;
     }
     fuzz_require(choice.candidateCount >= 1 && choice.candidateCount <= world->profile.typeCount);
-    fuzz_require(choice.memoryTypeIndex == choice.candidates[0] && choice.reason[0] != '\0');
+    fuzz_require(choice.memoryTypeIndex == choice.candidates[0] && reason.text[0] != '\0');
     for (uint32_t i = 0; i < choice.candidateCount; ++i) {
         const uint32_t type = choice.candidates[i];
         fuzz_require(type < world->profile.typeCount && (bits >> type & 1) != 0);

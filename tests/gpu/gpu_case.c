@@ -36,34 +36,6 @@ void gpu_fail(struct gpu_case* gpu, const char* format, ...)
     (void)fprintf(stderr, "%s: failed: %s\n", gpu->program, text);
 }
 
-const char* gpu_result_name(VkResult result)
-{
-    static const struct {
-        VkResult result;
-        const char* name;
-    } rows[] = {
-        {VK_SUCCESS, "VK_SUCCESS"},
-        {VK_TIMEOUT, "VK_TIMEOUT"},
-        {VK_ERROR_OUT_OF_HOST_MEMORY, "VK_ERROR_OUT_OF_HOST_MEMORY"},
-        {VK_ERROR_OUT_OF_DEVICE_MEMORY, "VK_ERROR_OUT_OF_DEVICE_MEMORY"},
-        {VK_ERROR_INITIALIZATION_FAILED, "VK_ERROR_INITIALIZATION_FAILED"},
-        {VK_ERROR_DEVICE_LOST, "VK_ERROR_DEVICE_LOST"},
-        {VK_ERROR_FEATURE_NOT_PRESENT, "VK_ERROR_FEATURE_NOT_PRESENT"},
-        {VK_ERROR_INCOMPATIBLE_DRIVER, "VK_ERROR_INCOMPATIBLE_DRIVER"},
-        {VK_ERROR_TOO_MANY_OBJECTS, "VK_ERROR_TOO_MANY_OBJECTS"},
-        {VK_ERROR_FORMAT_NOT_SUPPORTED, "VK_ERROR_FORMAT_NOT_SUPPORTED"},
-        {VK_ERROR_INVALID_EXTERNAL_HANDLE, "VK_ERROR_INVALID_EXTERNAL_HANDLE"},
-        {VK_ERROR_VALIDATION_FAILED_EXT, "VK_ERROR_VALIDATION_FAILED_EXT"},
-        {VK_ERROR_UNKNOWN, "VK_ERROR_UNKNOWN"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
-        if (rows[i].result == result) {
-            return rows[i].name;
-        }
-    }
-    return "another VkResult";
-}
-
 const char* gpu_cuda_name(const struct gpu_case* gpu, int result)
 {
     const char* name = NULL;
@@ -74,7 +46,7 @@ const char* gpu_cuda_name(const struct gpu_case* gpu, int result)
 bool gpu_vk(struct gpu_case* gpu, VkResult result, const char* what)
 {
     if (result != VK_SUCCESS) {
-        gpu_fail(gpu, "%s: %s (%d); %s", what, gpu_result_name(result), (int)result, gpu->message);
+        gpu_fail(gpu, "%s: %s; %s", what, maarGetResultName(result), gpu->message);
     }
     return result == VK_SUCCESS;
 }

@@ -100,7 +100,6 @@ void gpu_fail(struct gpu_case* gpu, const char* format, ...) __attribute__((form
 bool gpu_vk(struct gpu_case* gpu, VkResult result, const char* what);
 bool gpu_cu(struct gpu_case* gpu, int result, const char* what);
 const char* gpu_cuda_name(const struct gpu_case* gpu, int result);
-const char* gpu_result_name(VkResult result);
 
 /* ---- memory ---- */
 

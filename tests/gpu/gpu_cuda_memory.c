@@ -62,7 +62,7 @@ static void try_type(struct gpu_case* gpu, uint32_t type, const struct gpu_buffe
     const VkResult result =
         maarAllocateCudaMemory(gpu->cuda, &info, type, &buffer.buffer, &buffer.allocation);
     if (result != VK_SUCCESS) {
-        printf("%s | %s |\n", gpu_result_name(result), gpu->message);
+        printf("%s | %s |\n", maarGetResultName(result), gpu->message);
         return;
     }
     printf("VK_SUCCESS | %s |\n", compare_cuda_memory(gpu, &buffer, readback));

@@ -136,7 +136,7 @@ static int try_mode(struct gpu_case* gpu, uint32_t index)
            gpu->info.handoffMode == modes[index] ? ", Maar's choice" : "");
     gpu->message[0] = '\0';
     const VkResult result = maarCreateCudaTimeline(gpu->cuda, &info, &at.timeline);
-    printf("%s %s | ", gpu_result_name(result), gpu->message);
+    printf("%s %s | ", maarGetResultName(result), gpu->message);
     if (result != VK_SUCCESS) {
         printf("| | | |\n");
         return GPU_EXIT_OK;

@@ -309,7 +309,7 @@ static void try_kind(struct gpu_case* gpu, const struct image_kind* kind, MaarCu
     if (result == VK_SUCCESS) {
         result = maarCreateCudaImage(gpu->cuda, allocation, &info, &array);
     }
-    printf("%s %s | ", gpu_result_name(result), gpu->message);
+    printf("%s %s | ", maarGetResultName(result), gpu->message);
     if (result != VK_SUCCESS) {
         printf("| |\n");
     } else if ((drawn ? draw(gpu, kind, image) : copy_words(gpu, kind, image)) &&

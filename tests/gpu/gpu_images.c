@@ -167,7 +167,7 @@ static void try_image(struct gpu_case* gpu, MaarCudaTimeline timeline, uint64_t 
     printf("| %s | %u | ", row->name, levels);
     VkResult result = maarCreateImage(gpu->allocator, &info, &how, &image, &allocation);
     if (result != VK_SUCCESS) {
-        printf("%s | | %s |\n", gpu_result_name(result), gpu->message);
+        printf("%s | | %s |\n", maarGetResultName(result), gpu->message);
         return;
     }
     MaarExportedMemory memory = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
@@ -175,7 +175,7 @@ static void try_image(struct gpu_case* gpu, MaarCudaTimeline timeline, uint64_t 
         maarDestroyExternalHandle(gpu->allocator, memory.handle);
     }
     result = maarCreateCudaImage(gpu->cuda, allocation, &info, &array);
-    printf("%s | %s | ", gpu_result_name(result), memory.dedicated ? "yes" : "no");
+    printf("%s | %s | ", maarGetResultName(result), memory.dedicated ? "yes" : "no");
     if (result != VK_SUCCESS) {
         printf("%s", gpu->message);
         gpu_fail(gpu, "%s: no mipmapped array", row->name);

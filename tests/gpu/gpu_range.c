@@ -138,7 +138,7 @@ static void fill_range(struct both_sides* at, MaarCudaRange range, struct gpu_bu
         gpu->message[0] = '\0';
         result = maarAppendToCudaRange(gpu->cuda, range, buffers[i].allocation);
         printf("- block %u of %llu bytes: %s%s%s\n", i, (unsigned long long)at->block_size,
-               gpu_result_name(result), result != VK_SUCCESS ? "; " : "", gpu->message);
+               maarGetResultName(result), result != VK_SUCCESS ? "; " : "", gpu->message);
     }
     if (result != VK_SUCCESS) {
         printf("\n**Ranges do not work here: CUDA refuses Vulkan's handle.**\n\n");
@@ -161,7 +161,7 @@ static void try_range(struct gpu_case* gpu)
     MaarCudaRange range = VK_NULL_HANDLE;
     const VkResult result = maarCreateCudaRange(gpu->cuda, 256 * MIB, &range);
     if (result != VK_SUCCESS) {
-        printf("- maarCreateCudaRange: %s; %s\n", gpu_result_name(result), gpu->message);
+        printf("- maarCreateCudaRange: %s; %s\n", maarGetResultName(result), gpu->message);
         return;
     }
     if (gpu_vk(gpu, maarGetCudaRangeInfo(gpu->cuda, range, &info), "maarGetCudaRangeInfo")) {
@@ -197,7 +197,7 @@ static void grow_mirror(struct both_sides* at, MaarCudaMirror mirror)
         const double before = gpu_now();
         const VkResult result = maarGrowCudaMirror(gpu->cuda, mirror, (i + 1) * at->block_size);
         printf("- grown to %llu bytes: %s, %.0f us %s\n",
-               (unsigned long long)((i + 1) * at->block_size), gpu_result_name(result),
+               (unsigned long long)((i + 1) * at->block_size), maarGetResultName(result),
                1e6 * (gpu_now() - before), gpu->message);
         if (result != VK_SUCCESS || !write_in_vulkan(at, i, 1, 3)) {
             printf("\n**Mirrors do not work here.**\n");
@@ -228,7 +228,7 @@ static void try_mirror(struct gpu_case* gpu)
     MaarCudaMirror mirror = VK_NULL_HANDLE;
     gpu->message[0] = '\0';
     const VkResult result = maarCreateCudaMirror(gpu->cuda, &info, &mirror);
-    printf("- maarCreateCudaMirror: %s; %s\n", gpu_result_name(result), gpu->message);
+    printf("- maarCreateCudaMirror: %s; %s\n", maarGetResultName(result), gpu->message);
     if (result == VK_SUCCESS) {
         grow_mirror(&at, mirror);
     } else {

@@ -9,6 +9,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { BYTES = 100000, MARGIN = 4096, SPACE = 131072 };
@@ -159,12 +160,137 @@ static void copies_are_pushed_and_pulled(void** state)
     }
 }
 
+/* Whether a host buffer of these bytes is imported; it is destroyed again. */
+static bool is_imported(void** state, unsigned char* bytes)
+{
+    MaarHostBufferInfo info;
+    MaarSharingInfo sharing = {.sType = MAAR_STRUCTURE_TYPE_SHARING_INFO};
+    assert_int_equal(maarGetSharingInfo(rig.allocator, &sharing), VK_SUCCESS);
+    rig_need(state, sharing.hostPointers == VK_TRUE, "no VK_EXT_external_memory_host");
+    MaarHostBuffer probe = make_host(bytes, 0, &info);
+    maarDestroyHostBuffer(rig.allocator, probe);
+    return info.copied == VK_FALSE;
+}
+
+/* A file that is mapped for reading: imported or copied, the device reads its bytes. */
+static void mapped_file_is_read_in_place(void** state)
+{
+    rig_need(state, true, "");
+    static unsigned char seen[BYTES];
+    static unsigned char wanted[BYTES];
+    FILE* file = tmpfile();
+    assert_non_null(file);
+    for (uint32_t i = 0; i < BYTES; ++i) {
+        wanted[i] = host_byte(i);
+    }
+    assert_int_equal(fwrite(wanted, 1, BYTES, file), BYTES);
+    assert_int_equal(fflush(file), 0);
+    unsigned char* mapped = mmap(NULL, BYTES, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+    assert_true(mapped != MAP_FAILED);
+    MaarHostBufferInfo info;
+    MaarHostBuffer buffer = make_host(mapped, MAAR_HOST_BUFFER_CREATE_READ_ONLY_BIT, &info);
+    print_message("%s%s\n", info.copied == VK_TRUE ? "copied: " : "imported", info.reason);
+    assert_true(info.copied == VK_FALSE || !rig_is("lavapipe"));
+    assert_int_equal(maarPushHostBuffer(rig.allocator, buffer, 0, VK_WHOLE_SIZE), VK_SUCCESS);
+    struct gpu_readback readback;
+    struct gpu_work work;
+    gpu_readback_make(&rig, BYTES, &readback);
+    gpu_begin(&rig, &work);
+    gpu_readback_record(&work, info.buffer, info.offset, &readback);
+    gpu_finish(&rig, &work);
+    gpu_readback_copy(&rig, &readback, seen);
+    if (rig_executes()) {
+        assert_memory_equal(seen, wanted, BYTES);
+    }
+    gpu_readback_destroy(&rig, &readback);
+    maarDestroyHostBuffer(rig.allocator, buffer);
+    assert_int_equal(munmap(mapped, BYTES), 0);
+    assert_int_equal(fclose(file), 0);
+    rig_forget_messages(&rig);
+}
+
+/* Brings an image into the layout in which the host may write it. */
+static void begin_host_access(struct gpu_work* work, VkImage image)
+{
+    const VkImageMemoryBarrier barrier = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+        .dstAccessMask = VK_ACCESS_HOST_WRITE_BIT,
+        .oldLayout = VK_IMAGE_LAYOUT_UNDEFINED,
+        .newLayout = VK_IMAGE_LAYOUT_GENERAL,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .image = image,
+        .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1},
+    };
+    vkCmdPipelineBarrier(work->commands, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+                         VK_PIPELINE_STAGE_HOST_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
+}
+
+/* Copies an image on the host's bytes out, row after row. */
+static void copy_image_out(struct gpu_work* work, VkImage image, uint32_t side, VkBuffer to)
+{
+    const VkBufferImageCopy region = {
+        .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
+        .imageExtent = {side, side, 1},
+    };
+    vkCmdCopyImageToBuffer(work->commands, image, VK_IMAGE_LAYOUT_GENERAL, to, 1, &region);
+    gpu_barrier(work);
+}
+
+static void image_shows_the_hosts_pixels(void** state)
+{
+    enum { SIDE = 64, ROW = SIDE * 4 };
+    static unsigned char seen[SIDE * ROW];
+    rig_need(state, true, "");
+    rig_need(state, is_imported(state, space + MARGIN), "the driver imports no host memory");
+    VkImageCreateInfo info = rig_image_info(SIDE, SIDE);
+    info.tiling = VK_IMAGE_TILING_LINEAR;
+    info.usage = VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
+    const MaarHostImportInfo import = {
+        .sType = MAAR_STRUCTURE_TYPE_HOST_IMPORT_INFO,
+        .pMemory = space + MARGIN,
+        .size = SPACE - MARGIN,
+    };
+    VkImage image = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    const VkResult result = maarImportHostImage(rig.allocator, &info, &import, &image, &memory);
+    if (result != VK_SUCCESS) {
+        print_message("%s\n", rig.messages.last);
+    }
+    rig_forget_messages(&rig);
+    rig_need(state, result == VK_SUCCESS, "the driver imports no images of host memory");
+    const VkImageSubresource colour = {.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT};
+    VkSubresourceLayout layout;
+    vkGetImageSubresourceLayout(rig.device, image, &colour, &layout);
+    struct gpu_readback readback;
+    struct gpu_work work;
+    gpu_readback_make(&rig, sizeof seen, &readback);
+    gpu_begin(&rig, &work);
+    begin_host_access(&work, image);
+    gpu_finish(&rig, &work);
+    for (uint32_t i = 0; i < SPACE - MARGIN; ++i) {
+        space[MARGIN + i] = host_byte(i);
+    }
+    gpu_begin(&rig, &work);
+    copy_image_out(&work, image, SIDE, readback.buffer);
+    gpu_finish(&rig, &work);
+    gpu_readback_copy(&rig, &readback, seen);
+    for (uint32_t y = 0; y < SIDE && rig_executes(); ++y) {
+        assert_memory_equal(seen + (size_t)y * ROW,
+                            space + MARGIN + layout.offset + y * layout.rowPitch, ROW);
+    }
+    gpu_readback_destroy(&rig, &readback);
+    maarDestroyImage(rig.allocator, image, memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(imported_memory_is_one_with_the_hosts, open_host,
                                         close_host),
         cmocka_unit_test_setup_teardown(copies_are_pushed_and_pulled, open_host, close_host),
+        cmocka_unit_test_setup_teardown(mapped_file_is_read_in_place, open_host, close_host),
+        cmocka_unit_test_setup_teardown(image_shows_the_hosts_pixels, open_host, close_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

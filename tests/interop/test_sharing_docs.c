@@ -7,6 +7,8 @@
 #include "tests/interop/gpu_work.h"
 #include "tests/interop/sharing_fixture.h"
 
+#include <stdio.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -114,10 +116,91 @@ static void document_does_what_it_says(void** state)
     assert_int_equal(rig_count_fds(), before);
 }
 
+/* An image that exists, of the layout that a dma-buf has. */
+static void document_imports_for_an_image_that_exists(void** state)
+{
+    (void)state;
+    static struct rig rig;
+    assert_true(sharing_start(&rig, NULL));
+    VkImageCreateInfo info = rig_image_info(64, 64);
+    const uint64_t linear = 0;
+    const VkExternalMemoryImageCreateInfo external = {
+        .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT,
+    };
+    const VkImageDrmFormatModifierListCreateInfoEXT list = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_DRM_FORMAT_MODIFIER_LIST_CREATE_INFO_EXT,
+        .pNext = &external,
+        .drmFormatModifierCount = 1,
+        .pDrmFormatModifiers = &linear,
+    };
+    const MaarExportInfo export = {
+        .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
+        .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT,
+    };
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pNext = &export;
+    how.dedicated = MAAR_DEDICATED_ALWAYS;
+    info.tiling = VK_IMAGE_TILING_DRM_FORMAT_MODIFIER_EXT;
+    info.pNext = &list;
+    VkImage first = VK_NULL_HANDLE;
+    VkImage own = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    MaarAllocation imported = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateImage(rig.allocator, &info, &how, &first, &memory), VK_SUCCESS);
+    MaarExportedMemory exported = {.sType = MAAR_STRUCTURE_TYPE_EXPORTED_MEMORY};
+    assert_int_equal(maarExportMemory(rig.allocator, memory,
+                                      VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT, &exported),
+                     VK_SUCCESS);
+    assert_int_equal(vkCreateImage(rig.device, &info, NULL, &own), VK_SUCCESS);
+    assert_int_equal(
+        import_for_image(rig.allocator, exported.handle, exported.blockSize, own, &imported),
+        VK_SUCCESS);
+    maarDestroyExternalHandle(rig.allocator, exported.handle);
+    maarDestroyImage(rig.allocator, own, imported);
+    maarDestroyImage(rig.allocator, first, memory);
+    rig_close(&rig);
+}
+
+/* A file and a frame of the host's, which the simulated device takes. */
+static void document_lends_files_and_frames(void** state)
+{
+    (void)state;
+    enum { PAGE = 4096, SIZE = 16 * PAGE };
+    static struct rig rig;
+    MaarSimulatedProfile profile = *rig_profile_discrete();
+    profile.limits.minImportedHostPointerAlignment = PAGE;
+    (void)snprintf(profile.extensions[profile.extensionCount++], sizeof profile.extensions[0], "%s",
+                   VK_EXT_EXTERNAL_MEMORY_HOST_EXTENSION_NAME);
+    const struct rig_setup setup = {.profile = &profile};
+    assert_true(sharing_start(&rig, &setup));
+    FILE* file = tmpfile();
+    assert_non_null(file);
+    assert_int_equal(ftruncate(fileno(file), SIZE), 0);
+    void* mapping = NULL;
+    MaarHostBuffer lent = VK_NULL_HANDLE;
+    assert_int_equal(lend_file(rig.allocator, fileno(file), SIZE, &mapping, &lent), VK_SUCCESS);
+    maarDestroyHostBuffer(rig.allocator, lent);
+    assert_int_equal(munmap(mapping, SIZE), 0);
+    assert_int_equal(fclose(file), 0);
+
+    unsigned char* pixels = aligned_alloc(PAGE, SIZE);
+    assert_non_null(pixels);
+    VkImage image = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    assert_int_equal(import_frame(rig.allocator, pixels, SIZE, 64, 64, 256, &image, &memory),
+                     VK_SUCCESS);
+    maarDestroyImage(rig.allocator, image, memory);
+    free(pixels);
+    rig_close(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(document_does_what_it_says),
+        cmocka_unit_test(document_imports_for_an_image_that_exists),
+        cmocka_unit_test(document_lends_files_and_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -372,6 +372,8 @@ struct MaarStatistics {
     uint32_t pendingSliceCount;
     VkDeviceSize sliceBytes;
     VkDeviceSize pendingSliceBytes;
+    uint32_t sliceBufferCount;
+    VkDeviceSize sliceBufferBytes;
 };
 struct MaarSharingQuery {
     MaarStructureType sType;

@@ -151,11 +151,14 @@ static void call_sharing(MaarAllocator a)
     EXPECT(maarTakeWin32Handle(a, VK_NULL_HANDLE, NULL));
     EXPECT(maarDuplicateExternalHandle(a, VK_NULL_HANDLE, NULL));
     EXPECT(maarGetSharingInfo(a, NULL));
+    EXPECT(
+        maarGetExternalHandleInfo(a, VK_NULL_HANDLE, (VkExternalMemoryHandleTypeFlagBits)0, NULL));
     EXPECT(maarGetSharingSupport(a, NULL, NULL));
     EXPECT(maarExportMemory(a, VK_NULL_HANDLE, (VkExternalMemoryHandleTypeFlagBits)0, NULL));
     EXPECT(maarImportMemory(a, NULL, NULL));
     EXPECT(maarImportBuffer(a, NULL, NULL, NULL, NULL));
     EXPECT(maarImportImage(a, NULL, NULL, NULL, NULL));
+    EXPECT(maarImportHostImage(a, NULL, NULL, NULL, NULL));
     EXPECT(maarCreateHostBuffer(a, NULL, NULL));
     EXPECT(maarGetHostBufferInfo(a, VK_NULL_HANDLE, NULL));
     EXPECT(maarPushHostBuffer(a, VK_NULL_HANDLE, 0, 0));

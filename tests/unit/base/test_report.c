@@ -1,5 +1,6 @@
 /*
- * Rules that check the arguments of a call, and the handles that a call writes.
+ * Rules that check the arguments of a call, the handles that a call writes, and how messages show
+ * sizes and results.
  */
 #include "tests/rig/rig.h"
 
@@ -57,12 +58,37 @@ static void outputs_are_cleared_although_one_is_missing(void** state)
     rig_close(rig);
 }
 
+static void bytes_are_shown_with_their_mebibytes(void** state)
+{
+    (void)state;
+    assert_string_equal(maar_show_bytes(0).text, "0 bytes");
+    assert_string_equal(maar_show_bytes(1).text, "1 byte");
+    assert_string_equal(maar_show_bytes(1048575).text, "1048575 bytes");
+    assert_string_equal(maar_show_bytes(1048576).text, "1048576 bytes (1.0 MiB)");
+    assert_string_equal(maar_show_bytes(157286400).text, "157286400 bytes (150.0 MiB)");
+    assert_string_equal(maar_show_bytes(UINT64_MAX).text,
+                        "18446744073709551615 bytes (17592186044416.0 MiB)");
+}
+
+static void results_have_their_names(void** state)
+{
+    (void)state;
+    assert_string_equal(maarGetResultName(VK_SUCCESS), "VK_SUCCESS");
+    assert_string_equal(maarGetResultName(VK_INCOMPLETE), "VK_INCOMPLETE");
+    assert_string_equal(maarGetResultName(VK_ERROR_DEVICE_LOST), "VK_ERROR_DEVICE_LOST");
+    assert_string_equal(maarGetResultName(VK_ERROR_VALIDATION_FAILED_EXT),
+                        "VK_ERROR_VALIDATION_FAILED_EXT");
+    assert_string_equal(maarGetResultName((VkResult)12345), "an unknown VkResult");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(first_broken_rule_is_reported),
         rig_unit_test(rules_that_hold_are_no_fault),
         rig_unit_test(outputs_are_cleared_although_one_is_missing),
+        rig_unit_test(bytes_are_shown_with_their_mebibytes),
+        rig_unit_test(results_have_their_names),
     };
     return cmocka_run_group_tests_name("report", tests, NULL, NULL);
 }

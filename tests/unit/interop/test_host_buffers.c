@@ -463,7 +463,7 @@ static void misuse_is_reported(void** state)
     info = describe(region, PAGE, 3);
     assert_int_equal(maarCreateHostBuffer(rig->allocator, &info, &buffer), wrong);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "NO_COPY");
-    info = describe(region, PAGE, 4);
+    info = describe(region, PAGE, 8);
     assert_int_equal(maarCreateHostBuffer(rig->allocator, &info, &buffer), wrong);
     rig_expect_message(rig, MAAR_MESSAGE_ID_UNKNOWN_FLAGS);
     info = describe(region, PAGE, 0);

@@ -18,7 +18,6 @@ static uint32_t best(struct rig* rig, const MaarAllocationCreateInfo* how)
     MaarMemoryTypeChoice choice;
     assert_int_equal(choose(rig, UINT32_MAX, how, &choice), VK_SUCCESS);
     assert_int_equal(choice.memoryTypeIndex, choice.candidates[0]);
-    assert_true(strlen(choice.reason) > 10 && strlen(choice.reason) < sizeof choice.reason);
     return choice.memoryTypeIndex;
 }
 
@@ -92,7 +91,11 @@ static void none_serves_is_an_error(void** state)
     assert_int_equal(choose(rig, 0x1, &how, &choice), VK_ERROR_FEATURE_NOT_PRESENT);
     assert_int_equal(choice.memoryTypeIndex, MAAR_MEMORY_TYPE_NONE);
     assert_int_equal(choice.candidateCount, 0);
-    assert_int_equal(choice.reason[0], '\0');
+    MaarMemoryTypeReason reason = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_REASON, .text = "old"};
+    choice.pNext = &reason;
+    assert_int_equal(maarChooseMemoryType(rig->allocator, 0x1, &how, &choice),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
+    assert_string_equal(reason.text, "");
     how.requiredFlags = VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT;
     assert_int_equal(choose(rig, UINT32_MAX, &how, &choice), VK_ERROR_FEATURE_NOT_PRESENT);
     const VkResult invalid = VK_ERROR_VALIDATION_FAILED_EXT;
@@ -114,7 +117,7 @@ static void no_create_info_is_the_default(void** state)
     assert_int_equal(choose(rig, UINT32_MAX, NULL, &none), VK_SUCCESS);
     assert_int_equal(none.memoryTypeIndex, given.memoryTypeIndex);
     assert_int_equal(none.candidateCount, given.candidateCount);
-    assert_string_equal(none.reason, given.reason);
+    assert_memory_equal(none.candidates, given.candidates, sizeof none.candidates);
 }
 
 /* AMD's real tables: types 4 to 10 hold device-coherent ones. */
@@ -171,6 +174,69 @@ static void protected_types_are_never_chosen_unasked(void** state)
         assert_int_equal(choice.memoryTypeIndex, enabled != 0 ? 0 : MAAR_MEMORY_TYPE_NONE);
         rig_close(rig);
     }
+}
+
+/* A sentence that fits, wherever in the chain it is asked for. */
+static void reason_comes_on_request(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    MaarMemoryTypeReason reason = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_REASON};
+    VkBaseOutStructure other = {.sType = (VkStructureType)0x7FFFFFF0, .pNext = (void*)&reason};
+    for (uint32_t usage = 0; usage <= MAAR_MEMORY_USAGE_FLAGS_ONLY; ++usage) {
+        const MaarAllocationCreateInfo how = rig_how((MaarMemoryUsage)usage);
+        MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE,
+                                       .pNext = usage % 2 == 0 ? (void*)&reason : (void*)&other};
+        memset(reason.text, 'x', sizeof reason.text);
+        assert_int_equal(maarChooseMemoryType(rig->allocator, UINT32_MAX, &how, &choice),
+                         VK_SUCCESS);
+        assert_non_null(memchr(reason.text, '\0', sizeof reason.text));
+        assert_true(strncmp(reason.text, "type ", 5) == 0 && strlen(reason.text) > 30);
+    }
+}
+
+/* Naming every type that a resource allows restricts nothing, and asks for nothing special. */
+static void avoided_types_need_their_flag(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.profile = rig_profile_file("amd-rx7900xtx-radv25.0")};
+    struct rig* const rig = rig_new();
+    rig_open(rig, &setup);
+    const VkPhysicalDeviceCoherentMemoryFeaturesAMD feature = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COHERENT_MEMORY_FEATURES_AMD,
+        .deviceCoherentMemory = VK_TRUE,
+    };
+    rig->create_info.pEnabledFeatures = &feature;
+    rig_make_allocator(rig);
+    MaarAllocatorInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
+    assert_int_equal(maarGetAllocatorInfo(rig->allocator, &info), VK_SUCCESS);
+    const uint32_t avoided = info.avoidedTypeBits;
+    const uint32_t all = (1u << info.memoryProperties.memoryTypeCount) - 1u;
+    assert_true(avoided != 0 && avoided != all);
+    const uint32_t named[] = {0, UINT32_MAX, all, all & ~1u};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarMemoryTypeChoice choice;
+    for (uint32_t i = 0; i < sizeof named / sizeof named[0]; ++i) {
+        how.flags = 0;
+        how.memoryTypeBits = named[i];
+        assert_int_equal(choose(rig, UINT32_MAX, &how, &choice), VK_SUCCESS);
+        const uint32_t ordinary = choice.candidateCount;
+        for (uint32_t k = 0; k < ordinary; ++k) {
+            assert_true((avoided >> choice.candidates[k] & 1u) == 0);
+        }
+        how.flags = MAAR_ALLOCATION_CREATE_AVOIDED_TYPES_BIT;
+        assert_int_equal(choose(rig, UINT32_MAX, &how, &choice), VK_SUCCESS);
+        assert_true(choice.candidateCount > ordinary);
+        for (uint32_t k = 0; k < choice.candidateCount; ++k) {
+            assert_true((avoided >> choice.candidates[k] & 1u) == (k >= ordinary));
+        }
+    }
+    /* Avoided types alone are asked for. */
+    how.flags = 0;
+    how.memoryTypeBits = avoided;
+    assert_int_equal(choose(rig, UINT32_MAX, &how, &choice), VK_SUCCESS);
+    assert_true((avoided >> choice.memoryTypeIndex & 1u) != 0);
+    rig_close(rig);
 }
 
 static void candidates_are_the_order_of_fallback(void** state)
@@ -286,6 +352,8 @@ int main(void)
         rig_unit_test(no_create_info_is_the_default),
         rig_unit_test(coherent_amd_types_are_never_chosen_unasked),
         rig_unit_test(protected_types_are_never_chosen_unasked),
+        rig_unit_test(reason_comes_on_request),
+        cmocka_unit_test(avoided_types_need_their_flag),
         rig_unit_test(candidates_are_the_order_of_fallback),
         rig_unit_test(a_heap_above_a_sixteenth_is_no_window),
         rig_unit_test(ties_go_to_the_larger_heap),

@@ -40,7 +40,11 @@ static void the_order_replaces_usage_and_ranking(void** state)
     assert_int_equal(choice.candidateCount, 3); /* a type counts once */
     assert_int_equal(choice.candidates[1], 3);
     assert_int_equal(choice.candidates[2], 1);
-    assert_non_null(strstr(choice.reason, "MaarMemoryTypeOrderInfo"));
+    MaarMemoryTypeReason reason = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_REASON};
+    choice.pNext = &reason;
+    assert_int_equal(maarChooseMemoryType(rig->allocator, UINT32_MAX, &ordered.how, &choice),
+                     VK_SUCCESS);
+    assert_non_null(strstr(reason.text, "MaarMemoryTypeOrderInfo"));
     const MaarAllocation made = rig_allocate(rig, 4096, &ordered.how);
     assert_int_equal(rig_info(rig, made).memoryTypeIndex, 0);
     assert_true(rig_info(rig, made).fallback == VK_FALSE);

@@ -404,10 +404,97 @@ static void leaked_slices_are_reported(void** state)
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_LEAK, "2");
 }
 
+static uint32_t type_of_slice(struct rig* rig, MaarSlice slice)
+{
+    return rig_info(rig, read_slice(rig, slice).allocation).memoryTypeIndex;
+}
+
+/* Flags choose the type as they do for allocations, and slices of other flags lie elsewhere. */
+static void flags_choose_the_type_and_the_buffer(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    static const struct {
+        MaarMemoryUsage usage;
+        VkMemoryPropertyFlags required;
+        VkMemoryPropertyFlags preferred;
+    } asked[] = {
+        {MAAR_MEMORY_USAGE_DEVICE_LOCAL, 0, 0},
+        {MAAR_MEMORY_USAGE_DEVICE_LOCAL, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT, 0},
+        {MAAR_MEMORY_USAGE_DEVICE_LOCAL, 0, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT},
+        {MAAR_MEMORY_USAGE_FLAGS_ONLY, VK_MEMORY_PROPERTY_HOST_CACHED_BIT, 0},
+        {MAAR_MEMORY_USAGE_FLAGS_ONLY, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
+         VK_MEMORY_PROPERTY_HOST_CACHED_BIT},
+    };
+    enum { KINDS = sizeof asked / sizeof asked[0] };
+    MaarSlice slices[KINDS][2];
+    for (uint32_t i = 0; i < KINDS; ++i) {
+        MaarSliceCreateInfo info =
+            slice_of(1000, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, asked[i].usage);
+        MaarAllocationCreateInfo how = rig_how(asked[i].usage);
+        MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+        info.requiredFlags = how.requiredFlags = asked[i].required;
+        info.preferredFlags = how.preferredFlags = asked[i].preferred;
+        assert_int_equal(maarChooseMemoryType(rig->allocator, UINT32_MAX, &how, &choice),
+                         VK_SUCCESS);
+        slices[i][0] = make_slice(rig, &info);
+        slices[i][1] = make_slice(rig, &info);
+        assert_int_equal(type_of_slice(rig, slices[i][0]), choice.memoryTypeIndex);
+        assert_true(read_slice(rig, slices[i][0]).buffer == read_slice(rig, slices[i][1]).buffer);
+        for (uint32_t k = 0; k < i; ++k) {
+            assert_true(read_slice(rig, slices[i][0]).buffer !=
+                        read_slice(rig, slices[k][0]).buffer);
+        }
+        assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).sliceBufferCount, i + 1);
+    }
+    MaarSliceCreateInfo none =
+        slice_of(1000, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    none.requiredFlags = VK_MEMORY_PROPERTY_PROTECTED_BIT;
+    MaarSlice refused = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateSlice(rig->allocator, &none, &refused),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_NO_MEMORY_TYPE);
+    for (uint32_t i = 0; i < KINDS; ++i) {
+        maarDestroySlice(rig->allocator, slices[i][0]);
+        maarDestroySlice(rig->allocator, slices[i][1]);
+    }
+}
+
+/* The count is that of the VkBuffers that the driver has. */
+static void statistics_count_the_buffers_of_slices(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarSliceCreateInfo info =
+        slice_of(256, VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, MAAR_MEMORY_USAGE_UPLOAD);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).sliceBufferCount, 0);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        many[i] = make_slice(rig, &info);
+    }
+    MaarStatistics statistics = rig_statistics(rig, VK_NULL_HANDLE);
+    assert_int_equal(statistics.sliceBufferCount,
+                     rig_calls(rig, "vkCreateBuffer") - rig_calls(rig, "vkDestroyBuffer"));
+    assert_true(statistics.sliceBufferCount >= 1 && statistics.sliceBufferCount <= 8);
+    assert_true(statistics.sliceBufferBytes >= statistics.sliceBytes);
+    assert_true(statistics.sliceBufferBytes <= 2 * statistics.sliceBytes);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        maarDestroySlice(rig->allocator, many[i]);
+    }
+    statistics = rig_statistics(rig, VK_NULL_HANDLE);
+    assert_int_equal(statistics.sliceBufferCount,
+                     rig_calls(rig, "vkCreateBuffer") - rig_calls(rig, "vkDestroyBuffer"));
+    rig_check(rig);
+    (void)maarTrim(rig->allocator, VK_NULL_HANDLE, NULL);
+    statistics = rig_statistics(rig, VK_NULL_HANDLE);
+    assert_true(statistics.sliceBufferCount == 0 && statistics.sliceBufferBytes == 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(thousands_share_few_buffers),
+        rig_unit_test(flags_choose_the_type_and_the_buffer),
+        rig_unit_test(statistics_count_the_buffers_of_slices),
         rig_unit_test(usages_and_memory_are_kept_apart),
         rig_unit_test(alignment_is_any_number),
         rig_unit_test(addresses_follow_the_offset),
