@@ -101,6 +101,8 @@ OTHERWISE = {
         labels_are_printed("samples/shared_particles/*.c"),
     ("samples/defragment/README.md", "the heap "):
         labels_are_printed("samples/defragment/*.c"),
+    ("samples/port/README.md", "small buffers "):
+        labels_are_printed("samples/port/*.c"),
     ("samples/virtual_texture/README.md", "texture "):
         labels_are_printed("samples/virtual_texture/*.c"),
 }
