@@ -54,6 +54,17 @@ static void do_choose_type(struct growth* growth, uint32_t index)
     GROWTH_EXPECT(maarChooseMemoryType(growth->allocator, UINT32_MAX, &how, &choice));
 }
 
+static void do_choose_with_reason(struct growth* growth, uint32_t index)
+{
+    const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+                                          .usage = MAAR_MEMORY_USAGE_UPLOAD};
+    MaarMemoryTypeReason reason = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_REASON};
+    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE,
+                                   .pNext = &reason};
+    (void)index;
+    GROWTH_EXPECT(maarChooseMemoryType(growth->allocator, UINT32_MAX, &how, &choice));
+}
+
 static void do_get_allocator_info(struct growth* growth, uint32_t index)
 {
     MaarAllocatorInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO};
@@ -197,6 +208,8 @@ const struct growth_case growth_access_cases[] = {
                 "dedicated allocations", do_set_priority),
     BESIDE_LIVE("choose-type", "maarChooseMemoryType", growth_open_live, "live allocations",
                 do_choose_type),
+    BESIDE_LIVE("choose-type-with-reason", "maarChooseMemoryType", growth_open_live,
+                "live allocations", do_choose_with_reason),
     BESIDE_LIVE("allocator-info", "maarGetAllocatorInfo", growth_open_live, "live allocations",
                 do_get_allocator_info),
     BESIDE_LIVE("paging-info", "maarGetPagingInfo", growth_open_live, "live allocations",
