@@ -40,7 +40,7 @@ void same_allocators(void)
     static struct same_world world;
     struct seen_memory seen = {0};
     const VmaDeviceMemoryCallbacks callbacks = {note_made, note_freed, &seen};
-    const VkDeviceSize limits[2] = {64 * MIB, VK_WHOLE_SIZE};
+    const VkDeviceSize limits[3] = {64 * MIB, VK_WHOLE_SIZE, VK_WHOLE_SIZE};
     const VmaAllocatorCreateInfo extra = {.pDeviceMemoryCallbacks = &callbacks,
                                           .pHeapSizeLimit = limits,
                                           .preferredLargeHeapBlockSize = 8 * MIB};
