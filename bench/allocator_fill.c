@@ -172,7 +172,7 @@ static uint32_t list_fillers(const struct allocator_fill* fill, struct filler* f
         const struct allocator_peer* const peer =
             i < allocator_peer_count ? allocator_peers[i] : &allocator_peer_bind;
         const bool serves = fill->buffers || !peer->is_control;
-        if (serves && bench_is_listed(fill->peers, peer->name)) {
+        if (serves && allocator_peer_is_listed(peer, fill->peers)) {
             fillers[count++].peer = peer;
         }
     }

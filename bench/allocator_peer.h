@@ -45,6 +45,7 @@ struct allocator_place {
 struct allocator_peer {
     const char* name;
     bool is_control; /* the driver without an allocator: suitable only for the named workloads */
+    bool on_request; /* takes part only where it is named */
     /* Creates the allocator. Ends the program on failure. `tally` outlives the allocator. */
     void* (*create)(const struct bench_device* device, const struct allocator_options* options,
                     struct allocator_tally* tally);
@@ -65,6 +66,10 @@ extern const struct allocator_peer allocator_peer_maar;
 #if MAAR_BENCH_VMA
 extern const struct allocator_peer allocator_peer_vma;
 #endif
+#if MAAR_BENCH_MAAR_VMA
+/* The same file, on maar::vma. */
+extern const struct allocator_peer allocator_peer_maar_vma;
+#endif
 /* The control that calls vkAllocateMemory and vkFreeMemory. */
 extern const struct allocator_peer allocator_peer_driver;
 /* The controls that create a buffer and bind it, always to the same block, or only create it. */
@@ -74,6 +79,9 @@ extern const struct allocator_peer allocator_peer_create;
 /* The allocators to compare, without the controls. The reference is last. */
 extern const struct allocator_peer* const allocator_peers[];
 extern const uint32_t allocator_peer_count;
+
+/* Whether a peer takes part, where a list of names is asked for. */
+bool allocator_peer_is_listed(const struct allocator_peer* peer, const char* list);
 
 /* Update a tally; for the peers' callbacks. */
 void allocator_tally_add(struct allocator_tally* tally, VkDeviceSize size);

@@ -7,6 +7,7 @@
 #include "bench/bench_common.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define BIND_BLOCK_SIZE (UINT64_C(16) << 20)
 
@@ -19,11 +20,19 @@ struct driver {
 
 const struct allocator_peer* const allocator_peers[] = {
     &allocator_peer_maar,
+#if MAAR_BENCH_MAAR_VMA
+    &allocator_peer_maar_vma,
+#endif
 #if MAAR_BENCH_VMA
     &allocator_peer_vma,
 #endif
 };
 const uint32_t allocator_peer_count = sizeof(allocator_peers) / sizeof(allocator_peers[0]);
+
+bool allocator_peer_is_listed(const struct allocator_peer* peer, const char* list)
+{
+    return bench_is_listed(list, peer->name) && !(peer->on_request && strcmp(list, "all") == 0);
+}
 
 void allocator_tally_add(struct allocator_tally* tally, VkDeviceSize size)
 {

@@ -4,6 +4,7 @@
 #include "bench/allocator_peer.h"
 
 #include "bench/bench_common.h"
+#include "bench/vma_name.h"
 
 #include <vk_mem_alloc.h>
 
@@ -106,7 +107,8 @@ static void place(void* allocator, const struct allocator_item* item, struct all
 }
 
 const struct allocator_peer allocator_peer_vma = {
-    .name = "vma",
+    .name = VMA_NAME(""),
+    .on_request = VMA_ON_REQUEST,
     .create = create,
     .destroy = destroy,
     .allocate = allocate,

@@ -307,7 +307,7 @@ void bench_shared(const struct shared_options* options, struct bench_table* tabl
         bench_allocate((size_t)MAX_PEERS * CASE_COUNT, sizeof(*all));
     uint32_t count = 0;
     for (uint32_t i = 0; i < allocator_peer_count; ++i) {
-        if (!bench_is_listed(options->peers, allocator_peers[i]->name)) {
+        if (!allocator_peer_is_listed(allocator_peers[i], options->peers)) {
             continue;
         }
         for (uint32_t j = 0; j < CASE_COUNT; ++j) {

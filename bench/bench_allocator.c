@@ -420,7 +420,7 @@ static uint32_t add_contestant(struct allocator_bench* bench, struct contestant*
 {
     const bool serves =
         wanted.buffers ? wanted.peer->create_buffer != NULL : wanted.peer->allocate != NULL;
-    if (!serves || !bench_is_listed(bench->peers, wanted.peer->name) ||
+    if (!serves || !allocator_peer_is_listed(wanted.peer, bench->peers) ||
         !bench_is_listed(bench->sync, wanted.external ? "external" : "internal")) {
         return count;
     }
@@ -522,7 +522,7 @@ static void parse(struct allocator_bench* bench, int argc, char** argv)
         {"--workload", "LIST", BENCH_OPTION_TEXT, &bench->workload,
          "memory, buffer, shared, first-fill, first-fill-buffer; all: the first two"},
         {"--peer", "LIST", BENCH_OPTION_TEXT, &bench->peers,
-         "maar, vma, driver, driver-bind, driver-create, or all"},
+         "maar, maar-vma, vma, driver, driver-bind, driver-create, or all"},
         {"--sync", "LIST", BENCH_OPTION_TEXT, &bench->sync, "internal, external, or all"},
         {"--case", "LIST", BENCH_OPTION_TEXT, &bench->cases,
          "of shared: own, disjoint, mixed, handover, or all"},
@@ -543,13 +543,14 @@ static void parse(struct allocator_bench* bench, int argc, char** argv)
         .options = options,
         .option_count = sizeof(options) / sizeof(options[0]),
     };
-    static const char* const peers[] = {"maar", "vma", "driver", "driver-bind", "driver-create"};
+    static const char* const peers[] = {"maar",   "maar-vma",    "vma",
+                                        "driver", "driver-bind", "driver-create"};
     static const char* const workloads[] = {"memory", "buffer", "shared", "first-fill",
                                             "first-fill-buffer"};
     static const char* const cases[] = {"own", "disjoint", "mixed", "handover"};
     static const char* const syncs[] = {"internal", "external"};
     bench_parse_options(&command, argc, argv);
-    bench_check_list("--peer", bench->peers, peers, 5);
+    bench_check_list("--peer", bench->peers, peers, 6);
     bench_check_list("--workload", bench->workload, workloads, 5);
     bench_check_list("--case", bench->cases, cases, 4);
     bench_check_list("--sync", bench->sync, syncs, 2);

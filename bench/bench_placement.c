@@ -102,6 +102,10 @@ static const struct placement_peer* const all_peers[] = {
     &placement_peer_vma_min_memory,
     &placement_peer_vma_linear,
 #endif
+#if MAAR_BENCH_MAAR_VMA
+    &placement_peer_maar_vma,
+    &placement_peer_maar_vma_linear,
+#endif
     &empty_peer,
 };
 
@@ -553,7 +557,8 @@ static void run_workload(struct placement_bench* bench, const struct workload* w
     uint32_t count = 0;
     for (uint32_t i = 0; i < PEER_COUNT; ++i) {
         const struct placement_peer* const peer = all_peers[i];
-        if (bench_is_listed(bench->peers, peer->name) &&
+        const bool named = strcmp(bench->peers, "all") != 0;
+        if (bench_is_listed(bench->peers, peer->name) && (named || !peer->on_request) &&
             (workload->is_ordered || !peer->is_ordered) &&
             (!workload->wants_placement || !peer->is_control)) {
             all[count++] = (struct contestant){.bench = bench, .peer = peer};
@@ -582,11 +587,12 @@ static void parse(struct placement_bench* bench, int argc, char** argv)
         .options = options,
         .option_count = sizeof(options) / sizeof(options[0]),
     };
-    static const char* const peers[] = {"maar-tlsf",    "maar-buddy",     "maar-linear", "vma",
-                                        "vma-min-time", "vma-min-memory", "vma-linear",  "empty"};
+    static const char* const peers[] = {
+        "maar-tlsf",    "maar-buddy",     "maar-linear", "maar-vma", "vma",
+        "vma-min-time", "vma-min-memory", "vma-linear",  "empty",    "maar-vma-linear"};
     static const char* const workloads[] = {"churn", "growth", "fill", "ordered", "first-fill"};
     bench_parse_options(&command, argc, argv);
-    bench_check_list("--peer", bench->peers, peers, 8);
+    bench_check_list("--peer", bench->peers, peers, 10);
     bench_check_list("--workload", bench->workload, workloads, 5);
     if (bench->equal && strcmp(bench->workload, "first-fill") != 0) {
         bench_die(BENCH_EXIT_USAGE, "--equal: only with --workload first-fill");

@@ -19,9 +19,12 @@ enum { DEFAULT_RUNS = 9, DEFAULT_LIVE = 1000 };
 
 /* The reference, with a device memory for each buffer, is last. */
 static const struct sharing_peer* const peers[] = {
-    &sharing_peer_maar,   &sharing_peer_maar_each,
+    &sharing_peer_maar,     &sharing_peer_maar_each,
 #if MAAR_BENCH_VMA
-    &sharing_peer_vma,    &sharing_peer_vma_each,
+    &sharing_peer_vma,      &sharing_peer_vma_each,
+#endif
+#if MAAR_BENCH_MAAR_VMA
+    &sharing_peer_maar_vma, &sharing_peer_maar_vma_each,
 #endif
     &sharing_peer_single,
 };

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum {
-    MAX_PLAYERS = 4,
+    MAX_PLAYERS = 6,
     RECORD_RUNS = 5,
     SCALE_RUNS = 21,
     SCALE_OPERATIONS = 20000,
@@ -265,7 +265,7 @@ static uint32_t list_players(const struct trace_bench* bench, struct player* all
     for (uint32_t policy = 0; policy < 2; ++policy) {
         for (uint32_t i = 0; i < allocator_peer_count; ++i) {
             if (!bench_is_listed(bench->policies, policies[policy]) ||
-                !bench_is_listed(bench->peers, allocator_peers[i]->name)) {
+                !allocator_peer_is_listed(allocator_peers[i], bench->peers)) {
                 continue;
             }
             all[count++] = (struct player){
@@ -340,7 +340,7 @@ static int parse(struct trace_bench* bench, int argc, char** argv)
         {"--device", "DEVICE", BENCH_OPTION_TEXT, &bench->device_name,
          "auto (default), vulkan:N, or simulated:PROFILE"},
         {"--heap", "N=SIZE", BENCH_OPTION_HEAP, &bench->heaps, "size of a simulated heap"},
-        {"--peer", "LIST", BENCH_OPTION_TEXT, &bench->peers, "maar, vma, or all"},
+        {"--peer", "LIST", BENCH_OPTION_TEXT, &bench->peers, "maar, maar-vma, vma, or all"},
         {"--policy", "LIST", BENCH_OPTION_TEXT, &bench->policies,
          "block sizes: default (each allocator's own), same, or all"},
         {"--block-size", "SIZE", BENCH_OPTION_SIZE, &bench->block_size,
@@ -358,10 +358,10 @@ static int parse(struct trace_bench* bench, int argc, char** argv)
         .options = options,
         .option_count = sizeof(options) / sizeof(options[0]),
     };
-    static const char* const peers[] = {"maar", "vma"};
+    static const char* const peers[] = {"maar", "maar-vma", "vma"};
     static const char* const policies[] = {"default", "same"};
     const int first = bench_parse_options(&command, argc, argv);
-    bench_check_list("--peer", bench->peers, peers, 2);
+    bench_check_list("--peer", bench->peers, peers, 3);
     bench_check_list("--policy", bench->policies, policies, 2);
     if (bench->runs > BENCH_MAX_RUNS) {
         bench_die(BENCH_EXIT_USAGE, "--runs: at most %d", BENCH_MAX_RUNS);

@@ -3,6 +3,7 @@
  */
 #include "bench/bench_common.h"
 #include "bench/defragmentation_peer.h"
+#include "bench/vma_name.h"
 
 #include <vk_mem_alloc.h>
 
@@ -141,7 +142,7 @@ static void run_full(void* allocator, const struct defragmentation_heap* heap,
 }
 
 const struct defragmentation_peer defragmentation_peer_vma_fast = {
-    .name = "vma fast",
+    .name = VMA_NAME(" fast"),
     .allocator = &allocator_peer_vma,
     .create_pool = create_pool,
     .destroy_pool = destroy_pool,
@@ -149,7 +150,7 @@ const struct defragmentation_peer defragmentation_peer_vma_fast = {
     .run = run_fast,
 };
 const struct defragmentation_peer defragmentation_peer_vma_balanced = {
-    .name = "vma balanced",
+    .name = VMA_NAME(" balanced"),
     .allocator = &allocator_peer_vma,
     .create_pool = create_pool,
     .destroy_pool = destroy_pool,
@@ -157,7 +158,7 @@ const struct defragmentation_peer defragmentation_peer_vma_balanced = {
     .run = run_balanced,
 };
 const struct defragmentation_peer defragmentation_peer_vma_full = {
-    .name = "vma full",
+    .name = VMA_NAME(" full"),
     .allocator = &allocator_peer_vma,
     .create_pool = create_pool,
     .destroy_pool = destroy_pool,

@@ -15,6 +15,8 @@ struct placement_peer {
     bool is_ordered;
     /* The peer places nothing, which shows the cost of the loop. */
     bool is_control;
+    /* The peer takes part only where it is named. */
+    bool on_request;
     /* Creates the block. Returns NULL on failure. */
     void* (*create)(uint64_t capacity);
     void (*destroy)(void* block);
@@ -33,6 +35,11 @@ extern const struct placement_peer placement_peer_vma;
 extern const struct placement_peer placement_peer_vma_min_time;
 extern const struct placement_peer placement_peer_vma_min_memory;
 extern const struct placement_peer placement_peer_vma_linear;
+#endif
+#if MAAR_BENCH_MAAR_VMA
+/* The same file, on maar::vma. */
+extern const struct placement_peer placement_peer_maar_vma;
+extern const struct placement_peer placement_peer_maar_vma_linear;
 #endif
 
 #endif

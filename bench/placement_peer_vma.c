@@ -4,6 +4,7 @@
 #include "volk.h"
 
 #include "bench/placement_peer.h"
+#include "bench/vma_name.h"
 
 #include <string.h>
 #include <vk_mem_alloc.h>
@@ -77,7 +78,9 @@ static void reset(void* block)
 }
 
 const struct placement_peer placement_peer_vma = {
-    .name = "vma",
+    .name = VMA_NAME(""),
+    .on_request = VMA_ON_REQUEST,
+    .rival = VMA_RIVAL("vma"),
     .create = create_default,
     .destroy = destroy,
     .allocate = allocate_default,
@@ -86,7 +89,8 @@ const struct placement_peer placement_peer_vma = {
 };
 
 const struct placement_peer placement_peer_vma_min_time = {
-    .name = "vma-min-time",
+    .name = VMA_NAME("-min-time"),
+    .on_request = VMA_ON_REQUEST,
     .rival = "vma",
     .create = create_default,
     .destroy = destroy,
@@ -96,7 +100,8 @@ const struct placement_peer placement_peer_vma_min_time = {
 };
 
 const struct placement_peer placement_peer_vma_min_memory = {
-    .name = "vma-min-memory",
+    .name = VMA_NAME("-min-memory"),
+    .on_request = VMA_ON_REQUEST,
     .rival = "vma",
     .create = create_default,
     .destroy = destroy,
@@ -106,7 +111,9 @@ const struct placement_peer placement_peer_vma_min_memory = {
 };
 
 const struct placement_peer placement_peer_vma_linear = {
-    .name = "vma-linear",
+    .name = VMA_NAME("-linear"),
+    .on_request = VMA_ON_REQUEST,
+    .rival = VMA_RIVAL("vma-linear"),
     .is_ordered = true,
     .create = create_linear,
     .destroy = destroy,

@@ -55,6 +55,11 @@ extern const struct sharing_peer sharing_peer_maar_each;
 extern const struct sharing_peer sharing_peer_vma;
 extern const struct sharing_peer sharing_peer_vma_each;
 #endif
+#if MAAR_BENCH_MAAR_VMA
+/* The same file, on maar::vma. */
+extern const struct sharing_peer sharing_peer_maar_vma;
+extern const struct sharing_peer sharing_peer_maar_vma_each;
+#endif
 /* One VkDeviceMemory for each buffer, with Vulkan alone. */
 extern const struct sharing_peer sharing_peer_single;
 

@@ -5,6 +5,7 @@
 #include "bench/sharing_peer.h"
 
 #include "bench/bench_common.h"
+#include "bench/vma_name.h"
 
 #include <stdlib.h>
 #include <vk_mem_alloc.h>
@@ -166,7 +167,7 @@ static void place_vma(void* opaque, const struct sharing_item* item,
 }
 
 const struct sharing_peer sharing_peer_vma = {
-    .name = "vma",
+    .name = VMA_NAME(""),
     .open = open_vma,
     .create = create_vma,
     .hand_over = hand_over_vma,
@@ -176,7 +177,7 @@ const struct sharing_peer sharing_peer_vma = {
 };
 
 const struct sharing_peer sharing_peer_vma_each = {
-    .name = "vma-each",
+    .name = VMA_NAME("-each"),
     .open = open_vma,
     .create = create_vma,
     .hand_over = hand_over_vma_each,
