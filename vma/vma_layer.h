@@ -32,6 +32,7 @@ struct VmaAllocator_T {
     struct maar_vma_usages* usages; /* NULL if the unit has no JSON: vma_usages.h */
     bool ranks;        /* types are ranked as VulkanMemoryAllocator does: vma_types.c */
     bool maintenance5; /* VMA_ALLOCATOR_CREATE_KHR_MAINTENANCE5_BIT */
+    bool simple;       /* create infos need nothing of the above: vma_fast.h */
     /* What memory of each type can be exported as. */
     VkExternalMemoryHandleTypeFlags exports[VK_MAX_MEMORY_TYPES];
     PFN_vkCreateBuffer create_buffer;
@@ -156,9 +157,17 @@ VkResult maar_vma_rank(const struct VmaAllocator_T* allocator, const VmaAllocati
 /* The result that VulkanMemoryAllocator gives where Maar gives another one. */
 VkResult maar_vma_result(VkResult result);
 
+/* Reads an allocation of Maar's, not a place of a pass. */
+void maar_vma_read(VmaAllocator allocator, VmaAllocation allocation, VmaAllocationInfo* info);
 /* Finishes a call that has allocated: returns the handle, and the information if it is wanted. */
-void maar_vma_finish(VmaAllocator allocator, MaarAllocation made, VmaAllocation* allocation,
-                     VmaAllocationInfo* info);
+static inline void maar_vma_finish(VmaAllocator allocator, MaarAllocation made,
+                                   VmaAllocation* allocation, VmaAllocationInfo* info)
+{
+    *allocation = maar_vma_handle(made);
+    if (info != NULL) {
+        maar_vma_read(allocator, *allocation, info);
+    }
+}
 void maar_vma_fill_info(const MaarAllocationInfo* from, VmaAllocationInfo* info);
 
 #endif

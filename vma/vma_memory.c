@@ -3,6 +3,7 @@
  */
 #include "vma/vma_layer.h"
 
+#include "vma/vma_fast.h"
 #include "vma/vma_place.h"
 
 void maar_vma_fill_info(const MaarAllocationInfo* from, VmaAllocationInfo* info)
@@ -26,14 +27,10 @@ static MaarAllocationInfo read_info(VmaAllocator allocator, VmaAllocation alloca
     return info;
 }
 
-void maar_vma_finish(VmaAllocator allocator, MaarAllocation made, VmaAllocation* allocation,
-                     VmaAllocationInfo* info)
+void maar_vma_read(VmaAllocator allocator, VmaAllocation allocation, VmaAllocationInfo* info)
 {
-    *allocation = maar_vma_handle(made);
-    if (info != NULL) {
-        const MaarAllocationInfo read = read_info(allocator, *allocation);
-        maar_vma_fill_info(&read, info);
-    }
+    const MaarAllocationInfo read = read_info(allocator, allocation);
+    maar_vma_fill_info(&read, info);
 }
 
 /* ---- which memory ---- */
@@ -88,9 +85,9 @@ maarVmaFindMemoryTypeIndexForImageInfo(VmaAllocator allocator, const VkImageCrea
 
 /* ---- allocate and free ---- */
 
-static VkResult allocate(VmaAllocator allocator, const VkMemoryRequirements* needs,
-                         const struct maar_vma_how* how, VmaAllocation* allocation,
-                         VmaAllocationInfo* info)
+static inline VkResult allocate(VmaAllocator allocator, const VkMemoryRequirements* needs,
+                                const struct maar_vma_how* how, VmaAllocation* allocation,
+                                VmaAllocationInfo* info)
 {
     const MaarMemoryRequest request = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
                                        .requirements = *needs,
@@ -115,10 +112,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaAllocateMemory(VmaAllocator allocator,
 {
     struct maar_vma_how how;
     *pAllocation = VK_NULL_HANDLE;
-    const VkResult result =
-        maar_vma_translate(allocator, pCreateInfo, (struct maar_vma_subject){0}, &how);
-    return result == VK_SUCCESS ? allocate(allocator, pRequirements, &how, pAllocation, pInfo)
-                                : result;
+    if (!maar_vma_translate_simple(allocator, pCreateInfo, &how)) {
+        const VkResult result =
+            maar_vma_translate(allocator, pCreateInfo, (struct maar_vma_subject){0}, &how);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
+    return allocate(allocator, pRequirements, &how, pAllocation, pInfo);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL

@@ -1,6 +1,7 @@
 /*
  * Buffers and images: with memory, in memory that exists, and bound later.
  */
+#include "vma/vma_fast.h"
 #include "vma/vma_layer.h"
 #include "vma/vma_place.h"
 #include "vma/vma_usages.h"
@@ -43,10 +44,10 @@ static VkResult create_unbound_buffer(VmaAllocator allocator, const VkBufferCrea
     return result;
 }
 
-static VkResult create_buffer(VmaAllocator allocator, const VkBufferCreateInfo* info,
-                              const VmaAllocationCreateInfo* create_info,
-                              const struct maar_vma_how* how, VkBuffer* buffer,
-                              VmaAllocation* allocation, VmaAllocationInfo* out)
+static inline VkResult create_buffer(VmaAllocator allocator, const VkBufferCreateInfo* info,
+                                     const VmaAllocationCreateInfo* create_info,
+                                     const struct maar_vma_how* how, VkBuffer* buffer,
+                                     VmaAllocation* allocation, VmaAllocationInfo* out)
 {
     MaarAllocation made = VK_NULL_HANDLE;
     VkResult result = binds(create_info)
@@ -75,11 +76,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateBuffer(VmaAllocator allocator,
     if (is_impossible_buffer(allocator, pBufferInfo)) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    const VkResult result = maar_vma_translate(allocator, pCreateInfo,
-                                               maar_vma_of_buffer(allocator, pBufferInfo), &how);
-    return result == VK_SUCCESS ? create_buffer(allocator, pBufferInfo, pCreateInfo, &how, pBuffer,
-                                                pAllocation, pInfo)
-                                : result;
+    if (!maar_vma_translate_simple(allocator, pCreateInfo, &how)) {
+        const VkResult result = maar_vma_translate(
+            allocator, pCreateInfo, maar_vma_of_buffer(allocator, pBufferInfo), &how);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
+    return create_buffer(allocator, pBufferInfo, pCreateInfo, &how, pBuffer, pAllocation, pInfo);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateBufferWithAlignment(
@@ -199,10 +203,10 @@ static VkResult create_unbound_image(VmaAllocator allocator, const VkImageCreate
     return result;
 }
 
-static VkResult create_image(VmaAllocator allocator, const VkImageCreateInfo* info,
-                             const VmaAllocationCreateInfo* create_info,
-                             const struct maar_vma_how* how, VkImage* image,
-                             VmaAllocation* allocation, VmaAllocationInfo* out)
+static inline VkResult create_image(VmaAllocator allocator, const VkImageCreateInfo* info,
+                                    const VmaAllocationCreateInfo* create_info,
+                                    const struct maar_vma_how* how, VkImage* image,
+                                    VmaAllocation* allocation, VmaAllocationInfo* out)
 {
     MaarAllocation made = VK_NULL_HANDLE;
     VkResult result = binds(create_info)
@@ -231,11 +235,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateImage(VmaAllocator allocator,
     if (is_impossible_image(pImageInfo)) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    const VkResult result =
-        maar_vma_translate(allocator, pCreateInfo, maar_vma_of_image(pImageInfo), &how);
-    return result == VK_SUCCESS
-               ? create_image(allocator, pImageInfo, pCreateInfo, &how, pImage, pAllocation, pInfo)
-               : result;
+    if (!maar_vma_translate_simple(allocator, pCreateInfo, &how)) {
+        const VkResult result =
+            maar_vma_translate(allocator, pCreateInfo, maar_vma_of_image(pImageInfo), &how);
+        if (result != VK_SUCCESS) {
+            return result;
+        }
+    }
+    return create_image(allocator, pImageInfo, pCreateInfo, &how, pImage, pAllocation, pInfo);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL
