@@ -220,6 +220,72 @@ static void VKAPI_PTR maarVmaUnitMessage(void* pUserData, MaarMessageSeverity se
 }
 
 #ifdef VOLK_HEADER_VERSION
+#define MAAR_VMA_LOAD(member, type, name)                                                          \
+    pFunctions->member = (PFN_##type)vkGetDeviceProcAddr(device, name)
+/* A function with an extension's name before it became part of a version. */
+#define MAAR_VMA_LOAD_2(member, name, version)                                                     \
+    MAAR_VMA_LOAD(member, name##KHR,                                                               \
+                  pCreateInfo->vulkanApiVersion >= (version) ? #name : #name "KHR")
+
+/* Fills a table by the functions that look others up, so that a unit may do with the table alone.
+ */
+static void maarVmaUnitLoad(const VmaAllocatorCreateInfo* pCreateInfo,
+                            VmaVulkanFunctions* pFunctions)
+{
+    const VkDevice device = pCreateInfo->device;
+    pFunctions->vkGetPhysicalDeviceProperties = vkGetPhysicalDeviceProperties;
+    pFunctions->vkGetPhysicalDeviceMemoryProperties = vkGetPhysicalDeviceMemoryProperties;
+    MAAR_VMA_LOAD(vkAllocateMemory, vkAllocateMemory, "vkAllocateMemory");
+    MAAR_VMA_LOAD(vkFreeMemory, vkFreeMemory, "vkFreeMemory");
+    MAAR_VMA_LOAD(vkMapMemory, vkMapMemory, "vkMapMemory");
+    MAAR_VMA_LOAD(vkUnmapMemory, vkUnmapMemory, "vkUnmapMemory");
+    MAAR_VMA_LOAD(vkFlushMappedMemoryRanges, vkFlushMappedMemoryRanges,
+                  "vkFlushMappedMemoryRanges");
+    MAAR_VMA_LOAD(vkInvalidateMappedMemoryRanges, vkInvalidateMappedMemoryRanges,
+                  "vkInvalidateMappedMemoryRanges");
+    MAAR_VMA_LOAD(vkBindBufferMemory, vkBindBufferMemory, "vkBindBufferMemory");
+    MAAR_VMA_LOAD(vkBindImageMemory, vkBindImageMemory, "vkBindImageMemory");
+    MAAR_VMA_LOAD(vkGetBufferMemoryRequirements, vkGetBufferMemoryRequirements,
+                  "vkGetBufferMemoryRequirements");
+    MAAR_VMA_LOAD(vkGetImageMemoryRequirements, vkGetImageMemoryRequirements,
+                  "vkGetImageMemoryRequirements");
+    MAAR_VMA_LOAD(vkCreateBuffer, vkCreateBuffer, "vkCreateBuffer");
+    MAAR_VMA_LOAD(vkDestroyBuffer, vkDestroyBuffer, "vkDestroyBuffer");
+    MAAR_VMA_LOAD(vkCreateImage, vkCreateImage, "vkCreateImage");
+    MAAR_VMA_LOAD(vkDestroyImage, vkDestroyImage, "vkDestroyImage");
+    MAAR_VMA_LOAD(vkCmdCopyBuffer, vkCmdCopyBuffer, "vkCmdCopyBuffer");
+#if VMA_DEDICATED_ALLOCATION || VMA_VULKAN_VERSION >= 1001000
+    MAAR_VMA_LOAD_2(vkGetBufferMemoryRequirements2KHR, vkGetBufferMemoryRequirements2,
+                    VK_API_VERSION_1_1);
+    MAAR_VMA_LOAD_2(vkGetImageMemoryRequirements2KHR, vkGetImageMemoryRequirements2,
+                    VK_API_VERSION_1_1);
+#endif
+#if VMA_BIND_MEMORY2 || VMA_VULKAN_VERSION >= 1001000
+    MAAR_VMA_LOAD_2(vkBindBufferMemory2KHR, vkBindBufferMemory2, VK_API_VERSION_1_1);
+    MAAR_VMA_LOAD_2(vkBindImageMemory2KHR, vkBindImageMemory2, VK_API_VERSION_1_1);
+#endif
+#if VMA_GET_PHYSICAL_DEVICE_PROPERTIES2
+    pFunctions->vkGetPhysicalDeviceMemoryProperties2KHR =
+        vkGetPhysicalDeviceMemoryProperties2 != NULL ? vkGetPhysicalDeviceMemoryProperties2
+                                                     : vkGetPhysicalDeviceMemoryProperties2KHR;
+    pFunctions->vkGetPhysicalDeviceProperties2KHR = vkGetPhysicalDeviceProperties2 != NULL
+                                                        ? vkGetPhysicalDeviceProperties2
+                                                        : vkGetPhysicalDeviceProperties2KHR;
+#endif
+#if VMA_KHR_MAINTENANCE4 || VMA_VULKAN_VERSION >= 1003000
+    MAAR_VMA_LOAD_2(vkGetDeviceBufferMemoryRequirements, vkGetDeviceBufferMemoryRequirements,
+                    VK_API_VERSION_1_3);
+    MAAR_VMA_LOAD_2(vkGetDeviceImageMemoryRequirements, vkGetDeviceImageMemoryRequirements,
+                    VK_API_VERSION_1_3);
+#endif
+#if VMA_EXTERNAL_MEMORY_WIN32
+    MAAR_VMA_LOAD(vkGetMemoryWin32HandleKHR, vkGetMemoryWin32HandleKHR,
+                  "vkGetMemoryWin32HandleKHR");
+#endif
+}
+#undef MAAR_VMA_LOAD
+#undef MAAR_VMA_LOAD_2
+
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaImportVulkanFunctionsFromVolk(
     const VmaAllocatorCreateInfo* pCreateInfo, VmaVulkanFunctions* pFunctions)
 {
@@ -230,6 +296,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaImportVulkanFunctionsFromVolk(
     memset(pFunctions, 0, sizeof *pFunctions);
     pFunctions->vkGetInstanceProcAddr = vkGetInstanceProcAddr;
     pFunctions->vkGetDeviceProcAddr = vkGetDeviceProcAddr;
+    maarVmaUnitLoad(pCreateInfo, pFunctions);
     return VK_SUCCESS;
 }
 #endif
