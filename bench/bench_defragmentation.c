@@ -31,6 +31,7 @@ struct defragmentation_bench {
     uint64_t pass_bytes;
     uint32_t live;
     bool shows_each;
+    bool shows_drop_in;
     bool makes_room;
     struct bench_device device;
     struct bench_table table;
@@ -51,6 +52,11 @@ const struct defragmentation_peer* const defragmentation_peers[] = {
     &defragmentation_peer_vma_full,
 #endif
 };
+#if MAAR_BENCH_MAAR_VMA
+/* The passes of maar::vma, which has one algorithm. */
+extern const struct defragmentation_peer defragmentation_peer_maar_vma_balanced;
+#endif
+
 const uint32_t defragmentation_peer_count =
     sizeof(defragmentation_peers) / sizeof(defragmentation_peers[0]);
 
@@ -78,11 +84,11 @@ static struct defragmentation_limits limits_of(const struct defragmentation_benc
     return all[kind];
 }
 
-/* Where a peer begins. Maar rebuilds the layout; the others make it themselves. */
+/* Where a peer begins. On Maar the layout is rebuilt; the others make it themselves. */
 static struct defragmentation_lives
 begin_state(const struct scene* scene, const struct defragmentation_peer* peer, void* allocator)
 {
-    if (peer == defragmentation_peers[0]) {
+    if (peer->rebuilds) {
         return defragmentation_rebuild(peer, allocator, &scene->layout);
     }
     return defragmentation_replay(peer, allocator, scene->layout.block_size, scene->trace,
@@ -322,6 +328,22 @@ static void report_state(const struct scene* scene, const struct defragmentation
     end_row(scene, &row);
 }
 
+/* Reports what passes of the other library's interface do on Maar. */
+static void run_drop_in(const struct scene* scene)
+{
+#if MAAR_BENCH_MAAR_VMA
+    for (uint32_t kind = 0; kind < PASS_KINDS && scene->bench->shows_drop_in; ++kind) {
+        const struct defragmentation_limits limits = limits_of(scene->bench, kind);
+        struct defragmentation_curve curve =
+            run_peer(scene, &defragmentation_peer_maar_vma_balanced, &limits);
+        report_run(scene, &defragmentation_peer_maar_vma_balanced, kind, &curve);
+        defragmentation_release(&curve);
+    }
+#else
+    (void)scene;
+#endif
+}
+
 static void run_scene(struct scene* scene)
 {
     struct defragmentation_curve curves[MOST_PEERS * PASS_KINDS];
@@ -335,6 +357,7 @@ static void run_scene(struct scene* scene)
             report_run(scene, defragmentation_peers[i / PASS_KINDS], i % PASS_KINDS, &curves[i]);
         }
     }
+    run_drop_in(scene);
     struct summary summary = {.vma_most = most_of(vma, vma_count)};
     const uint32_t most =
         vma_count != 0 ? summary.vma_most : defragmentation_end(&curves[0]).released;
@@ -403,6 +426,8 @@ int main(int argc, char** argv)
          "most bytes of a pass; 16MiB by default"},
         {"--live", "N", BENCH_OPTION_COUNT, &bench.live,
          "resources that live before a part is freed; 4000 by default"},
+        {"--maar-vma", NULL, BENCH_OPTION_FLAG, &bench.shows_drop_in,
+         "also the passes of maar::vma"},
         {"--each", NULL, BENCH_OPTION_FLAG, &bench.shows_each,
          "a row for each number of blocks and each kind of pass"},
         {"--room", NULL, BENCH_OPTION_FLAG, &bench.makes_room,

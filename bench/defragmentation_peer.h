@@ -24,6 +24,7 @@ struct defragmentation_heap {
 
 struct defragmentation_peer {
     const char* name;
+    bool rebuilds; /* does not make the layout of the last peer by replaying the trace */
     const struct allocator_peer* allocator;
     /* Creates a pool of DEVICE_LOCAL memory whose blocks all have this size, and makes it the pool
      * of the functions below. One pool exists at a time. */

@@ -142,6 +142,7 @@ static bool make_room(void* handle, uint64_t size, uint64_t alignment, uint64_t 
 
 const struct defragmentation_peer defragmentation_peer_maar = {
     .name = "maar",
+    .rebuilds = true,
     .allocator = &allocator_peer_maar,
     .create_pool = create_pool,
     .destroy_pool = destroy_pool,

@@ -143,6 +143,7 @@ static void run_full(void* allocator, const struct defragmentation_heap* heap,
 
 const struct defragmentation_peer defragmentation_peer_vma_fast = {
     .name = VMA_NAME(" fast"),
+    .rebuilds = VMA_ON_REQUEST,
     .allocator = &allocator_peer_vma,
     .create_pool = create_pool,
     .destroy_pool = destroy_pool,
@@ -151,6 +152,7 @@ const struct defragmentation_peer defragmentation_peer_vma_fast = {
 };
 const struct defragmentation_peer defragmentation_peer_vma_balanced = {
     .name = VMA_NAME(" balanced"),
+    .rebuilds = VMA_ON_REQUEST,
     .allocator = &allocator_peer_vma,
     .create_pool = create_pool,
     .destroy_pool = destroy_pool,
@@ -159,6 +161,7 @@ const struct defragmentation_peer defragmentation_peer_vma_balanced = {
 };
 const struct defragmentation_peer defragmentation_peer_vma_full = {
     .name = VMA_NAME(" full"),
+    .rebuilds = VMA_ON_REQUEST,
     .allocator = &allocator_peer_vma,
     .create_pool = create_pool,
     .destroy_pool = destroy_pool,
