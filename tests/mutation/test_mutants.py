@@ -43,7 +43,7 @@ expect("its text occurs 0 times in", GOOD | {"text": "no such words"})
 expect("times in core/placement/placement.c", GOOD | {"text": "return"})
 expect("it changes nothing", GOOD | {"becomes": GOOD["text"]})
 expect("core/placement/gone.c does not exist", GOOD | {"file": "core/placement/gone.c"})
-expect("include/maar/base.h is in neither core/ nor interop/", GOOD | {"file": "include/maar/base.h"})
+expect("include/maar/base.h is in neither core/ nor interop/ nor vma/", GOOD | {"file": "include/maar/base.h"})
 expect("0 times in core/placement/range.c, once in core/placement/placement.c",
        GOOD | {"file": "core/placement/range.c"})
 expect("no test test_nothing", GOOD | {"tests": ["test_nothing"]})
