@@ -140,6 +140,24 @@ def allocator_buffer(v):
          *(speedup(v, f"{key}.{p}") for p in peers + ("driver-bind",))]])
 
 
+@table("drop-in")
+def drop_in(v):
+    peers = ("maar", "maar-vma", "vma")
+    body = []
+    for workload, pair in (("memory", "allocate and free"), ("buffer", "create and destroy a buffer")):
+        key = f"drop-in.{workload}"
+        body += [
+            [f"{pair}, ns", *(number(v[f"{key}.{p}.ns_timed"]) for p in peers)],
+            ["of VMA's time", *(f"{v[f'{key}.{p}.of_vma_timed']:.3f}" for p in peers)],
+            ["CPU time of two threads, of one's",
+             *(f"{v[f'{key}.{p}.of_one_timed']:.2f}" for p in peers)],
+            ["instructions", *(number(v[f"{key}.{p}.instructions"]) for p in peers)],
+            ["of the layer alone, a call", "", number(v[f"{key}.layer"]), ""],
+            ["host bytes a live allocation", *(number(v[f"{key}.{p}.host_b"]) for p in peers)],
+            ["bytes of blocks", *(number(v[f"{key}.{p}.block_mib"]) + " MiB" for p in peers)]]
+    return rows(("", "Maar", "VMA's interface on Maar", "VMA"), body)
+
+
 @table("defragmentation")
 def defragmentation(v):
     body = []

@@ -367,6 +367,35 @@ def allocator(run):
                 run.set(f"{key}.block_mib", line["block_mib"])
 
 
+@section("drop-in", timed="partly",
+         says="one client of VMA's interface on VMA and on maar::vma, five runs on lavapipe")
+def drop_in(run):
+    run.machine.need_vma()
+    run.machine.need_program("valgrind")
+    live = "500" if run.quick else "10000"
+    for line in run.bench("allocator", "--live", live, "--threads", "2", "--sync", "internal",
+                          "--runs", "2" if run.quick else "5", "--peer", "maar,maar-vma,vma",
+                          environment=run.machine.lavapipe()):
+        key = f"drop-in.{line['workload']}.{line['peer']}"
+        if line["threads"] > 1:
+            run.set(f"{key}.of_one_timed", line["cpu_ns"] / run.values[f"{key}.ns_timed"])
+            continue
+        run.set(f"{key}.ns_timed", line["cpu_ns"])
+        run.set(f"{key}.of_vma_timed", line["of_vma"] if line["peer"] != "vma" else 1)
+        for what in ("host_b", "calls", "block_mib"):
+            run.set(f"{key}.{what}", line[what])
+    for workload in ("memory", "buffer"):
+        for peer in ("maar", "maar-vma", "vma"):
+            printed = run.text(run.machine.root / "bench" / "instructions.sh",
+                               run.machine.build / "bench" / "bench_allocator", live, peer,
+                               "--workload", workload, environment=run.machine.lavapipe())
+            run.set(f"drop-in.{workload}.{peer}.instructions",
+                    int(printed.rsplit(":", 1)[1].split()[0]))
+        run.set(f"drop-in.{workload}.layer",
+                (run.values[f"drop-in.{workload}.maar-vma.instructions"] -
+                 run.values[f"drop-in.{workload}.maar.instructions"]) / 2)
+
+
 @section("threads", timed=True,
          says="two threads on one allocator beside one thread, five times, Maar and VMA")
 def threads(run):
