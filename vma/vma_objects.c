@@ -44,10 +44,27 @@ static VkResult create_unbound_buffer(VmaAllocator allocator, const VkBufferCrea
     return result;
 }
 
-static inline VkResult create_buffer(VmaAllocator allocator, const VkBufferCreateInfo* info,
-                                     const VmaAllocationCreateInfo* create_info,
-                                     const struct maar_vma_how* how, VkBuffer* buffer,
-                                     VmaAllocation* allocation, VmaAllocationInfo* out)
+/* The common case. Maar's call returns nothing where it fails. */
+static inline VkResult create_bound_buffer(VmaAllocator allocator, const VkBufferCreateInfo* info,
+                                           const MaarAllocationCreateInfo* how, VkBuffer* buffer,
+                                           VmaAllocation* allocation, VmaAllocationInfo* out)
+{
+    MaarAllocation made;
+    const VkResult result = maarCreateBuffer(allocator->maar, info, how, buffer, &made);
+    if (result != VK_SUCCESS) {
+        return maar_vma_result(result);
+    }
+    if (allocator->usages != NULL) {
+        maar_vma_keep_usage(allocator, made, maar_vma_buffer_usage(allocator, info));
+    }
+    maar_vma_finish(allocator, made, allocation, out);
+    return VK_SUCCESS;
+}
+
+static VkResult create_buffer(VmaAllocator allocator, const VkBufferCreateInfo* info,
+                              const VmaAllocationCreateInfo* create_info,
+                              const struct maar_vma_how* how, VkBuffer* buffer,
+                              VmaAllocation* allocation, VmaAllocationInfo* out)
 {
     MaarAllocation made = VK_NULL_HANDLE;
     VkResult result = binds(create_info)
@@ -76,12 +93,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateBuffer(VmaAllocator allocator,
     if (is_impossible_buffer(allocator, pBufferInfo)) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    if (!maar_vma_translate_simple(allocator, pCreateInfo, &how)) {
-        const VkResult result = maar_vma_translate(
-            allocator, pCreateInfo, maar_vma_of_buffer(allocator, pBufferInfo), &how);
-        if (result != VK_SUCCESS) {
-            return result;
-        }
+    if (maar_vma_translate_simple(allocator, pCreateInfo, &how)) {
+        return create_bound_buffer(allocator, pBufferInfo, &how.info, pBuffer, pAllocation, pInfo);
+    }
+    const VkResult result = maar_vma_translate(allocator, pCreateInfo,
+                                               maar_vma_of_buffer(allocator, pBufferInfo), &how);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     return create_buffer(allocator, pBufferInfo, pCreateInfo, &how, pBuffer, pAllocation, pInfo);
 }
@@ -203,10 +221,27 @@ static VkResult create_unbound_image(VmaAllocator allocator, const VkImageCreate
     return result;
 }
 
-static inline VkResult create_image(VmaAllocator allocator, const VkImageCreateInfo* info,
-                                    const VmaAllocationCreateInfo* create_info,
-                                    const struct maar_vma_how* how, VkImage* image,
-                                    VmaAllocation* allocation, VmaAllocationInfo* out)
+/* The common case. Maar's call returns nothing where it fails. */
+static inline VkResult create_bound_image(VmaAllocator allocator, const VkImageCreateInfo* info,
+                                          const MaarAllocationCreateInfo* how, VkImage* image,
+                                          VmaAllocation* allocation, VmaAllocationInfo* out)
+{
+    MaarAllocation made;
+    const VkResult result = maarCreateImage(allocator->maar, info, how, image, &made);
+    if (result != VK_SUCCESS) {
+        return maar_vma_result(result);
+    }
+    if (allocator->usages != NULL) {
+        maar_vma_keep_usage(allocator, made, info->usage);
+    }
+    maar_vma_finish(allocator, made, allocation, out);
+    return VK_SUCCESS;
+}
+
+static VkResult create_image(VmaAllocator allocator, const VkImageCreateInfo* info,
+                             const VmaAllocationCreateInfo* create_info,
+                             const struct maar_vma_how* how, VkImage* image,
+                             VmaAllocation* allocation, VmaAllocationInfo* out)
 {
     MaarAllocation made = VK_NULL_HANDLE;
     VkResult result = binds(create_info)
@@ -235,12 +270,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateImage(VmaAllocator allocator,
     if (is_impossible_image(pImageInfo)) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    if (!maar_vma_translate_simple(allocator, pCreateInfo, &how)) {
-        const VkResult result =
-            maar_vma_translate(allocator, pCreateInfo, maar_vma_of_image(pImageInfo), &how);
-        if (result != VK_SUCCESS) {
-            return result;
-        }
+    if (maar_vma_translate_simple(allocator, pCreateInfo, &how)) {
+        return create_bound_image(allocator, pImageInfo, &how.info, pImage, pAllocation, pInfo);
+    }
+    const VkResult result =
+        maar_vma_translate(allocator, pCreateInfo, maar_vma_of_image(pImageInfo), &how);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     return create_image(allocator, pImageInfo, pCreateInfo, &how, pImage, pAllocation, pInfo);
 }
