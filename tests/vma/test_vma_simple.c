@@ -100,11 +100,38 @@ static void each_member_has_its_effect(void** state)
     vmaDestroyAllocator(allocator);
 }
 
+/* A buffer for which there is no memory is not left behind, bound or not. */
+static void objects_without_memory_are_destroyed(void** state)
+{
+    (void)state;
+    static const VmaAllocationCreateFlags flags[] = {
+        VMA_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT,
+        VMA_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT |
+            (VmaAllocationCreateFlags)VMA_ALLOCATION_CREATE_DONT_BIND_BIT};
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = MIB,
+                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    const VmaAllocator allocator = open_allocator(rig);
+    for (uint32_t i = 0; i < 2; ++i) {
+        const VmaAllocationCreateInfo how = {.flags = flags[i], .usage = VMA_MEMORY_USAGE_AUTO};
+        VmaAllocation allocation = VK_NULL_HANDLE;
+        VkBuffer buffer = VK_NULL_HANDLE;
+        assert_int_equal(vmaCreateBuffer(allocator, &info, &how, &buffer, &allocation, NULL),
+                         VK_ERROR_OUT_OF_DEVICE_MEMORY);
+        assert_true(buffer == VK_NULL_HANDLE && allocation == VK_NULL_HANDLE);
+        assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 0);
+    }
+    vmaDestroyAllocator(allocator);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(both_paths_choose_the_same_type),
         rig_unit_test(each_member_has_its_effect),
+        rig_unit_test(objects_without_memory_are_destroyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
