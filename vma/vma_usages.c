@@ -16,14 +16,26 @@ struct usage_place {
     uint64_t generation;
 };
 
-static struct usage_place place_of_usage(MaarAllocation allocation)
+/* The segment of a number: how often 2^8 can be doubled until it exceeds half the number. */
+static inline uint32_t segment_of_usage(uint32_t number)
+{
+#if defined(__GNUC__)
+    return 31u - (uint32_t)__builtin_clz(number | (uint32_t)MAAR_VMA_FIRST_USAGES) - 8u;
+#else
+    uint32_t segment = 0;
+    while (number >> segment >= 2 * MAAR_VMA_FIRST_USAGES) {
+        ++segment;
+    }
+    return segment;
+#endif
+}
+
+static inline struct usage_place place_of_usage(MaarAllocation allocation)
 {
     const uint64_t bits = (uint64_t)allocation;
     const uint32_t number = (uint32_t)bits + MAAR_VMA_FIRST_USAGES - 1;
-    struct usage_place place = {.generation = bits >> 32 & GENERATION_MASK};
-    while (number >> place.segment >= 2 * MAAR_VMA_FIRST_USAGES) {
-        ++place.segment;
-    }
+    struct usage_place place = {.segment = segment_of_usage(number),
+                                .generation = bits >> 32 & GENERATION_MASK};
     place.at = number - ((uint32_t)MAAR_VMA_FIRST_USAGES << place.segment);
     return place;
 }
