@@ -105,7 +105,7 @@ static const char* check_entry(const struct maar_page_table* table, uint64_t ent
         (entry & MAAR_ENTRY_FLAGS) != (MAAR_ENTRY_LEAVING | MAAR_ENTRY_BOUND)) {
         return "a page moves although it was given back";
     }
-    if ((entry & MAAR_ENTRY_FRESH) != 0) {
+    if ((entry & MAAR_ENTRY_FRESH) != 0 && !table->committing) {
         return "a page is marked as committed by a call that is over";
     }
     if (!maar_entry_has_page(entry)) {

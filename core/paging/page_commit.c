@@ -569,6 +569,16 @@ static void report_held(MaarAllocator allocator, const char* call)
     }
 }
 
+/* Notes for checks that a call takes pages of tables, or no longer does. */
+static void set_committing(uint32_t range_count, const struct maar_page_range* ranges,
+                           bool committing)
+{
+    for (uint32_t i = 0; i < range_count; ++i) {
+        maar_assert_held(&ranges[i].table->paging->lock);
+        ranges[i].table->committing = committing;
+    }
+}
+
 static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t range_count,
                            const struct maar_page_range* ranges, bool within_budget)
 {
@@ -578,6 +588,7 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
     uint32_t done = 0;
     maar_mutex_lock(&paging->lock);
     const uint64_t blocks_made = paging->blocks_made;
+    set_committing(range_count, ranges, true);
     maar_mutex_unlock(&paging->lock);
     while (done < range_count && result == VK_SUCCESS) {
         result = commit_range(allocator, call, &ranges[done], within_budget, &patience);
@@ -597,6 +608,7 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
         }
         end_fresh(&ranges[i], result == VK_SUCCESS);
     }
+    set_committing(range_count, ranges, false);
     maar_mutex_unlock(&paging->lock);
     report_fallback(allocator, call, &fallback);
     for (uint32_t i = 0; i < done && result != VK_SUCCESS; ++i) {

@@ -56,6 +56,7 @@ struct maar_page_table {
     bool sealed;
     bool unbinding;  /* sealed, and the next submission unbinds pages that were moved away */
     bool submitting; /* named by the submission under way */
+    bool committing; /* a call takes pages; those that it has are marked as fresh */
     bool may_alias;
     uint8_t target; /* enum maar_page_target */
     uint8_t kind;   /* MaarResourceKind */

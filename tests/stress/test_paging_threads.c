@@ -1,8 +1,9 @@
 /*
  * Four threads on one allocator, each with a reservation of its own: they commit and give back
  * ranges, submit what any of them has recorded, look at runs, and destroy and make reservations
- * anew, while the queue has a lock of the program's. In a second case a fifth thread moves their
- * pages meanwhile. In the end every page is back. ThreadSanitizer sees the rest.
+ * anew, while the queue has a lock of the program's. A fifth thread checks the allocator meanwhile.
+ * In a second case another thread moves their pages. In the end every page is back. ThreadSanitizer
+ * sees the rest.
  */
 #if !defined(_POSIX_C_SOURCE)
 #define _POSIX_C_SOURCE 200809L
@@ -32,6 +33,15 @@ struct mover {
     uint32_t errors;
     uint32_t moved;
     atomic_uint working; /* workers */
+};
+
+/* A thread that checks the allocator until the workers have ended. */
+struct checker {
+    pthread_t thread;
+    atomic_uint* working;
+    MaarAllocator allocator;
+    const char* broken; /* what the first check found */
+    uint32_t checks;
 };
 
 struct queue_lock {
@@ -170,6 +180,16 @@ static void* run_mover(void* user_data)
     return NULL;
 }
 
+static void* run_checker(void* user_data)
+{
+    struct checker* checker = user_data;
+    while (atomic_load(checker->working) > 0 && checker->broken == NULL) {
+        (void)maarCheckAllocator(checker->allocator, &checker->broken);
+        ++checker->checks;
+    }
+    return NULL;
+}
+
 /* Lets the workers work, beside a mover if `moves`. */
 static void play(bool moves)
 {
@@ -199,6 +219,8 @@ static void play(bool moves)
             .working = &mover.working, .allocator = rig->allocator, .random = {.state = w + 1}};
         assert_int_equal(pthread_create(&workers[w].thread, NULL, run_worker, &workers[w]), 0);
     }
+    struct checker checker = {.working = &mover.working, .allocator = rig->allocator};
+    assert_int_equal(pthread_create(&checker.thread, NULL, run_checker, &checker), 0);
     if (moves) {
         assert_int_equal(pthread_create(&mover.thread, NULL, run_mover, &mover), 0);
         assert_int_equal(pthread_join(mover.thread, NULL), 0);
@@ -213,6 +235,11 @@ static void play(bool moves)
         assert_int_equal(pthread_join(workers[w].thread, NULL), 0);
         assert_int_equal(workers[w].errors, 0);
         assert_true(workers[w].commits > 0);
+    }
+    assert_int_equal(pthread_join(checker.thread, NULL), 0);
+    print_message("%u checks\n", checker.checks);
+    if (checker.broken != NULL) {
+        fail_msg("a check beside other calls said \"%s\"", checker.broken);
     }
     assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
     assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
