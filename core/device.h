@@ -52,6 +52,7 @@
     X(vkCmdCopyBufferToImage, COMMANDS)                                                            \
     X(vkCmdCopyImage, COMMANDS)                                                                    \
     X(vkCmdPipelineBarrier, COMMANDS)                                                              \
+    X(vkCmdFillBuffer, FILLS)                                                                      \
     X(vkQueueSubmit, SUBMISSIONS)                                                                  \
     X(vkCreateCommandPool, SUBMISSIONS)                                                            \
     X(vkDestroyCommandPool, SUBMISSIONS)                                                           \
@@ -99,6 +100,7 @@ enum maar_function_group {
     MAAR_FUNCTIONS_VIEWS,
     MAAR_FUNCTIONS_LAYOUTS,
     MAAR_FUNCTIONS_COMMANDS,
+    MAAR_FUNCTIONS_FILLS,
     MAAR_FUNCTIONS_SUBMISSIONS,
     MAAR_FUNCTIONS_SPARSE,
     MAAR_FUNCTIONS_FORMATS,

@@ -354,22 +354,7 @@ static void do_read_object(struct growth* growth, uint32_t index)
 static void begin_recording(struct growth* growth)
 {
     struct moves* moves = moves_of(growth);
-    const VkCommandPoolCreateInfo pool_info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-        .queueFamilyIndex = growth->queues[0].familyIndex,
-    };
-    GROWTH_EXPECT(vkCreateCommandPool(growth->device, &pool_info, NULL, &moves->command_pool));
-    const VkCommandBufferAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = moves->command_pool,
-        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-        .commandBufferCount = 1,
-    };
-    const VkCommandBufferBeginInfo begin_info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-    };
-    GROWTH_EXPECT(vkAllocateCommandBuffers(growth->device, &info, &moves->commands));
-    GROWTH_EXPECT(vkBeginCommandBuffer(moves->commands, &begin_info));
+    moves->commands = growth_open_commands(growth, &moves->command_pool);
     begin_n(growth);
 }
 

@@ -11,6 +11,9 @@ struct pages {
     MaarReservation reservation;
     MaarReservation other;
     MaarPageRange* ranges;
+    MaarPageRange* listed; /* room for n */
+    VkCommandPool command_pool;
+    VkCommandBuffer commands;
     MaarPageRun* runs;
 };
 
@@ -28,9 +31,11 @@ static void open_empty(struct growth* growth)
     pages->reservation = growth_create_reservation(growth, 2 * growth->n);
     pages->other = growth_create_reservation(growth, 2 * growth->n);
     growth->spare =
-        bench_allocate(growth->n, sizeof(struct MaarPageRange) + sizeof(struct MaarPageRun));
+        bench_allocate(growth->n, 2 * sizeof(struct MaarPageRange) + sizeof(struct MaarPageRun));
     pages->runs = growth->spare;
     pages->ranges = (MaarPageRange*)(void*)(pages->runs + growth->n);
+    pages->listed = pages->ranges + growth->n;
+    pages->command_pool = VK_NULL_HANDLE;
     for (uint32_t i = 0; i < growth->n; ++i) {
         pages->ranges[i] = (MaarPageRange){2 * GROWTH_PAGE * i, GROWTH_PAGE};
     }
@@ -109,9 +114,18 @@ static void close_page_blocks(struct growth* growth)
     maarDestroyPool(growth->allocator, growth->pool);
 }
 
+/* The same, and a command buffer. */
+static void open_zeros(struct growth* growth)
+{
+    open_scattered(growth);
+    struct pages* pages = growth->state;
+    pages->commands = growth_open_commands(growth, &pages->command_pool);
+}
+
 static void close_pages(struct growth* growth)
 {
     const struct pages* pages = growth->state;
+    vkDestroyCommandPool(growth->device, pages->command_pool, NULL);
     maarDestroyReservation(growth->allocator, pages->reservation);
     maarDestroyReservation(growth->allocator, pages->other);
 }
@@ -170,6 +184,25 @@ static void do_commit_dense(struct growth* growth, uint32_t index)
 {
     (void)index;
     commit_dense(growth);
+}
+
+static void do_commit_listed(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    MaarNewPages taken = {.sType = MAAR_STRUCTURE_TYPE_NEW_PAGES,
+                          .rangeCapacity = growth->n,
+                          .pRanges = pages->listed};
+    (void)index;
+    GROWTH_EXPECT(maarCommitNewPages(growth->allocator, pages->reservation, growth->n,
+                                     pages->ranges, &taken));
+}
+
+static void do_record_zeros(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    (void)index;
+    GROWTH_EXPECT(maarRecordZeroPages(growth->allocator, pages->reservation, growth->n,
+                                      pages->ranges, pages->commands));
 }
 
 static void do_commit_scattered(struct growth* growth, uint32_t index)
@@ -294,6 +327,10 @@ const struct growth_case growth_page_cases[] = {
           NULL, do_commit_dense, submit_and_decommit),
     PAGES("commit-ranges", "maarCommitPages", GROWTH_OVER, "ranges of one page each", empty, NULL,
           do_commit_scattered, submit_and_decommit),
+    PAGES("commit-ranges-listed", "maarCommitNewPages", GROWTH_OVER, "ranges of one page each",
+          empty, NULL, do_commit_listed, submit_and_decommit),
+    PAGES("record-zeros", "maarRecordZeroPages", GROWTH_OVER, "ranges of one page each", zeros,
+          NULL, do_record_zeros, NULL),
     PAGES("decommit-adjacent", "maarDecommitPages", GROWTH_OVER, "adjacent pages of one range",
           dense, NULL, do_decommit_dense, commit_dense_again),
     PAGES("decommit-ranges", "maarDecommitPages", GROWTH_OVER, "ranges of one page each", scattered,

@@ -175,3 +175,25 @@ void growth_read_details(struct growth* growth, uint32_t index)
     (void)index;
     GROWTH_EXPECT(maarGetDetailedStatistics(growth->allocator, VK_NULL_HANDLE, &statistics));
 }
+
+VkCommandBuffer growth_open_commands(struct growth* growth, VkCommandPool* pool)
+{
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    const VkCommandPoolCreateInfo pool_info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .queueFamilyIndex = growth->queues[0].familyIndex,
+    };
+    GROWTH_EXPECT(vkCreateCommandPool(growth->device, &pool_info, NULL, pool));
+    const VkCommandBufferAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = *pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+        .commandBufferCount = 1,
+    };
+    const VkCommandBufferBeginInfo begin_info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+    };
+    GROWTH_EXPECT(vkAllocateCommandBuffers(growth->device, &info, &commands));
+    GROWTH_EXPECT(vkBeginCommandBuffer(commands, &begin_info));
+    return commands;
+}

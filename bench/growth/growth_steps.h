@@ -29,6 +29,9 @@ void growth_fill(struct growth* growth, uint32_t count, const MaarMemoryRequest*
 /* Frees the first `count` of growth->memory. */
 void growth_empty(struct growth* growth, uint32_t count);
 
+/* Returns a command buffer that is being recorded, in a pool of its own. */
+VkCommandBuffer growth_open_commands(struct growth* growth, VkCommandPool* pool);
+
 /* n allocations of 4 KiB, and as free them. */
 void growth_open_live(struct growth* growth);
 void growth_close_live(struct growth* growth);

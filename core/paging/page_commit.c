@@ -569,6 +569,54 @@ static void report_held(MaarAllocator allocator, const char* call)
     }
 }
 
+/* Whether a page is committed. */
+static bool is_live(const struct maar_page_table* table, uint64_t page)
+{
+    const uint64_t* entry = maar_page_entry(table, page);
+    return entry != NULL && maar_entry_has_page(*entry) && (*entry & MAAR_ENTRY_HELD) == 0;
+}
+
+/* Adds pages of a buffer to those that a call takes. */
+static void add_new(struct maar_new_pages* taken, const struct maar_page_table* table,
+                    uint64_t first, uint64_t count)
+{
+    const VkDeviceSize offset = first * table->page_size;
+    const VkDeviceSize bytes = count * table->page_size;
+    const VkDeviceSize size = bytes < taken->limit - offset ? bytes : taken->limit - offset;
+    taken->size += size;
+    if (taken->count > 0 && offset == taken->end) {
+        if (taken->ranges != NULL && taken->count <= taken->capacity) {
+            taken->ranges[taken->count - 1].size += size;
+        }
+    } else {
+        if (taken->ranges != NULL && taken->count < taken->capacity) {
+            taken->ranges[taken->count] = (MaarPageRange){offset, size};
+        }
+        ++taken->count;
+    }
+    taken->end = offset + size;
+}
+
+/* Lists the pages that a range lacks, which are those that the call takes for it: the ranges before
+ * it have their pages already. No lock may be held. */
+static void list_missing(const struct maar_page_range* range, struct maar_new_pages* taken)
+{
+    struct maar_page_table* table = range->table;
+    const uint64_t end = range->first + range->count;
+    maar_mutex_lock(&table->paging->lock);
+    for (uint64_t page = range->first; page < end;) {
+        const uint64_t first = page;
+        while (page < end && !is_live(table, page)) {
+            ++page;
+        }
+        if (page > first) {
+            add_new(taken, table, first, page - first);
+        }
+        page += page < end ? 1 : 0;
+    }
+    maar_mutex_unlock(&table->paging->lock);
+}
+
 /* Notes for checks that a call takes pages of tables, or no longer does. */
 static void set_committing(uint32_t range_count, const struct maar_page_range* ranges,
                            bool committing)
@@ -579,8 +627,10 @@ static void set_committing(uint32_t range_count, const struct maar_page_range* r
     }
 }
 
+/* Commits ranges. taken: NULL, or receives which pages are new. */
 static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t range_count,
-                           const struct maar_page_range* ranges, bool within_budget)
+                           const struct maar_page_range* ranges, bool within_budget,
+                           struct maar_new_pages* taken)
 {
     struct maar_paging* paging = maar_paging_of(allocator);
     struct maar_patience patience = maar_patience_begin();
@@ -591,8 +641,15 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
     set_committing(range_count, ranges, true);
     maar_mutex_unlock(&paging->lock);
     while (done < range_count && result == VK_SUCCESS) {
+        if (taken != NULL) {
+            list_missing(&ranges[done], taken);
+        }
         result = commit_range(allocator, call, &ranges[done], within_budget, &patience);
         ++done;
+    }
+    if (result == VK_SUCCESS && taken != NULL && taken->ranges != NULL &&
+        taken->count > taken->capacity) {
+        result = VK_INCOMPLETE;
     }
     const bool is_reported = is_page_shortage(result) && !within_budget;
     struct maar_allocation_failure failure = {.size = 0};
@@ -617,7 +674,7 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
     if (result != VK_SUCCESS) {
         maar_page_pools_undo(paging, blocks_made);
     }
-    if (result != VK_SUCCESS && result != VK_ERROR_VALIDATION_FAILED_EXT && !within_budget) {
+    if (result < 0 && result != VK_ERROR_VALIDATION_FAILED_EXT && !within_budget) {
         (void)maar_atomic64_add(&allocator->failures, 1);
     }
     if (is_reported) {
@@ -631,13 +688,20 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
 VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t range_count,
                            const struct maar_page_range* ranges)
 {
-    return commit_all(allocator, call, range_count, ranges, false);
+    return commit_all(allocator, call, range_count, ranges, false, NULL);
+}
+
+VkResult maar_pages_commit_listed(MaarAllocator allocator, const char* call, uint32_t range_count,
+                                  const struct maar_page_range* ranges,
+                                  struct maar_new_pages* taken)
+{
+    return commit_all(allocator, call, range_count, ranges, false, taken);
 }
 
 VkResult maar_pages_try_commit(MaarAllocator allocator, const char* call,
                                const struct maar_page_range* range)
 {
-    return commit_all(allocator, call, 1, range, true);
+    return commit_all(allocator, call, 1, range, true, NULL);
 }
 
 void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,

@@ -29,6 +29,22 @@ VkResult maar_pages_try_commit(MaarAllocator allocator, const char* call,
 /* Gives back the pages that the ranges have and records that they are unbound. Cannot fail. */
 void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,
                          const struct maar_page_range* ranges);
+/* Receives which pages a commit takes. */
+struct maar_new_pages {
+    uint32_t capacity;     /* room in `ranges` */
+    uint32_t count;        /* ranges of new pages, also those without room */
+    VkDeviceSize limit;    /* the bytes of the last page that lie beyond are not listed */
+    VkDeviceSize size;     /* bytes of the new pages */
+    VkDeviceSize end;      /* of the last range */
+    MaarPageRange* ranges; /* NULL: they are only counted */
+};
+
+/* Commits pages of buffers, and lists those that are new. The capacity, ranges and limit of `taken`
+ * are set. Returns VK_INCOMPLETE when the ranges of new pages have no room: nothing is committed
+ * then, and the count is that of the needed room. */
+VkResult maar_pages_commit_listed(MaarAllocator allocator, const char* call, uint32_t range_count,
+                                  const struct maar_page_range* ranges,
+                                  struct maar_new_pages* taken);
 /* Makes pages of the table `to` show those of the table `from`, from from_first on. The pages of
  * `to` are neither committed nor held; those of `from` are all committed. Both tables may alias and
  * have one page size. The caller has compared their types (maar_page_table_types). */

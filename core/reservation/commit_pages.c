@@ -73,8 +73,10 @@ VkResult maar_reservation_commit(struct maar_reservation* reservation, const cha
                          : maar_pages_commit(reservation->allocator, call, 1, &range);
 }
 
+/* Commits ranges of pages. taken: NULL, or receives which pages are new. */
 static VkResult commit_sparse(const struct maar_reservation* reservation, const char* call,
-                              uint32_t count, const MaarPageRange* ranges)
+                              uint32_t count, const MaarPageRange* ranges,
+                              struct maar_new_pages* taken)
 {
     const MaarAllocator allocator = reservation->allocator;
     struct maar_page_range few[RANGES_AT_ONCE] = {{NULL, 0, 0}};
@@ -88,34 +90,88 @@ static VkResult commit_sparse(const struct maar_reservation* reservation, const 
     for (uint32_t i = 0; i < count; ++i) {
         pages[i] = pages_around(reservation, ranges[i].offset, end_of(reservation, &ranges[i]));
     }
-    VkResult result = maar_pages_commit(allocator, call, count, pages);
+    if (taken != NULL) {
+        taken->limit = reservation->size;
+    }
+    VkResult result = taken == NULL
+                          ? maar_pages_commit(allocator, call, count, pages)
+                          : maar_pages_commit_listed(allocator, call, count, pages, taken);
     if (pages != few) {
         maar_host_free(allocator->callbacks, pages);
     }
     return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarCommitPages(MaarAllocator allocator, MaarReservation reservation,
-                                               uint32_t rangeCount, const MaarPageRange* pRanges)
+/* Enlarges a buffer that grows by copies. taken: NULL, or receives the bytes beyond the old one. */
+static VkResult commit_copying(struct maar_reservation* reservation, const char* call,
+                               uint32_t count, const MaarPageRange* ranges,
+                               struct maar_new_pages* taken)
+{
+    const VkDeviceSize present = reservation->copying->present_size;
+    VkDeviceSize furthest = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const VkDeviceSize end = end_of(reservation, &ranges[i]);
+        furthest = end > furthest && end > ranges[i].offset ? end : furthest;
+    }
+    if (taken != NULL && furthest > present) {
+        taken->count = 1;
+        if (taken->ranges != NULL && taken->capacity == 0) {
+            return VK_INCOMPLETE;
+        }
+    }
+    const VkResult result = maar_copying_grow(reservation, call, furthest);
+    if (result == VK_SUCCESS && taken != NULL && taken->count > 0) {
+        taken->size = reservation->copying->present_size - present;
+        if (taken->ranges != NULL) {
+            taken->ranges[0] = (MaarPageRange){present, taken->size};
+        }
+    }
+    return result;
+}
+
+/* Commits ranges of a reservation of either kind. */
+static VkResult commit_ranges(MaarAllocator allocator, const char* call,
+                              MaarReservation reservation, uint32_t count,
+                              const MaarPageRange* ranges, struct maar_new_pages* taken)
 {
     struct maar_reservation* it = NULL;
     VkResult result =
-        maar_reservation_check(allocator, __func__, "reservation", reservation, true, &it);
+        maar_reservation_check(allocator, call, "reservation", reservation, true, &it);
     if (result == VK_SUCCESS) {
-        result = check_ranges(it, __func__, rangeCount, pRanges);
+        result = check_ranges(it, call, count, ranges);
     }
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (it->table != NULL) {
-        return commit_sparse(it, __func__, rangeCount, pRanges);
+    return it->table != NULL ? commit_sparse(it, call, count, ranges, taken)
+                             : commit_copying(it, call, count, ranges, taken);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCommitPages(MaarAllocator allocator, MaarReservation reservation,
+                                               uint32_t rangeCount, const MaarPageRange* pRanges)
+{
+    return commit_ranges(allocator, __func__, reservation, rangeCount, pRanges, NULL);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCommitNewPages(MaarAllocator allocator,
+                                                  MaarReservation reservation, uint32_t rangeCount,
+                                                  const MaarPageRange* pRanges,
+                                                  MaarNewPages* pNewPages)
+{
+    VkResult result = maar_enter(allocator);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pNewPages", pNewPages,
+                                      MAAR_STRUCTURE_TYPE_NEW_PAGES);
     }
-    VkDeviceSize furthest = 0;
-    for (uint32_t i = 0; i < rangeCount; ++i) {
-        const VkDeviceSize end = end_of(it, &pRanges[i]);
-        furthest = end > furthest && end > pRanges[i].offset ? end : furthest;
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    return maar_copying_grow(it, __func__, furthest);
+    struct maar_new_pages taken = {.capacity = pNewPages->rangeCapacity,
+                                   .ranges = pNewPages->pRanges};
+    result = commit_ranges(allocator, __func__, reservation, rangeCount, pRanges, &taken);
+    pNewPages->rangeCount = result >= 0 ? taken.count : 0;
+    pNewPages->size = result == VK_SUCCESS ? taken.size : 0;
+    return result;
 }
 
 /* ---- giving back ---- */

@@ -23,6 +23,7 @@ struct maar_reservation {
     uint64_t array_handle; /* 0: no array */
     VkBuffer buffer;
     VkDeviceAddress address;
+    VkBufferUsageFlags usage; /* of all its buffers */
     VkDeviceSize size;
     VkDeviceSize page_size;
     VkDeviceSize space; /* sparse: bytes of address space taken, mostly whole pages */

@@ -224,6 +224,7 @@ VkResult maar_copying_create(struct maar_reservation* reservation, const char* c
     copying->buffer_info.flags = maar_without_sparse_bits(buffer_info->flags);
     copying->buffer_info.usage |= (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                                   (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    reservation->usage = copying->buffer_info.usage;
     share_buffers(allocator, buffer_info, copying);
     copying->memory_info =
         info->pMemoryInfo != NULL ? *info->pMemoryInfo : maar_default_create_info;

@@ -222,6 +222,7 @@ VkResult maar_reservation_create(MaarAllocator allocator, const char* call,
     *reservation = (struct maar_reservation){
         .allocator = allocator,
         .flags = info->flags,
+        .usage = info->pBufferInfo->usage,
         .size = info->pBufferInfo->size,
         .user_data = memory->pUserData,
         .item = maar_retire_prepare(&allocator->retire, MAAR_MAX_POINTS + 1, NULL),

@@ -158,6 +158,8 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_TILE_CACHE_INFO = 0x4D41005A,
     /** MaarTileCacheUpdate */
     MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE = 0x4D41005B,
+    /** MaarNewPages */
+    MAAR_STRUCTURE_TYPE_NEW_PAGES = 0x4D41005C,
     /** MaarSharingInfo */
     MAAR_STRUCTURE_TYPE_SHARING_INFO = 0x4D410060,
     /** MaarSharingQuery */

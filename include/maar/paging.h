@@ -419,6 +419,77 @@ MAAR_API VkResult VKAPI_CALL maarGetReservationInfo(MaarAllocator allocator,
 MAAR_API VkResult VKAPI_CALL maarCommitPages(MaarAllocator allocator, MaarReservation reservation,
                                              uint32_t rangeCount, const MaarPageRange* pRanges);
 
+/** Receives which pages a commit has taken. */
+typedef struct MaarNewPages {
+    /** MAAR_STRUCTURE_TYPE_NEW_PAGES */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** Set by the caller: room in pRanges. */
+    uint32_t rangeCapacity;
+    /** Set by the caller: an array that receives the ranges of new pages; NULL: they are only
+     * counted. Each new page is in one range. The ranges follow the order of those that are
+     * committed, and new pages that follow one another there are one range. The end of a range is
+     * at most that of the reservation. */
+    MaarPageRange* pRanges;
+    /** Number of these ranges, also if there was no room for them. */
+    uint32_t rangeCount;
+    /** Bytes of these ranges. */
+    VkDeviceSize size;
+} MaarNewPages;
+
+/**
+ * Commits pages as maarCommitPages does, and says which of them are new: they had no memory before
+ * the call, so nobody has written them since. A page that was given back and is committed again is
+ * new. Of a copying reservation, the bytes that a larger buffer has beyond the smaller one are new.
+ * Of an array, the bytes from MaarReservationInfo::committedSize before an append to that after
+ * it are new. A page that maarAliasPages shows is new nowhere. Takes no host memory for
+ * the list.
+ *
+ * @param allocator    not null
+ * @param reservation  not null
+ * @param rangeCount   how many
+ * @param pRanges      the ranges; they may overlap
+ * @param pNewPages    sType, pNext, rangeCapacity and pRanges set by the caller; the rest is filled
+ * @return as maarCommitPages; VK_INCOMPLETE when there are more ranges of new pages than room:
+ *         then nothing was committed, and rangeCount says how much room the call needs
+ * @threadsafety internally synchronized; `reservation` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarCommitNewPages(MaarAllocator allocator,
+                                                MaarReservation reservation, uint32_t rangeCount,
+                                                const MaarPageRange* pRanges,
+                                                MaarNewPages* pNewPages);
+
+/**
+ * Records commands that fill ranges of a reservation with zeros into a command buffer of the
+ * program: a memory barrier that waits for all earlier commands, the fills, and a memory barrier
+ * for which all later commands wait. The program submits the command buffer after the point that
+ * maarSubmitBinds returned for the pages. Programs that record fills of their own find in
+ * MaarNewPages what to fill.
+ *
+ * Vulkan fills whole words of 4 bytes. If the size of the buffer is no multiple of 4, its last
+ * bytes stay as they are.
+ *
+ * @param allocator      not null
+ * @param reservation    not null; its buffer has the usage TRANSFER_DST, which copying reservations
+ *                       add
+ * @param rangeCount     how many
+ * @param pRanges        committed ranges: offsets and sizes are multiples of 4, or end at the end
+ *                       of the reservation, as those of MaarNewPages do
+ * @param commandBuffer  in the recording state, outside a render pass, of a family that may use the
+ *                       buffer
+ * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT if the program's table of functions lacks one;
+ *         VK_ERROR_VALIDATION_FAILED_EXT, also for a range that is not committed. On failure
+ *         nothing is recorded.
+ * @threadsafety internally synchronized; `reservation` and `commandBuffer` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarRecordZeroPages(MaarAllocator allocator,
+                                                 MaarReservation reservation, uint32_t rangeCount,
+                                                 const MaarPageRange* pRanges,
+                                                 VkCommandBuffer commandBuffer);
+
 /**
  * Gives back every page that lies wholly in one of the ranges and records its unbinding. The
  * submission must wait for all work that still uses these pages. Pages without memory are skipped.

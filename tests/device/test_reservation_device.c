@@ -326,6 +326,50 @@ static void aliased_ranges_show_the_same_bytes(void** state)
     maarDestroyReservation(rig.allocator, second);
 }
 
+/* Commits a range and fills what is new of it with zeros. */
+static MaarNewPages commit_zeros(MaarReservation reservation, VkDeviceSize offset,
+                                 VkDeviceSize size, MaarPageRange* ranges, uint32_t capacity)
+{
+    const MaarPageRange range = {offset, size};
+    MaarNewPages pages = {
+        .sType = MAAR_STRUCTURE_TYPE_NEW_PAGES, .rangeCapacity = capacity, .pRanges = ranges};
+    assert_int_equal(maarCommitNewPages(rig.allocator, reservation, 1, &range, &pages), VK_SUCCESS);
+    const MaarPoint point = submit_binds();
+    begin_commands();
+    assert_int_equal(
+        maarRecordZeroPages(rig.allocator, reservation, pages.rangeCount, ranges, commands.buffer),
+        VK_SUCCESS);
+    run_commands(&point);
+    return pages;
+}
+
+static void new_pages_are_filled_with_zeros(void** state)
+{
+    rig_need(state, true, "");
+    const MaarPagingInfo paging = paging_info();
+    rig_need(state, paging.reservations == VK_TRUE, "the device has no timelines");
+    static const MaarReservationCreateFlags ways[] = {0, MAAR_RESERVATION_CREATE_COPYING_BIT};
+    for (uint32_t way = 0; way < 2; ++way) {
+        const bool copies = ways[way] != 0 || paging.sparseReservations == VK_FALSE;
+        MaarReservation it = reserve(64 * MIB, ways[way]);
+        MaarPageRange ranges[4];
+        commit(it, 0, 8 * MIB);
+        MaarPoint point = submit_binds();
+        fill(look(it).buffer, 0, 8 * MIB, 0xE1E1E1E1u, &point);
+        decommit(it, 2 * MIB, 4 * MIB);
+        point = submit_binds();
+        assert_int_equal(commit_zeros(it, 0, 12 * MIB, ranges, 4).rangeCount, copies ? 1 : 2);
+        const VkBuffer buffer = look(it).buffer;
+        const uint32_t kept = 0xE1E1E1E1u;
+        expect_words(buffer, 0, 2 * MIB, kept, NULL);
+        expect_words(buffer, 2 * MIB, 4 * MIB, copies ? kept : 0, NULL);
+        expect_words(buffer, 6 * MIB, 2 * MIB, kept, NULL);
+        expect_words(buffer, 8 * MIB, 4 * MIB, 0, NULL);
+        rig_check(&rig);
+        maarDestroyReservation(rig.allocator, it);
+    }
+}
+
 static void copies_bring_the_contents_along(void** state)
 {
     rig_need(state, true, "");
@@ -378,6 +422,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(array_grows_in_place, open_device, close_device),
         cmocka_unit_test_setup_teardown(aliased_ranges_show_the_same_bytes, open_device,
                                         close_device),
+        cmocka_unit_test_setup_teardown(new_pages_are_filled_with_zeros, open_device, close_device),
         cmocka_unit_test_setup_teardown(copies_bring_the_contents_along, open_device, close_device),
         cmocka_unit_test_setup_teardown(reservations_share_the_address_space, open_device,
                                         close_device),

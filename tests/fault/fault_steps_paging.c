@@ -166,6 +166,37 @@ static VkResult run_commit_much(struct fault_context* c)
     return maarCommitPages(c->rig.allocator, c->reservation, 3, ranges);
 }
 
+static VkResult run_commit_listed(struct fault_context* c)
+{
+    const MaarPageRange ranges[] = {{40 * MIB, 20 * MIB}, {0, 3 * PAGE}, {PAGE, 30 * MIB}};
+    MaarPageRange listed[4];
+    MaarNewPages pages = {
+        .sType = MAAR_STRUCTURE_TYPE_NEW_PAGES, .rangeCapacity = 4, .pRanges = listed};
+    const VkResult result = maarCommitNewPages(c->rig.allocator, c->reservation, 3, ranges, &pages);
+    assert_true((result == VK_SUCCESS) == (pages.rangeCount != 0));
+    assert_true((result == VK_SUCCESS) == (pages.size != 0));
+    return result;
+}
+
+static void prepare_zeros(struct fault_context* c)
+{
+    prepare_copying(c);
+    assert_int_equal(commit(c, 0, 20 * PAGE), VK_SUCCESS);
+    c->commands = rig_open_commands(&c->rig, &c->command_pool);
+}
+
+static VkResult run_zeros(struct fault_context* c)
+{
+    const MaarPageRange range = {0, 20 * PAGE};
+    return maarRecordZeroPages(c->rig.allocator, c->reservation, 1, &range, c->commands);
+}
+
+static void finish_zeros(struct fault_context* c)
+{
+    vkDestroyCommandPool(c->rig.device, c->command_pool, NULL);
+    forget_reservation(c);
+}
+
 static VkResult run_outgrow(struct fault_context* c)
 {
     return commit(c, 0, 32 * MIB);
@@ -451,6 +482,23 @@ static const struct fault_step steps[] = {
      .prepare = prepare_copied,
      .run = run_outgrow,
      .finish = forget_reservation,
+     FAULT_PAGED},
+    {.function = "maarCommitNewPages",
+     .prepare = prepare_bound,
+     .run = run_commit_listed,
+     .finish = forget_reservation,
+     FAULT_PAGED},
+    {.function = "maarCommitNewPages",
+     .variant = "by copies",
+     .prepare = prepare_copying,
+     .run = run_commit_listed,
+     .finish = forget_reservation,
+     FAULT_PAGED},
+    {.function = "maarRecordZeroPages",
+     .never = "records commands, which cannot fail",
+     .prepare = prepare_zeros,
+     .run = run_zeros,
+     .finish = finish_zeros,
      FAULT_PAGED},
     {.function = "maarDecommitPages",
      .prepare = prepare_bound,

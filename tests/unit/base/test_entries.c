@@ -112,6 +112,8 @@ static void call_pages(MaarAllocator a)
     EXPECT(maarDestroyReservationAfter(a, VK_NULL_HANDLE, 0, NULL));
     EXPECT(maarGetReservationInfo(a, VK_NULL_HANDLE, NULL));
     EXPECT(maarCommitPages(a, VK_NULL_HANDLE, 0, NULL));
+    EXPECT(maarCommitNewPages(a, VK_NULL_HANDLE, 0, NULL, NULL));
+    EXPECT(maarRecordZeroPages(a, VK_NULL_HANDLE, 0, NULL, VK_NULL_HANDLE));
     EXPECT(maarDecommitPages(a, VK_NULL_HANDLE, 0, NULL));
     EXPECT(maarAliasPages(a, VK_NULL_HANDLE, 0, 0, VK_NULL_HANDLE, 0));
     EXPECT(maarEnumerateReservationPages(a, VK_NULL_HANDLE, NULL, NULL));

@@ -25,6 +25,7 @@ typedef VkResult (*handle_call)(MaarAllocator allocator, uint64_t handle);
 static const MaarPageRange page_range = {.size = 65536};
 static const MaarTileRegion tile_region = {.extent = {1, 1, 1}};
 static const MaarTileCacheUpdate no_update = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE};
+static MaarNewPages new_pages = {.sType = MAAR_STRUCTURE_TYPE_NEW_PAGES};
 static MaarReservation source; /* a live reservation */
 static uint32_t count;
 static uint64_t first;
@@ -36,6 +37,10 @@ CALL(destroy_reservation_after, MaarReservation,
 CALL(read_reservation, MaarReservation,
      maarGetReservationInfo(allocator, handle, INFO(MaarReservationInfo, RESERVATION)))
 CALL(commit_pages, MaarReservation, maarCommitPages(allocator, handle, 1, &page_range))
+CALL(commit_new_pages, MaarReservation,
+     maarCommitNewPages(allocator, handle, 1, &page_range, &new_pages))
+CALL(record_zeros, MaarReservation,
+     maarRecordZeroPages(allocator, handle, 1, &page_range, (VkCommandBuffer)(void*)&first))
 CALL(decommit_pages, MaarReservation, maarDecommitPages(allocator, handle, 1, &page_range))
 CALL(alias_pages, MaarReservation, maarAliasPages(allocator, handle, 0, 0, handle, 0))
 CALL(enumerate_pages, MaarReservation,
@@ -99,7 +104,7 @@ static const struct handle_kind {
     {true,
      "reservation",
      {destroy_reservation, destroy_reservation_after, read_reservation, commit_pages,
-      decommit_pages, alias_pages, enumerate_pages}},
+      commit_new_pages, record_zeros, decommit_pages, alias_pages, enumerate_pages}},
     {true,
      "array",
      {destroy_array, destroy_array_after, read_array, reserve_array, append_array, truncate_array}},
