@@ -107,6 +107,22 @@ static void open_page_blocks(struct growth* growth)
     submit(growth);
 }
 
+/* The same, beside one empty page block that is not old yet. */
+static void open_young_page_block(struct growth* growth)
+{
+    open_page_blocks(growth);
+    const struct pages* pages = growth->state;
+    growth_decommit(growth, pages->reservation, growth->n / 2, 1);
+    submit(growth);
+    GROWTH_EXPECT(maarTrimAged(growth->allocator, growth->pool, 1, 100, NULL));
+}
+
+static void do_trim_young(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    GROWTH_EXPECT(maarTrimAged(growth->allocator, growth->pool, 2, 100, NULL));
+}
+
 static void close_page_blocks(struct growth* growth)
 {
     const struct pages* pages = growth->state;
@@ -345,6 +361,16 @@ const struct growth_case growth_page_cases[] = {
           scattered, NULL, do_list_runs, NULL),
     PAGES("destroy-reservation-pages", "maarDestroyReservation", GROWTH_OVER,
           "committed pages, every second one", two, create_scattered, do_destroy, NULL),
+    {
+        .name = "trim-aged-beside-page-blocks",
+        .functions = "maarTrimAged",
+        .dimension = "blocks of pages, one of them empty and not old enough",
+        .n = 200,
+        .count = 64,
+        .open = open_young_page_block,
+        .operation = do_trim_young,
+        .close = close_page_blocks,
+    },
     {
         .name = "detailed-statistics-page-blocks",
         .functions = "maarGetDetailedStatistics",

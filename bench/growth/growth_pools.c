@@ -153,6 +153,35 @@ static void do_trim(struct growth* growth, uint32_t index)
     GROWTH_EXPECT(maarTrim(growth->allocator, growth->pool, NULL));
 }
 
+/* n empty blocks that are not old yet. */
+static void open_young(struct growth* growth)
+{
+    open_emptied(growth);
+    GROWTH_EXPECT(maarTrimAged(growth->allocator, growth->pool, 1, 100, NULL));
+}
+
+static void do_trim_young(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    GROWTH_EXPECT(maarTrimAged(growth->allocator, growth->pool, 2, 100, NULL));
+}
+
+/* A pool, and the program's time. */
+static void open_timed(struct growth* growth)
+{
+    uint64_t* time = growth_create_state(growth, 1, sizeof *time);
+    *time = 0;
+    growth->pool = growth_create_pool(growth, GROWTH_MIB, 0);
+    GROWTH_EXPECT(maarTrimAged(growth->allocator, growth->pool, *time, 1, NULL));
+}
+
+static void do_trim_aged(struct growth* growth, uint32_t index)
+{
+    uint64_t* time = growth->state;
+    (void)index;
+    GROWTH_EXPECT(maarTrimAged(growth->allocator, growth->pool, ++*time, 1, NULL));
+}
+
 static void do_set_pool_priority(struct growth* growth, uint32_t index)
 {
     (void)index;
@@ -281,6 +310,26 @@ const struct growth_case growth_pool_cases[] = {
         .open = open_pool,
         .prepare = empty_blocks,
         .operation = do_trim,
+        .close = close_pool,
+    },
+    {
+        .name = "trim-aged",
+        .functions = "maarTrimAged",
+        .dimension = "empty blocks, all old enough",
+        .kind = GROWTH_OVER,
+        .n = 2000,
+        .open = open_timed,
+        .prepare = empty_blocks,
+        .operation = do_trim_aged,
+        .close = close_pool,
+    },
+    {
+        .name = "trim-aged-beside-young-blocks",
+        .functions = "maarTrimAged",
+        .dimension = "empty blocks that are not old enough",
+        .n = 2000,
+        .open = open_young,
+        .operation = do_trim_young,
         .close = close_pool,
     },
     {

@@ -273,8 +273,8 @@ static VkResult allocate_beside_pages(struct job* job, struct maar_pool* pool,
     const bool may_grow = (job->info->flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     VkResult result = allocate_in_pool(job, pool, made);
     if (is_shortage(result) && result != VK_ERROR_OUT_OF_POOL_MEMORY && may_grow &&
-        maar_trim_paging(job->allocator, NULL, heaps_of_shortage(result, 1u << pool->heap_index)) >
-            0) {
+        maar_trim_paging(job->allocator, NULL, heaps_of_shortage(result, 1u << pool->heap_index),
+                         MAAR_ANY_AGE) > 0) {
         result = allocate_in_pool(job, pool, made);
     }
     return result;
@@ -401,8 +401,8 @@ static bool wait_for_returns(MaarAllocator allocator, uint32_t heaps, bool may_g
  * Returns the released bytes. */
 static VkDeviceSize release_empty_in(MaarAllocator allocator, uint32_t heaps)
 {
-    VkDeviceSize released = maar_trim_slices(allocator, heaps);
-    released += maar_trim_paging(allocator, NULL, heaps);
+    VkDeviceSize released = maar_trim_slices(allocator, heaps, MAAR_ANY_AGE);
+    released += maar_trim_paging(allocator, NULL, heaps, MAAR_ANY_AGE);
     if (has_empty_blocks(allocator, heaps)) {
         for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
              pool = maar_pool_next(allocator, pool)) {

@@ -20,6 +20,7 @@
 #include "core/memory/block_ids.h"
 #include "core/memory/block_numbers.h"
 #include "core/memory/budget.h"
+#include "core/memory/empty_blocks.h"
 #include "core/memory/fast_choice.h"
 #include "core/memory/leaving.h"
 #include "core/memory/location_epoch.h"
@@ -52,9 +53,9 @@ enum maar_end_step { MAAR_END_RECORDED, MAAR_END_PAGES };
 struct maar_extension {
     void (*destroy)(MaarAllocator allocator, void* state);
     /* Releases the empty memory that the room keeps in one pool, or in all pools of some heaps
-     * (bits) if pool is NULL. Returns the released bytes. */
+     * (bits) if pool is NULL. emptied_by: see empty_blocks.h. Returns the released bytes. */
     VkDeviceSize (*trim)(MaarAllocator allocator, void* state, const struct maar_pool* pool,
-                         uint32_t heaps);
+                         uint32_t heaps, uint64_t emptied_by);
     void (*count)(void* state, MaarStatistics* statistics); /* may be NULL */
     /* Does a step of the end of a pool, or the first step of the end of the allocator if pool is
      * NULL. May be NULL. */
@@ -97,6 +98,7 @@ struct MaarAllocator_T {
     struct maar_heap_account heaps[VK_MAX_MEMORY_HEAPS];
     struct maar_object_count object_count; /* of VkDeviceMemory objects */
     maar_atomic64 next_block_id;
+    struct maar_trim_clock trim_clock;
 
     struct maar_slot_table slots;
     struct maar_epochs epochs;         /* of the allocations that have moved */
@@ -183,20 +185,21 @@ static inline void maar_note_loss(MaarAllocator allocator, VkResult result)
 }
 
 /* Releases the empty buffers of slices in some heaps (bits). Their bytes go back to the blocks of
- * default pools. Returns these bytes. */
-static inline VkDeviceSize maar_trim_slices(MaarAllocator allocator, uint32_t heaps)
+ * default pools. emptied_by: see empty_blocks.h. Returns these bytes. */
+static inline VkDeviceSize maar_trim_slices(MaarAllocator allocator, uint32_t heaps,
+                                            uint64_t emptied_by)
 {
     void* slices = maar_atomic_pointer_load(&allocator->slices.state);
-    return slices != NULL ? allocator->slices.trim(allocator, slices, NULL, heaps) : 0;
+    return slices != NULL ? allocator->slices.trim(allocator, slices, NULL, heaps, emptied_by) : 0;
 }
 
 /* Releases the empty page blocks of one pool, or of all pools in some heaps (bits) if pool is NULL.
- * Returns the released bytes. */
+ * emptied_by: see empty_blocks.h. Returns the released bytes. */
 static inline VkDeviceSize maar_trim_paging(MaarAllocator allocator, const struct maar_pool* pool,
-                                            uint32_t heaps)
+                                            uint32_t heaps, uint64_t emptied_by)
 {
     void* paging = maar_atomic_pointer_load(&allocator->paging.state);
-    return paging != NULL ? allocator->paging.trim(allocator, paging, pool, heaps) : 0;
+    return paging != NULL ? allocator->paging.trim(allocator, paging, pool, heaps, emptied_by) : 0;
 }
 
 #endif

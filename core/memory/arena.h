@@ -7,6 +7,7 @@
 
 #include "core/memory/block.h"
 #include "core/memory/block_index.h"
+#include "core/memory/empty_blocks.h"
 #include "core/memory/idle_blocks.h"
 #include "core/memory/shape_index.h"
 #include "core/memory/slot_table.h"
@@ -49,6 +50,7 @@ struct maar_arena {
     VkDeviceSize live_ceiling; /* the floor is raised when live_bytes exceeds this */
     struct maar_block_index block_index;
     struct maar_idle_blocks idle;
+    struct maar_empty_blocks empty;
     struct maar_capture_log* capture; /* NULL: the arena is not captured; see captured_arena.h */
     struct maar_shape_index* shapes;  /* NULL before a request has failed in one of many blocks */
     uint64_t apart[16]; /* padding: other threads' data never shares a cache line with the arena */

@@ -39,8 +39,12 @@ void maar_arena_count_empty(struct maar_arena* arena, struct maar_block* block, 
     (void)maar_atomic32_add(&pool->empty_count, empty ? 1u : UINT32_MAX);
     change_empty_bytes(pool, empty ? block->size : 0 - block->size);
     if (!empty) {
+        maar_empty_blocks_remove(&arena->empty, block);
         maar_idle_blocks_remove(&arena->idle, block);
-    } else if (block->pin_count == 0) {
+        return;
+    }
+    maar_empty_blocks_add(&arena->empty, block, &pool->allocator->trim_clock);
+    if (block->pin_count == 0) {
         maar_idle_blocks_add(&arena->idle, block);
     }
 }
@@ -283,6 +287,7 @@ static void unlist(struct maar_arena* arena, struct maar_block* block, bool coun
     struct maar_pool* pool = arena->pool;
     if (counted) {
         change_empty_bytes(pool, 0 - block->size);
+        maar_empty_blocks_remove(&arena->empty, block);
         maar_idle_blocks_remove(&arena->idle, block);
     } else {
         maar_arena_count_empty(arena, block, false);

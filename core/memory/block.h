@@ -58,11 +58,12 @@ struct maar_block {
     VkDeviceSize size;
     uint64_t id;
     struct maar_block* next_of_id; /* see block_ids.h */
-    /* in the arena's list of dedicated blocks or of stand-ins */
+    /* in the arena's list of dedicated blocks, of stand-ins or of empty blocks */
     struct maar_block* next;
     struct maar_block* previous;
     uint32_t dedicated_slot;
     VkDeviceSize dedicated_size; /* of the only allocation */
+    uint64_t emptied_at;         /* of an empty block: see empty_blocks.h */
     uint32_t idle_place;         /* in the arena's heap of idle blocks, plus one; 0: not in it */
     struct maar_leaving_memory leaving;
     bool draining;               /* takes no allocations: see draining.h */

@@ -128,6 +128,7 @@ static void empty_arena(struct maar_arena* arena)
     arena->shapes = NULL;
     memset(&arena->block_index, 0, sizeof arena->block_index);
     memset(&arena->idle, 0, sizeof arena->idle);
+    memset(&arena->empty, 0, sizeof arena->empty);
     arena->block_count = 0;
     arena->block_end = 0;
     arena->block_capacity = 0;

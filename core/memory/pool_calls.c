@@ -12,31 +12,71 @@
 #include "core/time/retire_collect.h"
 #include "maar/paging.h"
 
-VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
-                                        VkDeviceSize* pReleasedSize)
+static VkDeviceSize release_blocks(struct maar_pool* pool, uint64_t emptied_by)
 {
-    if (pReleasedSize != NULL) {
-        *pReleasedSize = 0;
+    return emptied_by == MAAR_ANY_AGE ? maar_pool_trim(pool)
+                                      : maar_pool_trim_aged(pool, emptied_by);
+}
+
+/* Releases what became empty by a time, in one pool or in all. */
+static VkDeviceSize release_aged(MaarAllocator allocator, struct maar_pool* own,
+                                 uint64_t emptied_by)
+{
+    if (own != NULL) {
+        return maar_trim_paging(allocator, own, UINT32_MAX, emptied_by) +
+               release_blocks(own, emptied_by);
+    }
+    (void)maar_trim_slices(allocator, UINT32_MAX, emptied_by);
+    VkDeviceSize released = maar_trim_paging(allocator, NULL, UINT32_MAX, emptied_by);
+    for (own = maar_pool_next(allocator, NULL); own != NULL; own = maar_pool_next(allocator, own)) {
+        released += release_blocks(own, emptied_by);
+    }
+    return released;
+}
+
+/* Prepares a call that releases empty blocks. */
+static VkResult enter_trim(MaarAllocator allocator, const char* call, MaarPool pool,
+                           VkDeviceSize* released)
+{
+    if (released != NULL) {
+        *released = 0;
     }
     VkResult result = maar_enter(allocator);
     if (result == VK_SUCCESS) {
-        result = maar_pool_require_own(allocator, __func__, "pool", pool);
+        result = maar_pool_require_own(allocator, call, "pool", pool);
     }
+    if (result == VK_SUCCESS) {
+        (void)maar_retire_collect(&allocator->retire, NULL);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
+                                        VkDeviceSize* pReleasedSize)
+{
+    const VkResult result = enter_trim(allocator, __func__, pool, pReleasedSize);
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_pool* own = maar_pool_of(allocator, pool);
-    (void)maar_retire_collect(&allocator->retire, NULL);
+    const VkDeviceSize released =
+        release_aged(allocator, maar_pool_of(allocator, pool), MAAR_ANY_AGE);
+    if (pReleasedSize != NULL) {
+        *pReleasedSize = released;
+    }
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarTrimAged(MaarAllocator allocator, MaarPool pool, uint64_t time,
+                                            uint64_t age, VkDeviceSize* pReleasedSize)
+{
+    const VkResult result = enter_trim(allocator, __func__, pool, pReleasedSize);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    uint64_t emptied_by = 0;
     VkDeviceSize released = 0;
-    if (own != NULL) {
-        released = maar_trim_paging(allocator, own, UINT32_MAX) + maar_pool_trim(own);
-    } else {
-        (void)maar_trim_slices(allocator, UINT32_MAX);
-        released += maar_trim_paging(allocator, NULL, UINT32_MAX);
-        for (own = maar_pool_next(allocator, NULL); own != NULL;
-             own = maar_pool_next(allocator, own)) {
-            released += maar_pool_trim(own);
-        }
+    if (maar_trim_clock_advance(&allocator->trim_clock, time, age, &emptied_by)) {
+        released = release_aged(allocator, maar_pool_of(allocator, pool), emptied_by);
     }
     if (pReleasedSize != NULL) {
         *pReleasedSize = released;

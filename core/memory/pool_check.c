@@ -120,6 +120,11 @@ static const char* check_shared_blocks(const struct maar_arena* arena, struct ar
     if (idle != arena->idle.count) {
         return "an arena does not know its idle blocks";
     }
+    uint32_t listed = 0;
+    const char* unlisted = maar_empty_blocks_check(&arena->empty, &listed);
+    if (unlisted != NULL || listed != sums->empty) {
+        return unlisted != NULL ? unlisted : "an arena does not know its empty blocks";
+    }
     return check_indices(arena);
 }
 

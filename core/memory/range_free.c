@@ -317,3 +317,37 @@ VkDeviceSize maar_pool_trim(struct maar_pool* pool)
     }
     return released;
 }
+
+/* Unlists and returns the block of an arena that has been empty for the longest time, or NULL if it
+ * is younger, or if the pool needs it for its minimum number. Called under the lock. */
+static struct maar_block* pick_aged(struct maar_arena* arena, uint64_t emptied_by)
+{
+    struct maar_block* block = arena->empty.oldest;
+    while (block != NULL && block->emptied_at <= emptied_by && block->pin_count != 0) {
+        block = block->next; /* few are pinned: those that threads are about to use */
+    }
+    return block != NULL && block->emptied_at <= emptied_by &&
+                   maar_arena_try_unlist(arena, block, false)
+               ? block
+               : NULL;
+}
+
+VkDeviceSize maar_pool_trim_aged(struct maar_pool* pool, uint64_t emptied_by)
+{
+    VkDeviceSize released = 0;
+    if (maar_atomic32_load(&pool->empty_count) == 0) {
+        return 0;
+    }
+    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;) {
+        maar_mutex_lock(&arena->lock);
+        struct maar_block* block = pick_aged(arena, emptied_by);
+        maar_mutex_unlock(&arena->lock);
+        if (block != NULL) {
+            released += block->size;
+            maar_block_destroy(block);
+        } else {
+            arena = maar_pool_next_arena(pool, arena->number + 1);
+        }
+    }
+    return released;
+}

@@ -36,5 +36,7 @@ void maar_slot_retire(MaarAllocator allocator, struct maar_slot* slot, uint32_t 
                       struct maar_retire_item* item);
 /* Releases empty blocks and returns their bytes. */
 VkDeviceSize maar_pool_trim(struct maar_pool* pool);
+/* Does the same with the blocks that became empty by a time: see empty_blocks.h. */
+VkDeviceSize maar_pool_trim_aged(struct maar_pool* pool, uint64_t emptied_by);
 
 #endif

@@ -82,11 +82,11 @@ VkResult maar_slice_add_buffer(MaarAllocator allocator, struct maar_slice_shelf*
  * callback, and the others may wait for it. The arena is locked. Its lock is left meanwhile. */
 bool maar_slice_wait_for_buffer(struct maar_slice_shelf* shelf, uint64_t last,
                                 struct maar_patience* patience);
-/* If a shelf has more than `kept` empty buffers in some heaps (bits), unlinks and returns one of
- * them; otherwise NULL. The arena is locked. */
+/* If a shelf has more than `kept` empty buffers in some heaps (bits) that became empty by a time
+ * (see empty_blocks.h), unlinks and returns one of them; otherwise NULL. The arena is locked. */
 struct maar_slice_buffer* maar_slice_pick_empty(MaarAllocator allocator,
                                                 struct maar_slice_shelf* shelf, uint32_t heaps,
-                                                uint32_t kept);
+                                                uint64_t emptied_by, uint32_t kept);
 /* Destroys a buffer that was unlinked. call: the public function, for messages. No lock may be
  * held. */
 void maar_slice_buffer_destroy(MaarAllocator allocator, const char* call,

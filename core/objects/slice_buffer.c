@@ -284,13 +284,14 @@ VkResult maar_slice_add_buffer(MaarAllocator allocator, struct maar_slice_shelf*
 
 struct maar_slice_buffer* maar_slice_pick_empty(MaarAllocator allocator,
                                                 struct maar_slice_shelf* shelf, uint32_t heaps,
-                                                uint32_t kept)
+                                                uint64_t emptied_by, uint32_t kept)
 {
     uint32_t empty = 0;
     maar_assert_held(&shelf->arena->lock);
     for (struct maar_slice_buffer* home = shelf->bins[MAAR_SLICE_EMPTY_BIN]; home != NULL;
          home = home->next) {
-        const bool may_go = home->pin_count == 0 && (heaps >> home->heap & 1) != 0;
+        const bool may_go = home->pin_count == 0 && (heaps >> home->heap & 1) != 0 &&
+                            home->emptied_at <= emptied_by;
         empty += may_go;
         if (may_go && empty > kept) {
             maar_slice_unshelve(home);

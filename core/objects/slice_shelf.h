@@ -35,6 +35,7 @@ struct maar_slice_buffer {
     char* mapped;
     struct maar_placement* placement;
     VkDeviceSize size;
+    uint64_t emptied_at;  /* of an empty buffer: see empty_blocks.h */
     uint32_t slice_count; /* number of slices, including pending ones */
     uint32_t pin_count;
     uint32_t bin;

@@ -111,7 +111,7 @@ static void destroy_slices(MaarAllocator allocator, void* opaque)
 }
 
 static VkDeviceSize trim_slices(MaarAllocator allocator, void* opaque, const struct maar_pool* pool,
-                                uint32_t heaps)
+                                uint32_t heaps, uint64_t emptied_by)
 {
     VkDeviceSize released = 0;
     (void)pool; /* slices live in default pools */
@@ -122,7 +122,7 @@ static VkDeviceSize trim_slices(MaarAllocator allocator, void* opaque, const str
         struct maar_slice_buffer* home = NULL;
         for (struct maar_slice_shelf* shelf = arena->shelves; shelf != NULL && home == NULL;
              shelf = shelf->next) {
-            home = maar_slice_pick_empty(allocator, shelf, heaps, 0);
+            home = maar_slice_pick_empty(allocator, shelf, heaps, emptied_by, 0);
         }
         maar_mutex_unlock(&arena->lock);
         if (home != NULL) {
@@ -327,7 +327,8 @@ static void release_slice(MaarAllocator allocator, const char* call, struct maar
     return_slice_slot(state, arena, index);
     maar_slice_note_freed(home);
     if (home->slice_count == 0) {
-        leaving = maar_slice_pick_empty(allocator, home->shelf, UINT32_MAX, 1);
+        home->emptied_at = maar_atomic64_load(&allocator->trim_clock.last);
+        leaving = maar_slice_pick_empty(allocator, home->shelf, UINT32_MAX, MAAR_ANY_AGE, 1);
     }
     maar_mutex_unlock(&arena->lock);
     if (leaving != NULL) {

@@ -8,6 +8,7 @@
 #include "core/paging/page_block.h"
 
 #include "core/memory/block.h"
+#include "core/memory/empty_blocks.h"
 
 #include <string.h>
 
@@ -139,12 +140,23 @@ static void publish_use(const struct maar_page_block* block)
                           (block->used_count - block->live_count) * size);
 }
 
+void maar_page_block_emptied(struct maar_page_block* block)
+{
+    struct maar_page_pool* pool = block->pool;
+    block->emptied_at = maar_atomic64_load(&pool->clock->last);
+    if (pool->empty_count++ == 0) {
+        pool->emptied_from = block->emptied_at;
+    }
+}
+
 static void free_run(struct maar_page_block* block, uint32_t first, uint32_t length)
 {
     struct maar_page_mark* marks = block->marks;
     block->pool->free_count += block->drainer == 0 ? length : 0;
     block->used_count -= length;
-    block->pool->empty_count += block->used_count == 0;
+    if (block->used_count == 0) {
+        maar_page_block_emptied(block);
+    }
     memset(&marks[first], 0, length * sizeof marks[0]);
     if (first > 0 && marks[first - 1].run != 0) {
         const uint32_t before = marks[first - 1].run;

@@ -37,6 +37,7 @@ struct maar_page_mark {
 };
 
 struct maar_page_pool;
+struct maar_trim_clock;
 
 /* One VkDeviceMemory that is cut into pages. */
 struct maar_page_block {
@@ -54,6 +55,7 @@ struct maar_page_block {
         last_value; /* of the paging timeline: the last submission that names a page of the block */
     uint64_t value_before; /* last_value before the submission under way */
     uint64_t age;          /* number among all page blocks ever made */
+    uint64_t emptied_at;   /* of an empty block: see empty_blocks.h */
     /* A run of defragmentation empties the block (page_drain.h). Its pages serve no request. */
     uint64_t drainer;      /* number of the run; 0 for none */
     bool is_emptied;       /* the run looks for the block's pages now */
@@ -70,7 +72,8 @@ struct maar_page_block {
 struct maar_page_pool {
     struct maar_page_pool* next;
     const struct maar_mutex* lock; /* the paging lock */
-    struct maar_pool* owner;       /* a pool that stitches, or NULL */
+    const struct maar_trim_clock* clock;
+    struct maar_pool* owner; /* a pool that stitches, or NULL */
     uint32_t type_index;
     MaarResourceKind kind; /* unknown where pages of all kinds may be neighbours */
     VkDeviceSize page_size;
@@ -79,7 +82,8 @@ struct maar_page_pool {
     uint8_t* longest;                /* for each block: class of its longest free run, or 0 */
     uint32_t block_capacity;
     uint32_t block_count;
-    uint32_t empty_count; /* blocks without a page in use */
+    uint32_t empty_count;  /* blocks without a page in use */
+    uint64_t emptied_from; /* no empty block has an earlier emptied_at */
     uint64_t page_count;
     uint64_t free_count;     /* pages for requests: not those of blocks that drain, nor those
                                 that are promised */
@@ -102,6 +106,8 @@ static inline uint32_t maar_page_class(uint32_t length)
     return 4 * (top - 1) + ((length >> (top - 2)) & 3);
 }
 
+/* Counts a block that has become empty, or is new. */
+void maar_page_block_emptied(struct maar_page_block* block);
 /* Lists all pages of a new block as one free run. The block has its place in its pool. */
 void maar_page_block_begin(struct maar_page_block* block);
 /* Makes a block drain for a run: its free pages serve no request, and as many pages as it has live

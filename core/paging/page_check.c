@@ -69,6 +69,7 @@ const char* maar_page_pool_check(const struct maar_page_pool* pool)
     uint64_t unused = 0; /* free pages that serve no request */
     uint32_t empty = 0;
     uint32_t draining = 0;
+    uint64_t emptied_from = UINT64_MAX;
     for (uint32_t i = 0; i < pool->block_count; ++i) {
         const struct maar_page_block* block = pool->blocks[i];
         if (block->place != i || block->pool != pool) {
@@ -89,6 +90,12 @@ const char* maar_page_pool_check(const struct maar_page_pool* pool)
         }
         pages += block->page_count;
         empty += block->used_count == 0;
+        if (block->used_count == 0 && block->emptied_at < emptied_from) {
+            emptied_from = block->emptied_at;
+        }
+    }
+    if (empty > 0 && emptied_from < pool->emptied_from) {
+        return "a page pool does not know how long its blocks have been empty";
     }
     if (pages != pool->page_count || free_pages != pool->free_count + unused ||
         empty != pool->empty_count || draining != pool->draining_count) {

@@ -69,6 +69,7 @@ VkResult maar_page_pool_open(struct maar_paging* paging, const struct maar_page_
     }
     *made = (struct maar_page_pool){
         .lock = &paging->lock,
+        .clock = &paging->allocator->trim_clock,
         .owner = key.owner,
         .type_index = key.type_index,
         .page_size = key.page_size,
@@ -220,7 +221,7 @@ static void list_block(struct maar_paging* paging, struct maar_page_block* block
     pool->blocks[block->place] = block;
     pool->page_count += block->page_count;
     pool->free_count += block->page_count;
-    ++pool->empty_count;
+    maar_page_block_emptied(block);
     maar_page_block_begin(block);
     paging->block_bytes += block->page_count * pool->page_size;
     if (paging->block_bytes > paging->peak_block_bytes) {
@@ -409,30 +410,55 @@ static bool is_chosen_pool(const struct maar_paging* paging, const struct maar_p
     return owner != NULL ? pool->owner == owner : (heaps >> pool_heap(paging, pool) & 1) != 0;
 }
 
-/* Takes empty blocks of a pool off the lists, those that drain and others in excess of `kept`.
- * No submission after `done` may name them. */
+/* Which empty blocks a call releases. */
+struct release {
+    const struct maar_pool* owner; /* as maar_page_pools_release */
+    uint32_t heaps;
+    uint32_t kept;       /* empty blocks that each pool keeps */
+    uint64_t emptied_by; /* the others became empty by that time: see empty_blocks.h */
+};
+
+/* Whether a pool may have an empty block to release. Under the paging lock. */
+static bool may_release(const struct maar_paging* paging, const struct maar_page_pool* pool,
+                        const struct release* release)
+{
+    const bool drains = pool->draining_count > 0;
+    return is_chosen_pool(paging, pool, release->owner, release->heaps) &&
+           pool->empty_count > (drains ? 0 : release->kept) &&
+           (drains || pool->emptied_from <= release->emptied_by);
+}
+
+/* Takes empty blocks of a pool off the lists, those that drain and others in excess of those that
+ * are kept. No submission after `done` may name them. */
 static struct maar_page_block* pick_empty_of(struct maar_paging* paging,
-                                             struct maar_page_pool* pool, uint64_t done,
-                                             uint32_t kept, struct maar_page_block* chosen)
+                                             struct maar_page_pool* pool,
+                                             const struct release* release, uint64_t done,
+                                             struct maar_page_block* chosen)
 {
     const uint64_t youngest = pool->growing_count > 0 ? pool->growing_age : UINT64_MAX;
+    uint64_t emptied_from = UINT64_MAX; /* of those that stay */
     /* What has drained goes whatever the pool keeps, so it goes first. */
     for (uint32_t pass = pool->draining_count > 0 ? 0 : 1; pass < 2; ++pass) {
         for (uint32_t i = pool->block_count;
-             i-- > 0 && pool->empty_count > (pass == 0 ? 0 : kept);) {
+             i-- > 0 && pool->empty_count > (pass == 0 ? 0 : release->kept);) {
             struct maar_page_block* block = pool->blocks[i];
             if (block->used_count == 0 && block->age <= youngest && block->last_value <= done &&
-                (pass == 1 || block->drainer != 0)) {
+                (pass == 1 ? block->emptied_at <= release->emptied_by : block->drainer != 0)) {
                 chosen = choose_empty(paging, block, chosen);
+            } else if (block->used_count == 0 && block->emptied_at < emptied_from) {
+                emptied_from = block->emptied_at;
             }
         }
+    }
+    /* All empty blocks were looked at, so the next call knows whether one is due. */
+    if (release->kept == 0 && pool->empty_count > 0) {
+        pool->emptied_from = emptied_from;
     }
     return chosen;
 }
 
 /* Takes the empty blocks that may be freed off the lists. */
-static struct maar_page_block* pick_empty(struct maar_paging* paging, const struct maar_pool* owner,
-                                          uint32_t heaps, bool keep_one)
+static struct maar_page_block* pick_empty(struct maar_paging* paging, const struct release* release)
 {
     struct maar_page_block* chosen = NULL;
     maar_assert_held(&paging->lock);
@@ -444,9 +470,8 @@ static struct maar_page_block* pick_empty(struct maar_paging* paging, const stru
         return NULL;
     }
     for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
-        if (is_chosen_pool(paging, pool, owner, heaps)) {
-            chosen =
-                pick_empty_of(paging, pool, all_done ? UINT64_MAX : done, keep_one ? 1 : 0, chosen);
+        if (may_release(paging, pool, release)) {
+            chosen = pick_empty_of(paging, pool, release, all_done ? UINT64_MAX : done, chosen);
         }
     }
     return chosen;
@@ -479,14 +504,12 @@ static VkDeviceSize free_blocks(struct maar_paging* paging, struct maar_page_blo
     return released;
 }
 
-VkDeviceSize maar_page_pools_release(struct maar_paging* paging, const struct maar_pool* owner,
-                                     uint32_t heaps, bool keep_one)
+static VkDeviceSize release_empty_blocks(struct maar_paging* paging, const struct release* release)
 {
     bool any = false;
     maar_mutex_lock(&paging->lock);
     for (struct maar_page_pool* pool = paging->pools; pool != NULL; pool = pool->next) {
-        const uint32_t kept = keep_one && pool->draining_count == 0 ? 1 : 0;
-        any = any || (is_chosen_pool(paging, pool, owner, heaps) && pool->empty_count > kept);
+        any = any || may_release(paging, pool, release);
     }
     maar_mutex_unlock(&paging->lock);
     if (!any) {
@@ -494,9 +517,24 @@ VkDeviceSize maar_page_pools_release(struct maar_paging* paging, const struct ma
     }
     maar_paging_look(paging);
     maar_mutex_lock(&paging->lock);
-    struct maar_page_block* block = pick_empty(paging, owner, heaps, keep_one);
+    struct maar_page_block* block = pick_empty(paging, release);
     maar_mutex_unlock(&paging->lock);
     return free_blocks(paging, block, false);
+}
+
+VkDeviceSize maar_page_pools_release(struct maar_paging* paging, const struct maar_pool* owner,
+                                     uint32_t heaps, bool keep_one)
+{
+    const struct release release = {
+        .owner = owner, .heaps = heaps, .kept = keep_one ? 1 : 0, .emptied_by = MAAR_ANY_AGE};
+    return release_empty_blocks(paging, &release);
+}
+
+VkDeviceSize maar_page_pools_release_aged(struct maar_paging* paging, const struct maar_pool* owner,
+                                          uint32_t heaps, uint64_t emptied_by)
+{
+    const struct release release = {.owner = owner, .heaps = heaps, .emptied_by = emptied_by};
+    return release_empty_blocks(paging, &release);
 }
 
 void maar_page_pools_undo(struct maar_paging* paging, uint64_t blocks_made)

@@ -40,6 +40,9 @@ bool maar_page_pool_revive(struct maar_page_pool* pool, uint64_t wanted);
  * block of each pool. No lock may be held. */
 VkDeviceSize maar_page_pools_release(struct maar_paging* paging, const struct maar_pool* owner,
                                      uint32_t heaps, bool keep_one);
+/* Gives back all of these blocks that became empty by a time: see empty_blocks.h. */
+VkDeviceSize maar_page_pools_release_aged(struct maar_paging* paging, const struct maar_pool* owner,
+                                          uint32_t heaps, uint64_t emptied_by);
 /* Gives back the empty blocks with an age above blocks_made. No submission names these blocks. No
  * lock may be held. */
 void maar_page_pools_undo(struct maar_paging* paging, uint64_t blocks_made);

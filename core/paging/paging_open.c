@@ -125,10 +125,10 @@ static void destroy_paging(MaarAllocator allocator, void* opaque)
 }
 
 static VkDeviceSize trim_paging(MaarAllocator allocator, void* opaque, const struct maar_pool* pool,
-                                uint32_t heaps)
+                                uint32_t heaps, uint64_t emptied_by)
 {
     (void)allocator;
-    return maar_page_pools_release(opaque, pool, heaps, false);
+    return maar_page_pools_release_aged(opaque, pool, heaps, emptied_by);
 }
 
 static void end_page_pools(MaarAllocator allocator, struct maar_pool* owner)

@@ -673,6 +673,29 @@ MAAR_API VkResult VKAPI_CALL maarTrim(MaarAllocator allocator, MaarPool pool,
                                       VkDeviceSize* pReleasedSize);
 
 /**
+ * Does what maarTrim does with the blocks that have been empty for a time of the program's choice:
+ * a block whose bytes were all free, with no free pending, at every call since the one at
+ * `time` - `age` or before. A program that calls this once a frame with the number of the frame,
+ * or with a value of its timeline, so returns what was not used for `age` frames or values; with
+ * a `time` that rises by one at each call, `age` is a number of calls. What was empty at the first
+ * call counts from that call on. The cost does not depend on the blocks that stay.
+ *
+ * Empty page blocks and empty buffers of slices are released too. The bytes of such a buffer are
+ * free in a block from then on.
+ *
+ * @param allocator      not null
+ * @param pool           one pool, or VK_NULL_HANDLE for all
+ * @param time           now, in any unit, not below that of earlier calls
+ * @param age            in the same unit; 0: as maarTrim
+ * @param pReleasedSize  receives the bytes returned to the driver; may be NULL
+ * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarTrimAged(MaarAllocator allocator, MaarPool pool, uint64_t time,
+                                          uint64_t age, VkDeviceSize* pReleasedSize);
+
+/**
  * Changes the priority of a pool's future blocks and, with VK_EXT_pageable_device_local_memory, of
  * its existing ones. Dedicated allocations keep their priority.
  *

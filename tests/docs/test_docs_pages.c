@@ -249,6 +249,17 @@ static void docs_observer_makes_room(void** state)
     vkDestroySemaphore(rig->device, timeline, NULL);
 }
 
+static void docs_old_blocks_are_given_back(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    maarFreeMemory(rig->allocator, rig_allocate(rig, MIB, NULL));
+    assert_int_equal(give_back_old(rig->allocator, 1000), 0);
+    assert_int_equal(give_back_old(rig->allocator, 1299), 0);
+    assert_true(give_back_old(rig->allocator, 1300) > 0);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).blockBytes, 0);
+}
+
 static void docs_budgets_are_printed(void** state)
 {
     (void)state;
@@ -581,6 +592,7 @@ int main(void)
         rig_unit_test(docs_staging_pool_is_a_ring),
         rig_unit_test(docs_mesh_is_written_in_place_where_that_is_possible),
         rig_unit_test(docs_observer_makes_room),
+        rig_unit_test(docs_old_blocks_are_given_back),
         rig_unit_test(docs_budgets_are_printed),
         rig_unit_test(docs_messages_and_leaks_have_names),
         rig_unit_test(docs_capture_has_frames),

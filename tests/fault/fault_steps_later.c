@@ -146,6 +146,14 @@ static VkResult run_trim(struct fault_context* c)
     return result;
 }
 
+static VkResult run_trim_aged(struct fault_context* c)
+{
+    VkDeviceSize released = 1;
+    VkResult result = maarTrimAged(c->rig.allocator, VK_NULL_HANDLE, 1, 0, &released);
+    assert_true(rig_statistics(&c->rig, VK_NULL_HANDLE).pendingCount == (released == 0 ? 1 : 0));
+    return result;
+}
+
 static void finish_timeline(struct fault_context* c)
 {
     (void)maarCollect(c->rig.allocator, NULL);
@@ -201,6 +209,11 @@ static const struct fault_step steps[] = {
     {.function = "maarTrim",
      .prepare = prepare_passed,
      .run = run_trim,
+     .finish = finish_timeline,
+     .lost_is_done = true},
+    {.function = "maarTrimAged",
+     .prepare = prepare_passed,
+     .run = run_trim_aged,
      .finish = finish_timeline,
      .lost_is_done = true},
 };

@@ -33,6 +33,7 @@ static void call_memory(MaarAllocator a)
     EXPECT(maarChooseMemoryType(a, 0, NULL, NULL));
     EXPECT(maarCreatePool(a, NULL, NULL));
     EXPECT(maarTrim(a, VK_NULL_HANDLE, NULL));
+    EXPECT(maarTrimAged(a, VK_NULL_HANDLE, 0, 0, NULL));
     EXPECT(maarSetPoolPriority(a, VK_NULL_HANDLE, 0.5F));
     EXPECT(maarSetPoolName(a, VK_NULL_HANDLE, NULL));
     EXPECT(maarAllocateMemory(a, NULL, NULL, NULL));

@@ -457,6 +457,7 @@ static void null_allocator_is_refused_everywhere(void** state)
     assert_int_equal(maarAdvanceHostTimeline(NULL, 1), invalid);
     assert_int_equal(maarGetStatistics(NULL, VK_NULL_HANDLE, &statistics), invalid);
     assert_int_equal(maarTrim(NULL, VK_NULL_HANDLE, NULL), invalid);
+    assert_int_equal(maarTrimAged(NULL, VK_NULL_HANDLE, 0, 0, NULL), invalid);
     assert_int_equal(maarCheckAllocator(NULL, NULL), invalid);
     assert_int_equal(maarEnumerateBlocks(NULL, VK_NULL_HANDLE, &count, NULL), invalid);
     assert_int_equal(maarGetHeapBudgets(NULL, &count, NULL), invalid);

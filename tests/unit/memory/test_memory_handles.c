@@ -124,6 +124,7 @@ static const struct handle_use allocation_uses[] = {
 
 USE_POOL(end_pool, (maarDestroyPool(allocator, handle), refused))
 USE_POOL(trim_pool, maarTrim(allocator, handle, NULL))
+USE_POOL(trim_aged_pool, maarTrimAged(allocator, handle, 1, 1, NULL))
 USE_POOL(set_pool_priority, maarSetPoolPriority(allocator, handle, 0.5F))
 USE_POOL(name_pool, maarSetPoolName(allocator, handle, "pool"))
 USE_POOL(read_pool, maarGetStatistics(allocator, handle,
@@ -204,6 +205,7 @@ static VkResult allocate_for_image_in(MaarAllocator allocator, uint64_t handle)
 static const struct handle_use pool_uses[] = {
     {"pool", end_pool, true},
     {"pool", trim_pool, true},
+    {"pool", trim_aged_pool, true},
     {"pool", set_pool_priority, false},
     {"pool", name_pool, false},
     {"pool", read_pool, true},
