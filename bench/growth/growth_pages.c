@@ -130,7 +130,61 @@ static void close_page_blocks(struct growth* growth)
     maarDestroyPool(growth->allocator, growth->pool);
 }
 
-/* The same, and a command buffer. */
+/* A mapped reservation of 2 n pages, every second one committed. */
+static void open_mapped(struct growth* growth)
+{
+    open_empty(growth);
+    struct pages* pages = growth->state;
+    const VkBufferCreateInfo buffer = growth_buffer(GROWTH_PAGE * 2 * growth->n);
+    const MaarReservationCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+        .flags = MAAR_RESERVATION_CREATE_MAPPED_BIT,
+        .pBufferInfo = &buffer,
+    };
+    maarDestroyReservation(growth->allocator, pages->reservation);
+    GROWTH_EXPECT(maarCreateReservation(growth->allocator, &info, &pages->reservation));
+    /* From the end, so that no two pages are adjacent for the host. */
+    for (uint32_t i = growth->n; i-- > 0;) {
+        growth_commit(growth, pages->reservation, i, 1);
+    }
+    submit(growth);
+}
+
+static void do_list_host_pages(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    const MaarPageRange all = {0, GROWTH_PAGE * growth->n};
+    uint32_t count = 0;
+    (void)index;
+    GROWTH_EXPECT(maarGetHostPages(growth->allocator, pages->reservation, &all, &count, NULL));
+}
+
+static void do_find_host_page(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    const MaarPageRange one = {GROWTH_PAGE * (index % growth->n), GROWTH_PAGE};
+    MaarHostRun run;
+    uint32_t count = 1;
+    GROWTH_EXPECT(maarGetHostPages(growth->allocator, pages->reservation, &one, &count, &run));
+}
+
+static void do_flush_pages(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    const MaarPageRange all = {0, GROWTH_PAGE * growth->n};
+    (void)index;
+    GROWTH_EXPECT(maarFlushPages(growth->allocator, pages->reservation, 1, &all));
+}
+
+static void do_invalidate_pages(struct growth* growth, uint32_t index)
+{
+    const struct pages* pages = growth->state;
+    const MaarPageRange all = {0, GROWTH_PAGE * growth->n};
+    (void)index;
+    GROWTH_EXPECT(maarInvalidatePages(growth->allocator, pages->reservation, 1, &all));
+}
+
+/* The same as scattered, and a command buffer. */
 static void open_zeros(struct growth* growth)
 {
     open_scattered(growth);
@@ -347,6 +401,14 @@ const struct growth_case growth_page_cases[] = {
           empty, NULL, do_commit_listed, submit_and_decommit),
     PAGES("record-zeros", "maarRecordZeroPages", GROWTH_OVER, "ranges of one page each", zeros,
           NULL, do_record_zeros, NULL),
+    PAGES("list-host-pages", "maarGetHostPages", GROWTH_OVER, "runs of one page", mapped, NULL,
+          do_list_host_pages, NULL),
+    PAGES("find-host-page", "maarGetHostPages", GROWTH_BESIDE, "committed pages", mapped, NULL,
+          do_find_host_page, NULL),
+    PAGES("flush-pages", "maarFlushPages", GROWTH_OVER, "runs of one page", mapped, NULL,
+          do_flush_pages, NULL),
+    PAGES("invalidate-pages", "maarInvalidatePages", GROWTH_OVER, "runs of one page", mapped, NULL,
+          do_invalidate_pages, NULL),
     PAGES("decommit-adjacent", "maarDecommitPages", GROWTH_OVER, "adjacent pages of one range",
           dense, NULL, do_decommit_dense, commit_dense_again),
     PAGES("decommit-ranges", "maarDecommitPages", GROWTH_OVER, "ranges of one page each", scattered,

@@ -76,6 +76,7 @@ struct maar_page_pool {
     struct maar_pool* owner; /* a pool that stitches, or NULL */
     uint32_t type_index;
     MaarResourceKind kind; /* unknown where pages of all kinds may be neighbours */
+    bool mapped;           /* the blocks are mapped */
     VkDeviceSize page_size;
     VkDeviceSize block_size;         /* the owner's preference, or 0 */
     struct maar_page_block** blocks; /* in order of age */

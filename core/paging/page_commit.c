@@ -247,6 +247,7 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
         .owner = maar_page_table_owner(table),
         .type_index = type,
         .kind = (MaarResourceKind)table->kind,
+        .mapped = table->mapped,
         .page_size = table->page_size,
     };
     struct maar_page_pool* pool = NULL;

@@ -62,8 +62,8 @@ static void ask_about_table(struct maar_page_drain* drain)
 static bool is_table_movable(const struct maar_page_drain* drain)
 {
     const struct maar_page_table* table = drain->cursor.table;
-    return table->target == MAAR_PAGES_BUFFER && !table->sealed && table->committed > 0 &&
-           maar_page_table_owner(table) == drain->owner;
+    return table->target == MAAR_PAGES_BUFFER && !table->mapped && !table->sealed &&
+           table->committed > 0 && maar_page_table_owner(table) == drain->owner;
 }
 
 /* Finds the next leaf of a table whose pages may move. Returns NULL at the end, or when enough

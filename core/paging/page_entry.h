@@ -58,6 +58,7 @@ struct maar_page_table {
     bool submitting; /* named by the submission under way */
     bool committing; /* a call takes pages; those that it has are marked as fresh */
     bool may_alias;
+    bool mapped;
     uint8_t target; /* enum maar_page_target */
     uint8_t kind;   /* MaarResourceKind */
     VkSparseMemoryBindFlags bind_flags;

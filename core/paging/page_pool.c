@@ -43,7 +43,7 @@ static struct maar_page_pool* find_page_pool(const struct maar_paging* paging,
     struct maar_page_pool* pool = paging->pools;
     while (pool != NULL &&
            (pool->type_index != key->type_index || pool->page_size != key->page_size ||
-            pool->owner != key->owner || pool->kind != key->kind)) {
+            pool->owner != key->owner || pool->kind != key->kind || pool->mapped != key->mapped)) {
         pool = pool->next;
     }
     return pool;
@@ -74,6 +74,7 @@ VkResult maar_page_pool_open(struct maar_paging* paging, const struct maar_page_
         .type_index = key.type_index,
         .page_size = key.page_size,
         .kind = key.kind,
+        .mapped = key.mapped,
         .block_size = key.owner != NULL ? key.owner->page_block_size : 0,
     };
     maar_mutex_lock(&paging->lock);
@@ -270,8 +271,9 @@ static VkResult allocate_memory(struct maar_paging* paging, const struct maar_pa
     };
     const MaarAllocationCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
-        .flags = last_resort ? budget | MAAR_ALLOCATE_WITHOUT_REPORT
-                             : MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT | MAAR_ALLOCATE_AS_TRIAL,
+        .flags = (last_resort ? budget | MAAR_ALLOCATE_WITHOUT_REPORT
+                              : MAAR_ALLOCATION_CREATE_WITHIN_BUDGET_BIT | MAAR_ALLOCATE_AS_TRIAL) |
+                 (pool->mapped ? MAAR_ALLOCATION_CREATE_MAPPED_BIT : 0),
         .usage = MAAR_MEMORY_USAGE_FLAGS_ONLY,
         .dedicated = MAAR_DEDICATED_ALWAYS,
         .memoryTypeBits = 1u << pool->type_index,

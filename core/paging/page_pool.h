@@ -14,6 +14,7 @@ struct maar_page_pool_key {
     struct maar_pool* owner; /* a pool that stitches, or NULL */
     uint32_t type_index;
     MaarResourceKind kind;
+    bool mapped; /* the blocks are mapped */
     VkDeviceSize page_size;
 };
 

@@ -48,6 +48,15 @@ VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call, cons
                              "pMemoryInfo->pNext has MaarExportInfo, but pages are never exported");
 }
 
+/* Whether a type can serve pages that the host accesses: flushes of a page must not reach into
+ * another one. */
+static bool can_map_pages(MaarAllocator allocator, uint32_t type, VkDeviceSize page_size)
+{
+    return (maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0 &&
+           (!maar_type_is_noncoherent(allocator, type) ||
+            page_size % allocator->device.facts.atom == 0);
+}
+
 static VkResult choose_types(MaarAllocator allocator, const struct maar_page_table_info* info,
                              struct maar_page_table* table)
 {
@@ -68,12 +77,22 @@ static VkResult choose_types(MaarAllocator allocator, const struct maar_page_tab
                                "the pool's memory type is not among the memoryTypeBits of the "
                                "resource");
         }
+        if (info->mapped && !can_map_pages(allocator, owner->type_index, info->page_size)) {
+            return maar_misuse(
+                allocator, MAAR_MESSAGE_ID_POOL_MISMATCH, info->call,
+                "the pool's memory type is not HOST_VISIBLE, but the pages are to be "
+                "mapped");
+        }
         table->types[table->type_count++] = (uint8_t)owner->type_index;
         return VK_SUCCESS;
     }
     struct maar_type_choice choice;
-    if (!maar_choose_types(allocator, info->type_bits, info->memory, &choice)) {
-        maar_report_no_type(allocator, info->call, info->type_bits, info->memory);
+    uint32_t bits = info->type_bits;
+    for (uint32_t type = 0; info->mapped && type < VK_MAX_MEMORY_TYPES; ++type) {
+        bits &= can_map_pages(allocator, type, info->page_size) ? UINT32_MAX : ~(1u << type);
+    }
+    if (!maar_choose_types(allocator, bits, info->memory, &choice)) {
+        maar_report_no_type(allocator, info->call, bits, info->memory);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     for (uint32_t i = 0; i < choice.count; ++i) {
@@ -93,6 +112,7 @@ static void shape_table(struct maar_paging* paging, const struct maar_page_table
     *table = (struct maar_page_table){
         .paging = paging,
         .may_alias = info->may_alias,
+        .mapped = info->mapped,
         .target = (uint8_t)info->target,
         .kind = (uint8_t)info->kind,
         .bind_flags = info->bind_flags,
@@ -518,6 +538,34 @@ static void write_run(const struct maar_page_table* table, uint64_t page, uint64
         .memoryOffset = maar_entry_page(entry) * table->page_size,
         .blockId = block->block->id,
     };
+}
+
+bool maar_page_table_mapped_run(const struct maar_page_table* table, VkDeviceSize begin,
+                                VkDeviceSize end, struct maar_mapped_run* run)
+{
+    const uint64_t first = begin / table->page_size;
+    const uint64_t past = (end - 1) / table->page_size + 1;
+    uint64_t page = first;
+    MAAR_DEBUG_ASSERT(table->mapped && begin < end && past <= table->page_count);
+    maar_mutex_lock(&table->paging->lock);
+    const uint64_t* entry = maar_page_entry(table, first);
+    while (page < past && is_committed(table, page) &&
+           (*maar_page_entry(table, page) & MAAR_ENTRY_PAGE) ==
+               (*entry & MAAR_ENTRY_PAGE) + (page - first)) {
+        ++page;
+    }
+    if (page > first) {
+        const struct maar_block* block = maar_entry_block(table, *entry)->block;
+        const VkDeviceSize stop = page * table->page_size;
+        run->size = (stop < end ? stop : end) - begin;
+        run->memory = block->memory;
+        run->memory_offset =
+            maar_entry_page(*entry) * table->page_size + (begin - first * table->page_size);
+        run->data = (char*)block->mapped + run->memory_offset;
+        run->type_index = block->pool->type_index;
+    }
+    maar_mutex_unlock(&table->paging->lock);
+    return page > first;
 }
 
 uint32_t maar_page_table_runs(const struct maar_page_table* table, uint32_t capacity,

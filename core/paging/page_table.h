@@ -37,6 +37,7 @@ struct maar_page_table_info {
      * table. */
     const MaarAllocationCreateInfo* memory;
     bool may_alias; /* its pages may be shared with other tables */
+    bool mapped;    /* its pages are HOST_VISIBLE, and the host may access them */
     /* BUFFER and OPAQUE: the offset of page 0 in the driver's own terms, and the bytes from there
      * to the end of the resource or tail. The last page may be cut. */
     VkDeviceSize resource_offset;
@@ -85,6 +86,18 @@ struct maar_pool* maar_page_table_owner(const struct maar_page_table* table);
 bool maar_page_is_committed(const struct maar_page_table* table, uint64_t page);
 /* Returns whether all pages [first, first + count) are committed; true for none. */
 bool maar_pages_are_committed(const struct maar_page_table* table, uint64_t first, uint64_t count);
+/* A run of bytes of a table whose pages are mapped. */
+struct maar_mapped_run {
+    VkDeviceSize size;
+    char* data;
+    VkDeviceMemory memory;
+    VkDeviceSize memory_offset;
+    uint32_t type_index;
+};
+/* Finds the run that begins at a byte and ends before another one. Returns false if the first byte
+ * is not committed. */
+bool maar_page_table_mapped_run(const struct maar_page_table* table, VkDeviceSize begin,
+                                VkDeviceSize end, struct maar_mapped_run* run);
 /* Writes 1 for each committed page among the first `count` pages, and 0 for each other. */
 void maar_page_table_read(const struct maar_page_table* table, uint32_t count, uint8_t* committed);
 /* Writes the committed runs in order, at most `capacity` of them, and returns how many there

@@ -222,6 +222,11 @@ static VkResult check_alias(MaarAllocator allocator, const char* call,
         {(to->flags & from->flags & MAAR_RESERVATION_CREATE_ALIASED_BIT) == 0,
          MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
          "reservation or source was made without MAAR_RESERVATION_CREATE_ALIASED_BIT"},
+        {((to->flags ^ from->flags) & MAAR_RESERVATION_CREATE_MAPPED_BIT) != 0,
+         MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
+         "one of reservation and source was made with MAAR_RESERVATION_CREATE_MAPPED_BIT, the "
+         "other "
+         "without"},
         {from->page_size != page ||
              maar_page_table_types(to->table) != maar_page_table_types(from->table),
          MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,

@@ -229,6 +229,9 @@ VkResult maar_copying_create(struct maar_reservation* reservation, const char* c
     copying->memory_info =
         info->pMemoryInfo != NULL ? *info->pMemoryInfo : maar_default_create_info;
     copying->memory_info.pNext = NULL;
+    if ((info->flags & MAAR_RESERVATION_CREATE_MAPPED_BIT) != 0) {
+        copying->memory_info.flags |= MAAR_ALLOCATION_CREATE_MAPPED_BIT;
+    }
     copying->memory_info.pName = reservation->name;
     VkResult result = ask_driver(reservation, call, copying);
     if (result != VK_SUCCESS) {

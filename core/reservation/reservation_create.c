@@ -21,7 +21,8 @@
 #define KNOWN_RESERVATION_FLAGS                                                                    \
     ((MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_ALIASED_BIT |                             \
      (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT |                         \
-     (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_COPYING_BIT)
+     (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_COPYING_BIT |                             \
+     (MaarReservationCreateFlags)MAAR_RESERVATION_CREATE_MAPPED_BIT)
 
 /* Flags that need a sparse reservation. */
 #define SPARSE_FLAGS                                                                               \

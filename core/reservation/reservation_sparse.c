@@ -70,6 +70,7 @@ VkResult maar_reservation_create_sparse(struct maar_reservation* reservation, co
         .kind = MAAR_RESOURCE_KIND_LINEAR,
         .memory = info->pMemoryInfo != NULL ? info->pMemoryInfo : &maar_default_create_info,
         .may_alias = (info->flags & MAAR_RESERVATION_CREATE_ALIASED_BIT) != 0,
+        .mapped = (info->flags & MAAR_RESERVATION_CREATE_MAPPED_BIT) != 0,
         .size = request.requirements.size,
     };
     result = maar_page_table_create(allocator, &table, &reservation->table);

@@ -269,6 +269,9 @@ typedef enum MaarReservationCreateFlagBits {
     /** The reservation grows by copies although the device has sparse binding, for programs that
      * compare the two. */
     MAAR_RESERVATION_CREATE_COPYING_BIT = 0x4,
+    /** Its pages are of HOST_VISIBLE memory types alone, and the host may access them:
+     * maarGetHostPages. Runs of defragmentation leave them where they are. */
+    MAAR_RESERVATION_CREATE_MAPPED_BIT = 0x8,
     /** Reserves the enumeration's size. */
     MAAR_RESERVATION_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarReservationCreateFlagBits;
@@ -288,11 +291,12 @@ typedef struct MaarReservationCreateInfo {
      * allocator's queues. */
     const VkBufferCreateInfo* pBufferInfo;
     /** The memory of its pages; NULL for the defaults. Maar reads usage, required, preferred and
-     * budget flags, types, `pool` (NULL or a pool that stitches), pUserData and pName. Pages cannot
-     * be mapped. When the preferred memory type has no room, pages come from another type, for
-     * example from system memory: a warning says so, and the call that took the pages counts once
-     * in MaarStatistics::fallbackCount. With MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT that call
-     * fails instead, with VK_ERROR_OUT_OF_DEVICE_MEMORY. */
+     * budget flags, types, `pool` (NULL or a pool that stitches), pUserData and pName. The pages
+     * are mapped with MAAR_RESERVATION_CREATE_MAPPED_BIT alone. When the preferred memory type has
+     * no room, pages come from another type, for example from system memory: a warning says so, and
+     * the call that took the pages counts once in MaarStatistics::fallbackCount. With
+     * MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT that call fails instead, with
+     * VK_ERROR_OUT_OF_DEVICE_MEMORY. */
     const MaarAllocationCreateInfo* pMemoryInfo;
 } MaarReservationCreateInfo;
 
@@ -411,8 +415,9 @@ MAAR_API VkResult VKAPI_CALL maarGetReservationInfo(MaarAllocator allocator,
  * @param rangeCount   how many
  * @param pRanges      the ranges; they may overlap
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_OUT_OF_HOST_MEMORY;
- *         VK_ERROR_TOO_MANY_OBJECTS; what vkCreateBuffer returns; VK_ERROR_VALIDATION_FAILED_EXT,
- *         also for a range beyond the end of the reservation
+ *         VK_ERROR_TOO_MANY_OBJECTS; what vkCreateBuffer returns; what vkMapMemory returns, with
+ *         MAAR_RESERVATION_CREATE_MAPPED_BIT; VK_ERROR_VALIDATION_FAILED_EXT, also for a range
+ *         beyond the end of the reservation
  * @threadsafety internally synchronized; `reservation` externally
  * @since 0.1.0
  */
@@ -543,6 +548,76 @@ MAAR_API VkResult VKAPI_CALL maarAliasPages(MaarAllocator allocator, MaarReserva
 MAAR_API VkResult VKAPI_CALL maarEnumerateReservationPages(MaarAllocator allocator,
                                                            MaarReservation reservation,
                                                            uint32_t* pCount, MaarPageRun* pRuns);
+
+/* ---------------------------------------------------------------------------------------------- */
+/* The host's access to reservations */
+/* ---------------------------------------------------------------------------------------------- */
+
+/** Bytes of a reservation that are adjacent for the host too. */
+typedef struct MaarHostRun {
+    /** Bytes from the start of the reservation. */
+    VkDeviceSize offset;
+    /** Bytes. */
+    VkDeviceSize size;
+    /** Address of the first byte, valid until its page is given back. Copying reservations: until
+     * MaarReservationInfo::moveCount changes. */
+    void* pData;
+} MaarHostRun;
+
+/**
+ * Says where the host finds a range of a reservation that was made with
+ * MAAR_RESERVATION_CREATE_MAPPED_BIT. Does not call the driver.
+ *
+ * The host may access new pages once the point that maarSubmitBinds returned for them has passed:
+ * until then the device may use the bytes as those of another page. Memory that is HOST_VISIBLE and
+ * not HOST_COHERENT needs maarFlushPages after writes, before work that reads them is submitted,
+ * and maarInvalidatePages before reads.
+ *
+ * @param allocator    not null
+ * @param reservation  not null; also that of an array
+ * @param pRange       a committed range, of any bytes
+ * @param pCount       in: room in pRuns; out: runs written, or their number if pRuns is NULL
+ * @param pRuns        receives the runs, in order; or NULL
+ * @return VK_SUCCESS; VK_INCOMPLETE; VK_ERROR_VALIDATION_FAILED_EXT, also for a range that is not
+ *         committed
+ * @threadsafety internally synchronized; `reservation` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarGetHostPages(MaarAllocator allocator, MaarReservation reservation,
+                                              const MaarPageRange* pRange, uint32_t* pCount,
+                                              MaarHostRun* pRuns);
+
+/**
+ * Makes writes of the host visible to the device. Widens the ranges to nonCoherentAtomSize, inside
+ * their pages. Does nothing for coherent memory.
+ *
+ * @param allocator    not null
+ * @param reservation  not null; made with MAAR_RESERVATION_CREATE_MAPPED_BIT
+ * @param rangeCount   how many
+ * @param pRanges      committed ranges, of any bytes
+ * @return VK_SUCCESS; what vkFlushMappedMemoryRanges returns; VK_ERROR_VALIDATION_FAILED_EXT, also
+ *         for a range that is not committed
+ * @threadsafety internally synchronized; `reservation` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarFlushPages(MaarAllocator allocator, MaarReservation reservation,
+                                            uint32_t rangeCount, const MaarPageRange* pRanges);
+
+/**
+ * Makes writes of the device visible to the host. Else as maarFlushPages.
+ *
+ * @param allocator    not null
+ * @param reservation  not null; made with MAAR_RESERVATION_CREATE_MAPPED_BIT
+ * @param rangeCount   how many
+ * @param pRanges      committed ranges, of any bytes
+ * @return VK_SUCCESS; what vkInvalidateMappedMemoryRanges returns; VK_ERROR_VALIDATION_FAILED_EXT,
+ *         also for a range that is not committed
+ * @threadsafety internally synchronized; `reservation` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarInvalidatePages(MaarAllocator allocator,
+                                                 MaarReservation reservation, uint32_t rangeCount,
+                                                 const MaarPageRange* pRanges);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Growable arrays */

@@ -370,6 +370,53 @@ static void new_pages_are_filled_with_zeros(void** state)
     }
 }
 
+/* Compares every word of a committed range with what the host sees there. */
+static void expect_words_of_the_host(MaarReservation reservation, VkDeviceSize size, uint32_t word)
+{
+    MaarHostRun runs[64];
+    const MaarPageRange range = {0, size};
+    uint32_t count = 64;
+    assert_int_equal(maarInvalidatePages(rig.allocator, reservation, 1, &range), VK_SUCCESS);
+    assert_int_equal(maarGetHostPages(rig.allocator, reservation, &range, &count, runs),
+                     VK_SUCCESS);
+    for (uint32_t i = 0; rig_executes() && i < count; ++i) {
+        const uint32_t* words = runs[i].pData;
+        for (VkDeviceSize at = 0; at < runs[i].size / 4; ++at) {
+            assert_int_equal(words[at], word);
+        }
+    }
+}
+
+static void host_and_device_see_the_same_bytes(void** state)
+{
+    rig_need(state, true, "");
+    const MaarPagingInfo paging = paging_info();
+    rig_need(state, paging.reservations == VK_TRUE, "the device has no timelines");
+    static const MaarReservationCreateFlags ways[] = {MAAR_RESERVATION_CREATE_MAPPED_BIT,
+                                                      MAAR_RESERVATION_CREATE_MAPPED_BIT |
+                                                          MAAR_RESERVATION_CREATE_COPYING_BIT};
+    for (uint32_t way = 0; way < 2; ++way) {
+        MaarReservation it = reserve(64 * MIB, ways[way]);
+        MaarHostRun runs[64];
+        uint32_t count = 64;
+        commit(it, MIB, 2 * MIB);
+        commit(it, 0, 4 * MIB);
+        const MaarPoint point = submit_binds();
+        assert_int_equal(maarWaitPoints(rig.allocator, 1, &point, UINT64_MAX), VK_SUCCESS);
+        const MaarPageRange range = {0, 4 * MIB};
+        assert_int_equal(maarGetHostPages(rig.allocator, it, &range, &count, runs), VK_SUCCESS);
+        for (uint32_t i = 0; rig_executes() && i < count; ++i) {
+            memset(runs[i].pData, 0x5A, (size_t)runs[i].size);
+        }
+        assert_int_equal(maarFlushPages(rig.allocator, it, 1, &range), VK_SUCCESS);
+        expect_words(look(it).buffer, 0, 4 * MIB, 0x5A5A5A5Au, &point);
+        fill(look(it).buffer, 0, 4 * MIB, 0xF00DF00Du, &point);
+        expect_words_of_the_host(it, 4 * MIB, 0xF00DF00Du);
+        rig_check(&rig);
+        maarDestroyReservation(rig.allocator, it);
+    }
+}
+
 static void copies_bring_the_contents_along(void** state)
 {
     rig_need(state, true, "");
@@ -423,6 +470,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(aliased_ranges_show_the_same_bytes, open_device,
                                         close_device),
         cmocka_unit_test_setup_teardown(new_pages_are_filled_with_zeros, open_device, close_device),
+        cmocka_unit_test_setup_teardown(host_and_device_see_the_same_bytes, open_device,
+                                        close_device),
         cmocka_unit_test_setup_teardown(copies_bring_the_contents_along, open_device, close_device),
         cmocka_unit_test_setup_teardown(reservations_share_the_address_space, open_device,
                                         close_device),

@@ -200,6 +200,28 @@ static void use_array(MaarAllocator allocator, VkBool32 sparse)
     maarDestroyArray(allocator, array);
 }
 
+static void use_mapped_pages(MaarAllocator allocator)
+{
+    static const char bytes[] = "weights";
+    const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                       .size = (VkDeviceSize)64 << 20,
+                                       .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    const MaarReservationCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                                            .flags = MAAR_RESERVATION_CREATE_MAPPED_BIT,
+                                            .pBufferInfo = &buffer};
+    MaarReservation reservation = VK_NULL_HANDLE;
+    const MaarPageRange range = {100, sizeof bytes};
+    MaarHostRun run = {.pData = NULL};
+    uint32_t count = 1;
+    assert_int_equal(maarCreateReservation(allocator, &info, &reservation), VK_SUCCESS);
+    assert_int_equal(maarCommitPages(allocator, reservation, 1, &range), VK_SUCCESS);
+    assert_int_equal(maarSubmitBinds(allocator, 0, NULL, NULL), VK_SUCCESS);
+    assert_int_equal(write_range(allocator, reservation, range, bytes), VK_SUCCESS);
+    assert_int_equal(maarGetHostPages(allocator, reservation, &range, &count, &run), VK_SUCCESS);
+    assert_memory_equal(run.pData, bytes, sizeof bytes);
+    maarDestroyReservation(allocator, reservation);
+}
+
 static VkPhysicalDevice only_device(VkInstance instance)
 {
     VkPhysicalDevice physical = VK_NULL_HANDLE;
@@ -428,6 +450,7 @@ static void docs_pages_come_and_go(void** state)
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     assert_int_equal(LOAD(instance, vkBeginCommandBuffer)(commands, &begin), VK_SUCCESS);
     use_array(allocator, VK_TRUE);
+    use_mapped_pages(allocator);
     use_streamed_texture(allocator, only_device(instance), commands);
     use_tiles(allocator);
     use_level_pool(allocator);

@@ -178,6 +178,40 @@ static VkResult run_commit_listed(struct fault_context* c)
     return result;
 }
 
+static void prepare_mapped(struct fault_context* c)
+{
+    fault_warm_paging(c);
+    assert_int_equal(
+        reserve(c, 64 * MIB, MAAR_RESERVATION_CREATE_MAPPED_BIT, "range", &c->reservation),
+        VK_SUCCESS);
+}
+
+static void prepare_host_pages(struct fault_context* c)
+{
+    prepare_mapped(c);
+    assert_int_equal(commit(c, 0, 20 * PAGE), VK_SUCCESS);
+}
+
+static VkResult run_host_pages(struct fault_context* c)
+{
+    const MaarPageRange range = {0, 20 * PAGE};
+    MaarHostRun runs[4];
+    uint32_t count = 4;
+    return maarGetHostPages(c->rig.allocator, c->reservation, &range, &count, runs);
+}
+
+static VkResult run_flush_pages(struct fault_context* c)
+{
+    const MaarPageRange range = {0, 20 * PAGE};
+    return maarFlushPages(c->rig.allocator, c->reservation, 1, &range);
+}
+
+static VkResult run_invalidate_pages(struct fault_context* c)
+{
+    const MaarPageRange range = {0, 20 * PAGE};
+    return maarInvalidatePages(c->rig.allocator, c->reservation, 1, &range);
+}
+
 static void prepare_zeros(struct fault_context* c)
 {
     prepare_copying(c);
@@ -492,6 +526,30 @@ static const struct fault_step steps[] = {
      .variant = "by copies",
      .prepare = prepare_copying,
      .run = run_commit_listed,
+     .finish = forget_reservation,
+     FAULT_PAGED},
+    {.function = "maarCommitPages",
+     .variant = "mapped",
+     .prepare = prepare_mapped,
+     .run = run_commit,
+     .finish = forget_reservation,
+     FAULT_PAGED},
+    {.function = "maarGetHostPages",
+     .never = reads_what_is_kept,
+     .prepare = prepare_host_pages,
+     .run = run_host_pages,
+     .finish = forget_reservation,
+     FAULT_PAGED},
+    {.function = "maarFlushPages",
+     .never = "the memory of this device is coherent",
+     .prepare = prepare_host_pages,
+     .run = run_flush_pages,
+     .finish = forget_reservation,
+     FAULT_PAGED},
+    {.function = "maarInvalidatePages",
+     .never = "the memory of this device is coherent",
+     .prepare = prepare_host_pages,
+     .run = run_invalidate_pages,
      .finish = forget_reservation,
      FAULT_PAGED},
     {.function = "maarRecordZeroPages",

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { MOST_FUNCTIONS = 160, MOST_FDS = 32 };
+enum { MOST_FUNCTIONS = 256, MOST_FDS = 32 };
 
 /* One row of the table: all steps of one function. */
 struct tally {

@@ -109,6 +109,7 @@ static const struct fault_answer answers[] = {
     {"maarCommitPages", VK_ERROR_OUT_OF_HOST_MEMORY, NULL},
     {"maarCommitPages", VK_ERROR_TOO_MANY_OBJECTS, NULL},
     {"maarCommitPages", VK_SUCCESS, "vkCreateBuffer"},
+    {"maarCommitPages", VK_SUCCESS, "vkMapMemory"},
     {"maarCommitTiles", VK_ERROR_OUT_OF_HOST_MEMORY, NULL},
     {"maarCopyFromAllocation", VK_ERROR_MEMORY_MAP_FAILED, NULL},
     {"maarCopyFromAllocation", VK_ERROR_OUT_OF_DEVICE_MEMORY, NULL},

@@ -115,6 +115,9 @@ static void call_pages(MaarAllocator a)
     EXPECT(maarCommitPages(a, VK_NULL_HANDLE, 0, NULL));
     EXPECT(maarCommitNewPages(a, VK_NULL_HANDLE, 0, NULL, NULL));
     EXPECT(maarRecordZeroPages(a, VK_NULL_HANDLE, 0, NULL, VK_NULL_HANDLE));
+    EXPECT(maarGetHostPages(a, VK_NULL_HANDLE, NULL, NULL, NULL));
+    EXPECT(maarFlushPages(a, VK_NULL_HANDLE, 0, NULL));
+    EXPECT(maarInvalidatePages(a, VK_NULL_HANDLE, 0, NULL));
     EXPECT(maarDecommitPages(a, VK_NULL_HANDLE, 0, NULL));
     EXPECT(maarAliasPages(a, VK_NULL_HANDLE, 0, 0, VK_NULL_HANDLE, 0));
     EXPECT(maarEnumerateReservationPages(a, VK_NULL_HANDLE, NULL, NULL));

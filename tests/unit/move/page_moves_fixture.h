@@ -26,7 +26,7 @@ static inline void hold(bool holds)
                           executes | (holds ? MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT : 0U));
 }
 
-static inline MaarPool make_pool(void)
+static inline MaarPool make_pool(uint32_t type)
 {
     const MaarPoolPagingInfo paging = {
         .sType = MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO,
@@ -34,7 +34,7 @@ static inline MaarPool make_pool(void)
         .threshold = 1,
         .pageBlockSize = BLOCK_PAGES * PAGE,
     };
-    const MaarPoolCreateInfo info = {.pNext = &paging};
+    const MaarPoolCreateInfo info = {.pNext = &paging, .memoryTypeIndex = type};
     return rig_create_pool(rig, &info);
 }
 
@@ -42,7 +42,7 @@ static inline void open_rig(void)
 {
     const struct rig_setup setup = {.flags = executes, .count_host = true};
     rig = fixture_begin(FIXTURE_SPARSE, PAGE, &setup);
-    pool = make_pool();
+    pool = make_pool(0);
 }
 
 static inline MaarReservation reserve(uint32_t pages, MaarReservationCreateFlags flags,

@@ -221,6 +221,28 @@ static void shared_pages_stay(void** state)
     maarDestroyReservation(rig->allocator, places[0]);
 }
 
+/* The host has their addresses. */
+static void mapped_pages_stay(void** state)
+{
+    (void)state;
+    open_rig();
+    pool = make_pool(1); /* host-visible */
+    for (uint32_t i = 0; i < PLACES; ++i) {
+        places[i] = reserve(BLOCK_PAGES, i < 3 ? MAAR_RESERVATION_CREATE_MAPPED_BIT : 0, NULL);
+        take(i, 0, BLOCK_PAGES);
+    }
+    (void)fixture_submit(rig);
+    for (uint32_t i = 0; i < PLACES; ++i) {
+        give_back(i, kept[i], BLOCK_PAGES - kept[i]);
+    }
+    (void)fixture_submit(rig);
+    const MaarDefragmentation run = begin(NULL);
+    assert_true(step(run) == VK_NULL_HANDLE);
+    assert_int_equal(info_of(run).moveCount, 0);
+    maarEndDefragmentation(rig->allocator, run);
+    destroy_places();
+}
+
 static void page_that_gets_shared_stays(void** state)
 {
     (void)state;
@@ -439,6 +461,7 @@ int main(void)
         rig_unit_test(list_of_pages_says_what_it_left_out),
         rig_unit_test(limits_bound_a_batch),
         rig_unit_test(program_keeps_what_it_says),
+        rig_unit_test(mapped_pages_stay),
         rig_unit_test(shared_pages_stay),
         rig_unit_test(page_that_gets_shared_stays),
         rig_unit_test(stitched_buffers_move_and_images_stay),

@@ -41,6 +41,10 @@ CALL(commit_new_pages, MaarReservation,
      maarCommitNewPages(allocator, handle, 1, &page_range, &new_pages))
 CALL(record_zeros, MaarReservation,
      maarRecordZeroPages(allocator, handle, 1, &page_range, (VkCommandBuffer)(void*)&first))
+CALL(list_host_pages, MaarReservation,
+     maarGetHostPages(allocator, handle, &page_range, &count, NULL))
+CALL(flush_pages, MaarReservation, maarFlushPages(allocator, handle, 1, &page_range))
+CALL(invalidate_pages, MaarReservation, maarInvalidatePages(allocator, handle, 1, &page_range))
 CALL(decommit_pages, MaarReservation, maarDecommitPages(allocator, handle, 1, &page_range))
 CALL(alias_pages, MaarReservation, maarAliasPages(allocator, handle, 0, 0, handle, 0))
 CALL(enumerate_pages, MaarReservation,
@@ -92,7 +96,7 @@ static VkResult create_cache(MaarAllocator allocator, uint64_t handle)
     return maarCreateTileCache(allocator, &info, &cache);
 }
 
-enum { KINDS = 4, MOST_CALLS = 10 };
+enum { KINDS = 4, MOST_CALLS = 12 };
 
 /* The calls of a kind, and the names of their arguments. The first ends the object and accepts a
  * null handle; the second does so too if it is marked. */
@@ -104,7 +108,8 @@ static const struct handle_kind {
     {true,
      "reservation",
      {destroy_reservation, destroy_reservation_after, read_reservation, commit_pages,
-      commit_new_pages, record_zeros, decommit_pages, alias_pages, enumerate_pages}},
+      commit_new_pages, record_zeros, list_host_pages, flush_pages, invalidate_pages,
+      decommit_pages, alias_pages, enumerate_pages}},
     {true,
      "array",
      {destroy_array, destroy_array_after, read_array, reserve_array, append_array, truncate_array}},
