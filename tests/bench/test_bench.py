@@ -403,7 +403,8 @@ class Sharing(Case):
                               "--live", 60, "--runs", 2)
         ways = {row["peer"]: row for row in rows}
         self.assertEqual(list(ways), ["maar", "maar-each"] +
-                         (["vma", "vma-each"] if vma else []) + ["single"])
+                         (["vma", "vma-each", "maar-vma", "maar-vma-each"] if vma else []) +
+                         ["single"])
         for row in rows:
             self.assertEqual((row["live"], row["shared"]), (60, 60), row)
             self.assertTrue(0 < row["min_us"] <= row["us"], row)

@@ -260,6 +260,12 @@ static VkResult run_info(struct fault_context* c)
     return VK_SUCCESS;
 }
 
+static VkResult run_find(struct fault_context* c)
+{
+    assert_true(maarFindAllocation(c->rig.allocator, (uint32_t)(uintptr_t)c->memory) == c->memory);
+    return VK_SUCCESS;
+}
+
 static VkResult run_mapped_data(struct fault_context* c)
 {
     assert_non_null(maarGetMappedData(c->rig.allocator, c->memory));
@@ -418,6 +424,11 @@ static const struct fault_step steps[] = {
      .never = only_reads,
      .prepare = fault_prepare_memory,
      .run = run_info,
+     .finish = fault_undo_memory},
+    {.function = "maarFindAllocation",
+     .never = only_reads,
+     .prepare = fault_prepare_memory,
+     .run = run_find,
      .finish = fault_undo_memory},
     {.function = "maarGetMappedData",
      .never = only_reads,
