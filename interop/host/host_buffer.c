@@ -45,8 +45,8 @@ static VkResult import_pages(MaarAllocator allocator, const char* call,
 {
     const struct maar_object object = {.buffer = made->buffer};
     VkResult result = maar_host_pages_import(
-        allocator, call, pages, dedicated ? object : (struct maar_object){.buffer = NULL}, type,
-        NULL, name, &made->allocation);
+        allocator, call, pages, dedicated ? object : (struct maar_object){.buffer = VK_NULL_HANDLE},
+        type, NULL, name, &made->allocation);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -105,9 +105,9 @@ static VkResult import_and_bind_pages(MaarAllocator allocator, const char* call,
         return refuse_host_image(allocator, call, result, reason);
     }
     const struct maar_object object = {.image = image};
-    result = maar_host_pages_import(allocator, call, pages,
-                                    dedicated ? object : (struct maar_object){.image = NULL}, type,
-                                    info->pUserData, info->pName, allocation);
+    result = maar_host_pages_import(
+        allocator, call, pages, dedicated ? object : (struct maar_object){.image = VK_NULL_HANDLE},
+        type, info->pUserData, info->pName, allocation);
     if (result != VK_SUCCESS) {
         return refuse_host_image(allocator, call, result, maar_host_import_error(result));
     }
