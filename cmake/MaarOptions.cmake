@@ -43,6 +43,7 @@ option(MAAR_WARNINGS "Compile with Maar's warnings" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_WERROR "Treat warnings as errors" OFF)
 option(MAAR_HEAVY_CHECKS "Walk whole data structures after each change (slow)" OFF)
 option(MAAR_LOCK_HOLDS "Measure how long locks are held, for bench_defragmentation_slices" OFF)
+option(MAAR_TESTS_ALL_PACKAGES "Try each way in which projects use Maar, Meson's too" OFF)
 option(MAAR_TESTS_SHARED "Link the tests with a shared build of the library that hides nothing" OFF)
 option(MAAR_COVERAGE "Instrument for coverage" OFF)
 set(MAAR_SANITIZE "" CACHE STRING
