@@ -301,23 +301,6 @@ void maar_slot_retire(MaarAllocator allocator, struct maar_slot* slot, uint32_t 
     item->object_first = stays || item->action != NULL;
 }
 
-VkDeviceSize maar_pool_trim(struct maar_pool* pool)
-{
-    VkDeviceSize released = 0;
-    for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;) {
-        maar_mutex_lock(&arena->lock);
-        struct maar_block* block = pick_surplus(arena, NULL, true);
-        maar_mutex_unlock(&arena->lock);
-        if (block != NULL) {
-            released += block->size;
-            maar_block_destroy(block);
-        } else {
-            arena = maar_pool_next_arena(pool, arena->number + 1);
-        }
-    }
-    return released;
-}
-
 /* Unlists and returns the block of an arena that has been empty for the longest time, or NULL if it
  * is younger, or if the pool needs it for its minimum number. Called under the lock. */
 static struct maar_block* pick_aged(struct maar_arena* arena, uint64_t emptied_by)
@@ -332,15 +315,15 @@ static struct maar_block* pick_aged(struct maar_arena* arena, uint64_t emptied_b
                : NULL;
 }
 
-VkDeviceSize maar_pool_trim_aged(struct maar_pool* pool, uint64_t emptied_by)
+/* Releases blocks of a pool: those that are surplus or, with a time, those that have been empty
+ * since then. */
+static VkDeviceSize trim_arenas(struct maar_pool* pool, const uint64_t* emptied_by)
 {
     VkDeviceSize released = 0;
-    if (maar_atomic32_load(&pool->empty_count) == 0) {
-        return 0;
-    }
     for (struct maar_arena* arena = maar_pool_next_arena(pool, 0); arena != NULL;) {
         maar_mutex_lock(&arena->lock);
-        struct maar_block* block = pick_aged(arena, emptied_by);
+        struct maar_block* block =
+            emptied_by != NULL ? pick_aged(arena, *emptied_by) : pick_surplus(arena, NULL, true);
         maar_mutex_unlock(&arena->lock);
         if (block != NULL) {
             released += block->size;
@@ -350,4 +333,14 @@ VkDeviceSize maar_pool_trim_aged(struct maar_pool* pool, uint64_t emptied_by)
         }
     }
     return released;
+}
+
+VkDeviceSize maar_pool_trim(struct maar_pool* pool)
+{
+    return trim_arenas(pool, NULL);
+}
+
+VkDeviceSize maar_pool_trim_aged(struct maar_pool* pool, uint64_t emptied_by)
+{
+    return maar_atomic32_load(&pool->empty_count) != 0 ? trim_arenas(pool, &emptied_by) : 0;
 }

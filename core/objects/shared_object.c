@@ -5,7 +5,9 @@
 #include "core/objects/shared_object.h"
 
 #include "core/chain.h"
+#include "core/memory/allocation_free.h"
 #include "core/memory/allocator_state.h"
+#include "core/objects/captured_object.h"
 
 VkExternalMemoryProperties maar_buffer_sharing(MaarAllocator allocator,
                                                const VkBufferCreateInfo* info,
@@ -265,4 +267,16 @@ VkResult maar_extend_image(MaarAllocator allocator, const char* call, const VkIm
     out->info.pNext = &out->external;
     out->use = &out->info;
     return VK_SUCCESS;
+}
+
+VkResult maar_finish_shared(MaarAllocator allocator, VkResult result, struct maar_object object,
+                            MaarAllocation allocation)
+{
+    if (result == VK_SUCCESS) {
+        maar_capture_held(allocator, object, allocation, 0);
+    } else {
+        maar_discard_object(allocator, object);
+        maar_undo_allocation(allocator, allocation);
+    }
+    return result;
 }

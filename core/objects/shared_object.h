@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "core/memory/block.h"
+#include "core/objects/object.h"
 #include "maar/allocator.h"
 
 /* Returns what the driver can do with a buffer and one handle type. All members are zero where the
@@ -83,5 +84,10 @@ static inline VkExternalMemoryFeatureFlags maar_block_sharing(const struct maar_
                ? (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT
                : (VkExternalMemoryFeatureFlags)VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT;
 }
+
+/* Ends the making of an object on shared memory. After a failure destroys the object and gives the
+ * allocation back; both may be null. Returns the result. */
+VkResult maar_finish_shared(MaarAllocator allocator, VkResult result, struct maar_object object,
+                            MaarAllocation allocation);
 
 #endif

@@ -186,13 +186,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportHostImage(MaarAllocator allocator,
     VkImage image = VK_NULL_HANDLE;
     MaarAllocation allocation = VK_NULL_HANDLE;
     result = make_host_image(allocator, __func__, &shared, pImportInfo, &image, &allocation);
-    if (result != VK_SUCCESS) {
-        maar_discard_object(allocator, (struct maar_object){.image = image});
-        maar_undo_allocation(allocator, allocation);
-        return result;
+    result =
+        maar_finish_shared(allocator, result, (struct maar_object){.image = image}, allocation);
+    if (result == VK_SUCCESS) {
+        *pImage = image;
+        *pAllocation = allocation;
     }
-    maar_capture_held(allocator, (struct maar_object){.image = image}, allocation, 0);
-    *pImage = image;
-    *pAllocation = allocation;
-    return VK_SUCCESS;
+    return result;
 }

@@ -353,15 +353,12 @@ VkResult maar_import_buffer(MaarAllocator allocator, const char* call,
         .requirements = request.requirements,
     };
     result = import_and_bind(allocator, call, info, &object, &memory);
-    if (result != VK_SUCCESS) {
-        maar_discard_object(allocator, (struct maar_object){.buffer = made});
-        maar_undo_allocation(allocator, memory);
-        return result;
+    result = maar_finish_shared(allocator, result, (struct maar_object){.buffer = made}, memory);
+    if (result == VK_SUCCESS) {
+        *buffer = made;
+        *allocation = memory;
     }
-    maar_capture_held(allocator, (struct maar_object){.buffer = made}, memory, 0);
-    *buffer = made;
-    *allocation = memory;
-    return VK_SUCCESS;
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarImportBuffer(MaarAllocator allocator,
@@ -425,13 +422,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportImage(MaarAllocator allocator,
         .requirements = request.requirements,
     };
     result = import_and_bind(allocator, __func__, pImportInfo, &object, &allocation);
-    if (result != VK_SUCCESS) {
-        maar_discard_object(allocator, (struct maar_object){.image = image});
-        maar_undo_allocation(allocator, allocation);
-        return result;
+    result =
+        maar_finish_shared(allocator, result, (struct maar_object){.image = image}, allocation);
+    if (result == VK_SUCCESS) {
+        *pImage = image;
+        *pAllocation = allocation;
     }
-    maar_capture_held(allocator, (struct maar_object){.image = image}, allocation, 0);
-    *pImage = image;
-    *pAllocation = allocation;
-    return VK_SUCCESS;
+    return result;
 }

@@ -200,6 +200,25 @@ static void joined_ranges_end_where_the_last_one_does(void** state)
     close_block();
 }
 
+/* Fails to bind a buffer that is first used after the point 5. */
+static void fail_to_bind(VkDeviceSize size)
+{
+    const MaarPoint point = host_point(5);
+    const MaarOrderedUseInfo use = {
+        .sType = MAAR_STRUCTURE_TYPE_ORDERED_USE_INFO, .pointCount = 1, .pPoints = &point};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = pool;
+    how.pNext = &use;
+    const VkBufferCreateInfo info = rig_buffer_info(size);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    rig_set_fault(rig, "vkBindBufferMemory2", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    assert_int_equal(maarCreateBuffer(rig->allocator, &info, &how, &buffer, &memory),
+                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    rig_clear_faults(rig);
+    rig_forget_messages(rig);
+}
+
 /* Joins the rest of a request's range with its neighbour while that request is under way. */
 static void join_the_rest(void* data, const char* function)
 {
@@ -222,25 +241,12 @@ static void undone_request_leaves_its_joined_rest_alone(void** state)
     all[3] = allocate_after(3 * UNIT, 0);
     free_unit(3, 5);
     free_unit(6, 5);
-    const MaarPoint point = host_point(5);
-    const MaarOrderedUseInfo use = {
-        .sType = MAAR_STRUCTURE_TYPE_ORDERED_USE_INFO, .pointCount = 1, .pPoints = &point};
-    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
-    how.pool = pool;
-    how.pNext = &use;
-    const VkBufferCreateInfo info = rig_buffer_info(2 * UNIT);
-    VkBuffer buffer = VK_NULL_HANDLE;
-    MaarAllocation memory = VK_NULL_HANDLE;
-    rig_set_fault(rig, "vkBindBufferMemory2", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
     rig->call = join_the_rest;
-    assert_int_equal(maarCreateBuffer(rig->allocator, &info, &how, &buffer, &memory),
-                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    fail_to_bind(2 * UNIT);
     assert_ptr_equal(rig->call, NULL);
-    rig_clear_faults(rig);
-    rig_forget_messages(rig);
     rig_check(rig);
     assert_int_equal(rig_statistics(rig, pool).pendingBytes, 4 * UNIT);
-    memory = allocate_after(4 * UNIT, 5);
+    const MaarAllocation memory = allocate_after(4 * UNIT, 5);
     expect_place(memory, 3, 4 * UNIT);
     maarFreeMemory(rig->allocator, memory);
     close_block();
@@ -377,25 +383,12 @@ static void failing_call_gives_joined_bytes_back(void** state)
     free_unit(3, 5);
     free_unit(4, 5);
     free_unit(5, 0);
-    const MaarPoint point = host_point(5);
-    const MaarOrderedUseInfo use = {
-        .sType = MAAR_STRUCTURE_TYPE_ORDERED_USE_INFO, .pointCount = 1, .pPoints = &point};
-    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
-    how.pool = pool;
-    how.pNext = &use;
-    const VkBufferCreateInfo info = rig_buffer_info(2 * UNIT + UNIT / 2);
-    VkBuffer buffer = VK_NULL_HANDLE;
-    MaarAllocation memory = VK_NULL_HANDLE;
-    rig_set_fault(rig, "vkBindBufferMemory2", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(maarCreateBuffer(rig->allocator, &info, &how, &buffer, &memory),
-                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    rig_clear_faults(rig);
-    rig_forget_messages(rig);
+    fail_to_bind(2 * UNIT + UNIT / 2);
     const MaarStatistics statistics = rig_statistics(rig, pool);
     assert_int_equal(statistics.allocationCount, UNITS - 3);
     assert_true(statistics.pendingBytes >= 2 * UNIT);
     assert_int_equal(ordered_statistics().inheritingCount, 0);
-    memory = allocate_after(2 * UNIT + UNIT / 2, 5);
+    const MaarAllocation memory = allocate_after(2 * UNIT + UNIT / 2, 5);
     expect_place(memory, 3, 2 * UNIT + UNIT / 2);
     maarFreeMemory(rig->allocator, memory);
     close_block();
@@ -533,19 +526,7 @@ static void failing_call_leaves_the_kinds(void** state)
     assert_int_equal(try_kind_after(optimal, 512, 256, 0, &neighbour), VK_SUCCESS);
     const MaarPoint point = host_point(5);
     assert_int_equal(maarFreeMemoryAfter(rig->allocator, image, 1, &point), VK_SUCCESS);
-    const MaarOrderedUseInfo use = {
-        .sType = MAAR_STRUCTURE_TYPE_ORDERED_USE_INFO, .pointCount = 1, .pPoints = &point};
-    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
-    how.pool = pool;
-    how.pNext = &use;
-    const VkBufferCreateInfo info = rig_buffer_info(2048);
-    VkBuffer buffer = VK_NULL_HANDLE;
-    MaarAllocation memory = VK_NULL_HANDLE;
-    rig_set_fault(rig, "vkBindBufferMemory2", 1, 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    assert_int_equal(maarCreateBuffer(rig->allocator, &info, &how, &buffer, &memory),
-                     VK_ERROR_OUT_OF_DEVICE_MEMORY);
-    rig_clear_faults(rig);
-    rig_forget_messages(rig);
+    fail_to_bind(2048);
     rig_check(rig);
     assert_int_equal(rig_statistics(rig, pool).pendingBytes, UNIT - 512);
     assert_int_equal(try_kind_after(optimal, UNIT - 512, 256, 5, &image), VK_SUCCESS);
