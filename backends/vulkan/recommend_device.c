@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "backends/vulkan/recommend_features.h"
+#include "core/chain.h"
 #include "core/device_win32.h"
 #include "core/host_memory.h"
 #include "maar/allocator.h"
@@ -85,51 +87,20 @@ static bool add_extension(MaarDeviceRecommendation* out, const struct extension_
     return true;
 }
 
-static void link_feature(void*** tail, void* structure)
+static MaarFeatureChainInfo* program_chain(const MaarDeviceRecommendation* out)
 {
-    VkBaseOutStructure* base = structure;
-    **tail = structure;
-    *tail = (void**)&base->pNext;
-    base->pNext = NULL;
+    return maar_chain_find_output(out->pNext, MAAR_STRUCTURE_TYPE_FEATURE_CHAIN_INFO);
 }
 
-static void recommend_features(const struct recommend_functions* functions,
-                               VkPhysicalDevice physical, const struct extension_list* list,
-                               uint32_t version, MaarDeviceRecommendation* out)
+static void recommend_extensions(const struct extension_list* list, uint32_t version,
+                                 MaarDeviceRecommendation* out,
+                                 bool available[MAAR_RECOMMENDED_FEATURES])
 {
-    bool core12 = version >= VK_API_VERSION_1_2;
-    bool core13 = version >= VK_API_VERSION_1_3;
-    void* ignored = NULL;
-    void** tail = &ignored;
-
-    out->features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-    out->bufferDeviceAddress.sType =
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES;
-    out->timelineSemaphore.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES;
-    out->synchronization2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES;
-    out->maintenance4.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES;
-    out->memoryPriority.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PRIORITY_FEATURES_EXT;
-    out->pageableDeviceLocalMemory.sType =
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PAGEABLE_DEVICE_LOCAL_MEMORY_FEATURES_EXT;
-
-    link_feature(&tail, &out->features);
-    if (add_extension(out, list, VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, core12)) {
-        link_feature(&tail, &out->bufferDeviceAddress);
-    }
-    if (add_extension(out, list, VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, core12)) {
-        link_feature(&tail, &out->timelineSemaphore);
-    }
-    if (add_extension(out, list, VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME, core13)) {
-        link_feature(&tail, &out->synchronization2);
-    }
-    if (add_extension(out, list, VK_KHR_MAINTENANCE_4_EXTENSION_NAME, core13)) {
-        link_feature(&tail, &out->maintenance4);
-    }
-    if (add_extension(out, list, VK_EXT_MEMORY_PRIORITY_EXTENSION_NAME, false)) {
-        link_feature(&tail, &out->memoryPriority);
-        if (add_extension(out, list, VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY_EXTENSION_NAME, false)) {
-            link_feature(&tail, &out->pageableDeviceLocalMemory);
-        }
+    for (uint32_t i = 0; i < MAAR_RECOMMENDED_FEATURES; ++i) {
+        const struct maar_recommended_feature* feature = &maar_recommended_features[i];
+        const bool in_core = feature->core_version != 0 && version >= feature->core_version;
+        available[i] = (!feature->needs_previous || available[i - 1]) &&
+                       add_extension(out, list, feature->extension, in_core);
     }
     (void)add_extension(out, list, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME, false);
     for (size_t i = 0; i < sizeof sharing_extensions / sizeof sharing_extensions[0]; ++i) {
@@ -137,10 +108,18 @@ static void recommend_features(const struct recommend_functions* functions,
     }
     /* The modifiers depend on VK_KHR_image_format_list, which Vulkan 1.2 includes. */
     if (offers(list, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME) &&
-        add_extension(out, list, VK_KHR_IMAGE_FORMAT_LIST_EXTENSION_NAME, core12)) {
+        add_extension(out, list, VK_KHR_IMAGE_FORMAT_LIST_EXTENSION_NAME,
+                      version >= VK_API_VERSION_1_2)) {
         (void)add_extension(out, list, VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME, false);
     }
+}
 
+static void recommend_features(const struct recommend_functions* functions,
+                               VkPhysicalDevice physical,
+                               const bool available[MAAR_RECOMMENDED_FEATURES],
+                               MaarDeviceRecommendation* out)
+{
+    maar_recommend_link_own(out, available);
     functions->get_features(physical, &out->features);
     VkPhysicalDeviceFeatures offered = out->features.features;
     memset(&out->features.features, 0, sizeof out->features.features);
@@ -151,7 +130,13 @@ static void recommend_features(const struct recommend_functions* functions,
     out->features.features.sparseResidencyAliased = offered.sparseResidencyAliased;
     out->bufferDeviceAddress.bufferDeviceAddressCaptureReplay = VK_FALSE;
     out->bufferDeviceAddress.bufferDeviceAddressMultiDevice = VK_FALSE;
-    out->pFeatures = &out->features;
+
+    MaarFeatureChainInfo* chain = program_chain(out);
+    if (chain != NULL) {
+        maar_recommend_merge(out, available, chain);
+    } else {
+        out->pFeatures = &out->features;
+    }
 }
 
 /* Returns the first family with all flags of `wanted` and none of `unwanted`. */
@@ -171,6 +156,10 @@ static uint32_t find_family(const VkQueueFamilyProperties2* families, uint32_t c
 static void clear_recommendation(MaarDeviceRecommendation* out)
 {
     void* next = out->pNext;
+    MaarFeatureChainInfo* chain = program_chain(out);
+    if (chain != NULL) {
+        maar_recommend_unlink_own(out, chain);
+    }
     memset(out, 0, sizeof *out);
     out->sType = MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION;
     out->pNext = next;
@@ -217,6 +206,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecommendDevice(
     if (pfnGetInstanceProcAddr == NULL || instance == VK_NULL_HANDLE ||
         physicalDevice == VK_NULL_HANDLE || pRecommendation == NULL ||
         pRecommendation->sType != MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION ||
+        maar_recommend_chain_is_ambiguous(program_chain(pRecommendation)) ||
         !maar_host_callbacks_serve(pAllocationCallbacks)) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
@@ -236,8 +226,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecommendDevice(
             recommend_queues(&functions, physicalDevice, pAllocationCallbacks, pRecommendation);
     }
     if (result == VK_SUCCESS) {
-        recommend_features(&functions, physicalDevice, &list, properties.properties.apiVersion,
-                           pRecommendation);
+        bool available[MAAR_RECOMMENDED_FEATURES];
+        recommend_extensions(&list, properties.properties.apiVersion, pRecommendation, available);
+        recommend_features(&functions, physicalDevice, available, pRecommendation);
     }
     maar_host_free(pAllocationCallbacks, list.entries);
     return result;

@@ -59,14 +59,15 @@ VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarAllocation)
 typedef struct MaarDeviceRecommendation {
     /** MAAR_STRUCTURE_TYPE_DEVICE_RECOMMENDATION */
     MaarStructureType sType;
-    /** NULL or a chain. */
+    /** NULL or a chain, which may have a MaarFeatureChainInfo. */
     void* pNext;
     /** How many of ppExtensionNames are set. */
     uint32_t extensionCount;
     /** Device extensions to enable; static strings. Extensions that became part of a later Vulkan
      * version are listed too, so that the list serves a program of any version. */
     const char* ppExtensionNames[MAAR_MAX_RECOMMENDED_EXTENSIONS];
-    /** Head of the chain of those feature structures below that this device has. */
+    /** Head of the chain of those feature structures below that this device has; with a
+     * MaarFeatureChainInfo, head of the program's chain. */
     void* pFeatures;
     /** Lowest-numbered queue family that may do graphics, or else compute; UINT32_MAX for none. */
     uint32_t mainQueueFamily;
@@ -91,6 +92,35 @@ typedef struct MaarDeviceRecommendation {
 } MaarDeviceRecommendation;
 
 /**
+ * Chained to MaarDeviceRecommendation: the features that the program itself enables. Vulkan allows
+ * each structure once in a chain, and does not allow the structure of a feature beside the one of
+ * the Vulkan version that adopted the feature (VkPhysicalDeviceVulkan12Features, ...), so a program
+ * cannot simply link the recommendation to its own chain. maarRecommendDevice then sets the
+ * features in the program's structures, where they have a place, and links the recommendation's
+ * structures for the others to the end of the chain. A feature that the program has enabled stays
+ * enabled. The recommendation's structures hold the answers of this call in either case.
+ *
+ * The chain leads into the recommendation afterwards, which must live as long as the chain is used.
+ * A later call for the same recommendation takes its structures out of the chain first; features
+ * that were set in the program's own structures stay set.
+ */
+typedef struct MaarFeatureChainInfo {
+    /** MAAR_STRUCTURE_TYPE_FEATURE_CHAIN_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** What the program would give to VkDeviceCreateInfo::pNext: structures of features and others,
+     * or NULL. After the call, give MaarDeviceRecommendation::pFeatures in its place. */
+    void* pFeatures;
+    /** What the program would give to VkDeviceCreateInfo::pEnabledFeatures, or NULL. Vulkan does
+     * not allow this beside a VkPhysicalDeviceFeatures2 in pFeatures. If set, the call adds the
+     * core features to it; MaarDeviceRecommendation::features is then no part of the device's
+     * chain: it has the program's core features and leads to that chain, so that a pointer to it
+     * serves as MaarAllocatorCreateInfo::pEnabledFeatures. */
+    VkPhysicalDeviceFeatures* pEnabledFeatures;
+} MaarFeatureChainInfo;
+
+/**
  * Lists what is worth enabling on a physical device before a VkDevice is made from it. Calls the
  * driver. Allocates nothing that outlives the call.
  *
@@ -102,8 +132,8 @@ typedef struct MaarDeviceRecommendation {
  * @param pRecommendation         sType and pNext set by the caller; the rest is filled
  * @return VK_SUCCESS; VK_ERROR_INITIALIZATION_FAILED when the entry points of Vulkan 1.1 cannot be
  *         found; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT for a null argument,
- *         only one of the two callbacks, or a wrong sType; what
- *         vkEnumerateDeviceExtensionProperties returns
+ *         only one of the two callbacks, a wrong sType, or core features in both places of a
+ *         MaarFeatureChainInfo; what vkEnumerateDeviceExtensionProperties returns
  * @threadsafety internally synchronized
  * @since 0.1.0
  */

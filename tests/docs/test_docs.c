@@ -267,6 +267,22 @@ static MaarAllocator open_device(VkInstance instance, VkDevice* device)
     return allocator;
 }
 
+static void docs_recommendation_goes_into_the_programs_chain(void** state)
+{
+    (void)state;
+    const VkInstance instance = make_simulated_instance();
+    VkPhysicalDeviceVulkan12Features own = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .scalarBlockLayout = VK_TRUE,
+    };
+    MaarDeviceRecommendation advice;
+    assert_int_equal(recommend_into(instance, only_device(instance), &own, &advice), VK_SUCCESS);
+    assert_ptr_equal(advice.pFeatures, &own);
+    assert_int_equal(own.timelineSemaphore, advice.timelineSemaphore.timelineSemaphore);
+    assert_int_equal(own.scalarBlockLayout, VK_TRUE);
+    LOAD(instance, vkDestroyInstance)(instance, NULL);
+}
+
 static void docs_array_grows_and_shrinks(void** state)
 {
     (void)state;
@@ -561,6 +577,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(docs_first_allocator_works_on_simulated_device),
+        cmocka_unit_test(docs_recommendation_goes_into_the_programs_chain),
         cmocka_unit_test(docs_array_grows_and_shrinks),
         cmocka_unit_test(docs_pages_come_and_go),
         cmocka_unit_test(docs_logged_trace_is_read),
