@@ -106,6 +106,62 @@ static void shown_pages_are_new_nowhere(void** state)
     maarDestroyReservation(rig->allocator, it);
 }
 
+static uint64_t bound_since(uint64_t before)
+{
+    return fixture_statistics(rig).pagesBound - before;
+}
+
+/* Pages that a buffer made of pages has left are new for a reservation in the same pool, and new
+ * for the next such buffer: all of an object's pages were free before. */
+static void pages_of_a_stitching_pool_are_all_new(void** state)
+{
+    (void)state;
+    rig = fixture_begin(FIXTURE_SPARSE, PAGE, NULL);
+    const MaarPoolPagingInfo paging = {.sType = MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO,
+                                       .stitch = VK_TRUE,
+                                       .pageBlockSize = 16 * PAGE};
+    const MaarPoolCreateInfo pool_info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO, .pNext = &paging, .memoryTypeIndex = 0};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
+    how.pool = rig_create_pool(rig, &pool_info);
+    const VkBufferCreateInfo small = fixture_buffer(16 * PAGE);
+    const VkBufferCreateInfo large = fixture_buffer(64 * PAGE);
+    const MaarReservationCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                                            .pBufferInfo = &large,
+                                            .pMemoryInfo = &how};
+    MaarReservation it = VK_NULL_HANDLE;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    MaarPageRun runs[64];
+    assert_int_equal(maarCreateReservation(rig->allocator, &info, &it), VK_SUCCESS);
+    for (uint32_t i = 0; i < 3; ++i) {
+        const uint64_t before = fixture_statistics(rig).pagesBound;
+        assert_int_equal(maarCreateBuffer(rig->allocator, &small, &how, &buffer, &memory),
+                         VK_SUCCESS);
+        (void)fixture_submit(rig);
+        uint32_t count = 64;
+        VkDeviceSize listed_size = 0;
+        assert_int_equal(maarEnumerateAllocationPages(rig->allocator, memory, &count, runs),
+                         VK_SUCCESS);
+        for (uint32_t run = 0; run < count; ++run) {
+            listed_size += runs[run].size;
+        }
+        assert_int_equal(listed_size, 16 * PAGE);
+        assert_int_equal(bound_since(before), 16);
+        maarDestroyBuffer(rig->allocator, buffer, memory);
+        assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+        /* The reservation takes what the buffer has left. */
+        const MaarNewPages pages = commit_new(it, i * 16 * PAGE, 16 * PAGE);
+        assert_int_equal(pages.rangeCount, 1);
+        expect_range(0, i * 16 * PAGE, 16 * PAGE);
+        (void)fixture_submit(rig);
+        assert_int_equal(fixture_statistics(rig).blockCount, i + 1);
+    }
+    maarDestroyReservation(rig->allocator, it);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    maarDestroyPool(rig->allocator, how.pool);
+}
+
 static void without_room_nothing_is_committed(void** state)
 {
     (void)state;
@@ -400,6 +456,7 @@ int main(void)
         rig_unit_test(ranges_that_overlap_list_each_page_once),
         rig_unit_test(pages_that_were_given_back_are_new),
         rig_unit_test(shown_pages_are_new_nowhere),
+        rig_unit_test(pages_of_a_stitching_pool_are_all_new),
         rig_unit_test(without_room_nothing_is_committed),
         rig_unit_test(a_call_that_fails_lists_nothing),
         rig_unit_test(the_list_takes_no_host_memory),
