@@ -36,7 +36,11 @@ bool maar_file_create(const char* path, struct maar_file* file, char reason[MAAR
     }
     const DWORD error = GetLastError();
     file->exists = error == ERROR_FILE_EXISTS;
-    (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "Windows error %lu", (unsigned long)error);
+    if (file->exists) {
+        (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "File exists");
+    } else {
+        (void)snprintf(reason, MAAR_FILE_REASON_SIZE, "Windows error %lu", (unsigned long)error);
+    }
     return false;
 }
 

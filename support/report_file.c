@@ -1,13 +1,10 @@
 /*
  * Writes reports; see report_file.h. The page has places for the data, marked by @NAME@, each once.
  */
-#if !defined(_WIN32) && !defined(_POSIX_C_SOURCE)
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
-#endif
-
 #include "support/report_file.h"
 #include "support/format_name.h"
 #include "support/json_text.h"
+#include "support/memory_file.h"
 #include "support/report_columns.h"
 #include "support/report_page.h"
 
@@ -140,20 +137,18 @@ static void write_page(const char* meta, const char* data, size_t data_size, FIL
 static bool write_file(const char* meta, const char* data, size_t data_size, const char* path,
                        struct support_error* error)
 {
-    char* text = NULL;
-    size_t size = 0;
-    FILE* const file = open_memstream(&text, &size);
-    if (file == NULL) {
+    struct support_memory_file out;
+    if (!support_memory_file_open(&out)) {
         support_error_set(error, path, 0, "out of memory");
         return false;
     }
-    write_page(meta, data, data_size, file);
-    const bool whole = fclose(file) == 0;
-    const bool good = whole && support_write_file(path, text, size, error);
+    write_page(meta, data, data_size, out.file);
+    const bool whole = support_memory_file_close(&out);
+    const bool good = whole && support_write_file(path, out.text, out.size, error);
     if (!whole) {
         support_error_set(error, path, 0, "out of memory");
     }
-    free(text);
+    free(out.text);
     return good;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "tool_plan.h"
 
+#include "support/memory_file.h"
 #include "support/plan_picture.h"
 
 #include <errno.h>
@@ -34,20 +35,18 @@ static bool print_placement(const struct tool_plan_result* result, FILE* file)
 static bool save_placement(const struct tool_plan_result* result, const char* path)
 {
     struct support_error error = {{0}};
-    char* text = NULL;
-    size_t size = 0;
-    FILE* const memory = open_memstream(&text, &size);
-    bool good = memory != NULL && print_placement(result, memory);
-    if (memory != NULL) {
-        good = fclose(memory) == 0 && good;
+    struct support_memory_file out;
+    bool good = support_memory_file_open(&out) && print_placement(result, out.file);
+    if (out.file != NULL) {
+        good = support_memory_file_close(&out) && good;
     }
     if (!good) {
         tool_complain("%s: cannot be written: out of memory", path);
-    } else if (!support_write_file(path, text, size, &error)) {
+    } else if (!support_write_file(path, out.text, out.size, &error)) {
         tool_complain("%s", error.text);
         good = false;
     }
-    free(text);
+    free(out.text);
     return good;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The same program on Maar's vk_mem_alloc.h and on VulkanMemoryAllocator's.
 
-test_same.py --program=PROGRAM --ranking=PROGRAM [--peer=PROGRAM] --page=docs/vma.md
+test_same.py --program=PROGRAM --ranking=PROGRAM [--peer=PROGRAM] --page=docs/vma.md [--runner=COMMAND]
 
 Whatever the two print differently must be a row of the page's table of differences, and each row must
 differ. The second program ranks memory types as that library does, so its types must all be the same, on
@@ -27,8 +27,11 @@ SIZES = {
 KEYS = re.compile(r"`([\w-]+\.[\w.-]+)`")
 
 
+RUNNER = []  # what runs programs for another system
+
+
 def run(program, *arguments):
-    done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=60,
+    done = subprocess.run([*RUNNER, program, *arguments], capture_output=True, text=True, timeout=60,
                           check=False)
     if done.returncode != 0:
         sys.exit(f"{program} ended with {done.returncode}: {done.stderr}")
@@ -128,7 +131,9 @@ def main():
     parser.add_argument("--ranking", required=True)
     parser.add_argument("--peer")
     parser.add_argument("--page", required=True, type=argparse.FileType("r", encoding="utf-8"))
+    parser.add_argument("--runner", default="")
     options = parser.parse_args()
+    RUNNER.extend(options.runner.split())
     ours = lines(run(options.program))
     faults = check_sizes(ours)
     if options.peer:

@@ -4,9 +4,48 @@
  */
 #include "tests/rig/rig.h"
 
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <dlfcn.h>
+#endif
 
 typedef VkResult (*use_function)(PFN_vkGetInstanceProcAddr, VkInstance, VkPhysicalDevice, VkDevice);
+
+#ifdef _WIN32
+static void* open_module(const char* path)
+{
+    return LoadLibraryA(path);
+}
+
+static void* find_in_module(void* module, const char* name)
+{
+    const FARPROC found = GetProcAddress(module, name);
+    void* address = NULL;
+    memcpy(&address, &found, sizeof found);
+    return address;
+}
+
+static bool close_module(void* module)
+{
+    return FreeLibrary(module) != 0;
+}
+#else
+static void* open_module(const char* path)
+{
+    return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
+}
+
+static void* find_in_module(void* module, const char* name)
+{
+    return dlsym(module, name);
+}
+
+static bool close_module(void* module)
+{
+    return dlclose(module) == 0;
+}
+#endif
 
 static void units_serve_side_by_side(void** state)
 {
@@ -17,9 +56,9 @@ static void units_serve_side_by_side(void** state)
     rig_open(rig, NULL);
     const char* const paths[3] = {MAAR_FIRST_MODULE, MAAR_SECOND_MODULE, MAAR_OLDEST_MODULE};
     for (uint32_t i = 0; i < 3; ++i) {
-        modules[i] = dlopen(paths[i], RTLD_NOW | RTLD_GLOBAL);
+        modules[i] = open_module(paths[i]);
         assert_non_null(modules[i]);
-        void* const found = dlsym(modules[i], "use_module");
+        void* const found = find_in_module(modules[i], "use_module");
         assert_non_null(found);
         memcpy(&use[i], &found, sizeof found);
     }
@@ -31,7 +70,7 @@ static void units_serve_side_by_side(void** state)
     assert_int_equal(rig_calls(rig, "vkCreateBuffer"), 6);
     assert_int_equal(rig_calls(rig, "vkDestroyBuffer"), 6);
     for (uint32_t i = 0; i < 3; ++i) {
-        assert_int_equal(dlclose(modules[2 - i]), 0);
+        assert_true(close_module(modules[2 - i]));
     }
 }
 

@@ -5,7 +5,7 @@
 #include "core/memory/allocation_handle.h"
 #include "tests/rig/rig.h"
 
-enum { COUNT = 8 * MAAR_FIRST_BLOCK_NUMBERS, SIZE = 4096 };
+enum { COUNT = 8 * MAAR_FIRST_BLOCK_NUMBERS, BYTES = 4096 };
 
 static MaarAllocation made[COUNT];
 
@@ -14,7 +14,7 @@ static void make_dedicated(struct rig* rig, uint32_t from, uint32_t end)
     MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO};
     how.dedicated = MAAR_DEDICATED_ALWAYS;
     for (uint32_t i = from; i < end; ++i) {
-        made[i] = rig_allocate(rig, SIZE + i, &how);
+        made[i] = rig_allocate(rig, BYTES + i, &how);
     }
 }
 
@@ -26,7 +26,7 @@ static const struct maar_block* block_of(struct rig* rig, uint32_t i)
 static void expect_own_blocks(struct rig* rig, uint32_t end)
 {
     for (uint32_t i = 0; i < end; ++i) {
-        assert_true(block_of(rig, i)->size == SIZE + i);
+        assert_true(block_of(rig, i)->size == BYTES + i);
     }
 }
 
@@ -91,7 +91,7 @@ static void a_table_that_cannot_grow_fails_the_call(void** state)
     how.dedicated = MAAR_DEDICATED_ALWAYS;
     rig->host.fail_at = rig->host.calls + 2; /* the header is the first */
     MaarAllocation none = VK_NULL_HANDLE;
-    assert_int_equal(rig_try(rig, SIZE, &how, &none), VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(rig_try(rig, BYTES, &how, &none), VK_ERROR_OUT_OF_HOST_MEMORY);
     rig->host.fail_at = 0;
     rig_forget_messages(rig);
     assert_int_equal(rig->allocator->block_numbers.end, rig->allocator->block_numbers.capacity);

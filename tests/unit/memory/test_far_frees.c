@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <time.h>
 
-enum { SIZE = 4096, IN_BLOCK = 256, MOST = 4 * IN_BLOCK };
+enum { BYTES = 4096, IN_BLOCK = 256, MOST = 4 * IN_BLOCK };
 
 struct scene {
     struct rig* rig;
@@ -47,7 +47,7 @@ static void* take_and_free(void* argument)
 {
     const struct scene* scene = argument;
     MaarAllocation memory = VK_NULL_HANDLE;
-    const VkResult result = take(scene, SIZE, &memory);
+    const VkResult result = take(scene, BYTES, &memory);
     maarFreeMemory(scene->rig->allocator, memory);
     return result == VK_SUCCESS ? NULL : argument;
 }
@@ -76,7 +76,7 @@ static struct scene* open_scene(uint32_t block_count, uint32_t max_block_count)
     const MaarPoolCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
         .memoryTypeIndex = 1,
-        .blockSize = (VkDeviceSize)SIZE * IN_BLOCK,
+        .blockSize = (VkDeviceSize)BYTES * IN_BLOCK,
         .maxBlockCount = max_block_count,
     };
     memset(&scene, 0, sizeof scene);
@@ -84,7 +84,7 @@ static struct scene* open_scene(uint32_t block_count, uint32_t max_block_count)
     scene.pool = rig_create_pool(scene.rig, &info);
     scene.own = maar_pool_of(scene.rig->allocator, scene.pool);
     for (uint32_t i = 0; i + 1 < block_count * IN_BLOCK; ++i) {
-        assert_int_equal(take(&scene, SIZE, &scene.memories[i]), VK_SUCCESS);
+        assert_int_equal(take(&scene, BYTES, &scene.memories[i]), VK_SUCCESS);
     }
     let_threads_meet(&scene);
     return &scene;
@@ -133,11 +133,11 @@ static void statistics_count_listed_frees(void** state)
     const MaarStatistics all = rig_statistics(scene->rig, VK_NULL_HANDLE);
     assert_int_equal(count_listed(scene), 0);
     assert_int_equal(all.allocationCount, IN_BLOCK - 1 - 20);
-    assert_int_equal(all.allocationBytes, (VkDeviceSize)SIZE * (IN_BLOCK - 1 - 20));
+    assert_int_equal(all.allocationBytes, (VkDeviceSize)BYTES * (IN_BLOCK - 1 - 20));
     give(scene, 50, 20);
     assert_int_equal(count_listed(scene), 20);
     const MaarDetailedStatistics details = rig_details(scene->rig, scene->pool);
-    assert_int_equal(details.freeRangeSizeMax, (VkDeviceSize)SIZE * 20);
+    assert_int_equal(details.freeRangeSizeMax, (VkDeviceSize)BYTES * 20);
     close_scene(scene);
 }
 
@@ -177,7 +177,7 @@ static void dumps_count_listed_frees(void** state)
     give(scene, 0, 20);
     assert_int_equal(count_listed(scene), 20);
     assert_int_equal(maarWriteDump(scene->rig->allocator, &info, &size, text), VK_SUCCESS);
-    assert_int_equal((IN_BLOCK - 1 - 20) * SIZE, 962560);
+    assert_int_equal((IN_BLOCK - 1 - 20) * BYTES, 962560);
     assert_non_null(strstr(text, "962560")); /* the live bytes */
     assert_null(strstr(text, "1044480"));    /* those before */
     close_scene(scene);
@@ -208,7 +208,7 @@ static void listed_bytes_are_found_before_a_block_is_made(void** state)
     MaarAllocation memory = VK_NULL_HANDLE;
     give(scene, 30, 20);
     assert_int_equal(count_listed(scene), 20);
-    assert_int_equal(take(scene, SIZE * 20, &memory), VK_SUCCESS);
+    assert_int_equal(take(scene, BYTES * 20, &memory), VK_SUCCESS);
     assert_int_equal(rig_statistics(scene->rig, scene->pool).blockCount, 1);
     maarFreeMemory(scene->rig->allocator, memory);
     close_scene(scene);
@@ -222,8 +222,8 @@ static void listed_bytes_are_found_at_the_maximum(void** state)
     give(scene, 30, 20);
     give(scene, IN_BLOCK + 30, 24);
     assert_int_equal(count_listed(scene), 44);
-    assert_int_equal(take(scene, SIZE * 24, &memories[0]), VK_SUCCESS);
-    assert_int_equal(take(scene, SIZE * 20, &memories[1]), VK_SUCCESS);
+    assert_int_equal(take(scene, BYTES * 24, &memories[0]), VK_SUCCESS);
+    assert_int_equal(take(scene, BYTES * 20, &memories[1]), VK_SUCCESS);
     maarFreeMemories(scene->rig->allocator, 2, memories);
     close_scene(scene);
 }
@@ -236,7 +236,7 @@ static void listed_bytes_are_found_by_their_arena(void** state)
     pthread_t thread;
     void* failed = NULL;
     MaarAllocation last = VK_NULL_HANDLE;
-    assert_int_equal(take(scene, SIZE, &last), VK_SUCCESS);
+    assert_int_equal(take(scene, BYTES, &last), VK_SUCCESS);
     give(scene, 30, 5);
     assert_int_equal(count_listed(scene), 5);
     assert_int_equal(pthread_create(&thread, NULL, take_and_free, scene), 0);
@@ -328,7 +328,7 @@ static void get_an_arena(struct scene* scene)
     while (maar_atomic32_load(&scene->own->first_arena->far_due) == 0) {
         nap();
     }
-    assert_int_equal(take(scene, SIZE, &scene->memories[MOST - 1]), VK_SUCCESS);
+    assert_int_equal(take(scene, BYTES, &scene->memories[MOST - 1]), VK_SUCCESS);
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(maar_known_thread_arena(&scene->rig->allocator->threads), 1);
 }
@@ -341,7 +341,7 @@ static void a_thread_adopts_the_block_where_it_frees(void** state)
     get_an_arena(scene);
     give(scene, 2 * IN_BLOCK, 40);
     assert_int_equal(arena_of(scene, scene->memories[2 * IN_BLOCK + 40])->number, 0);
-    assert_int_equal(take(scene, SIZE, &memories[0]), VK_SUCCESS);
+    assert_int_equal(take(scene, BYTES, &memories[0]), VK_SUCCESS);
     assert_int_equal(arena_of(scene, memories[0])->number, 1);
     assert_int_equal(arena_of(scene, scene->memories[2 * IN_BLOCK + 40])->number, 1);
     assert_int_equal(arena_of(scene, scene->memories[0])->number, 0);
@@ -353,7 +353,7 @@ static void a_thread_adopts_the_block_where_it_frees(void** state)
     give(scene, 2 * IN_BLOCK + 40, 100);
     assert_int_equal(count_listed(scene), 0);
     for (uint32_t i = 1; i < 4; ++i) {
-        assert_int_equal(take(scene, SIZE * 10, &memories[i]), VK_SUCCESS);
+        assert_int_equal(take(scene, BYTES * 10, &memories[i]), VK_SUCCESS);
         assert_int_equal(arena_of(scene, memories[i])->number, 1);
     }
     rig_check(scene->rig);
@@ -368,7 +368,7 @@ static void the_only_block_of_an_arena_in_use_stays(void** state)
     MaarAllocation memory = VK_NULL_HANDLE;
     get_an_arena(scene);
     give(scene, 100, 40);
-    assert_int_equal(take(scene, SIZE, &memory), VK_SUCCESS);
+    assert_int_equal(take(scene, BYTES, &memory), VK_SUCCESS);
     assert_int_equal(arena_of(scene, memory)->number, 0);
     maarFreeMemory(scene->rig->allocator, memory);
     close_scene(scene);
@@ -383,7 +383,7 @@ static void an_arena_that_is_not_used_gives_its_only_block(void** state)
     give(scene, 100, 40);
     for (uint32_t i = 0; i < 10; ++i) {
         give(scene, 140 + i, 1);
-        assert_int_equal(take(scene, SIZE, &memories[i]), VK_SUCCESS);
+        assert_int_equal(take(scene, BYTES, &memories[i]), VK_SUCCESS);
     }
     assert_int_equal(arena_of(scene, memories[9])->number, 1);
     rig_check(scene->rig);
@@ -400,7 +400,7 @@ static void no_block_moves_during_a_walk(void** state)
     get_an_arena(scene);
     give(scene, 2 * IN_BLOCK, 40);
     maar_pool_begin_walk(scene->own);
-    assert_int_equal(take(scene, SIZE, &memory), VK_SUCCESS);
+    assert_int_equal(take(scene, BYTES, &memory), VK_SUCCESS);
     assert_int_equal(arena_of(scene, memory)->number, 0);
     maar_pool_end_walk(scene->own);
     maarFreeMemory(scene->rig->allocator, memory);
@@ -419,7 +419,7 @@ static void no_pinned_block_moves(void** state)
     maar_mutex_lock(&first->lock);
     maar_arena_pin(first, block);
     maar_mutex_unlock(&first->lock);
-    assert_int_equal(take(scene, SIZE, &memory), VK_SUCCESS);
+    assert_int_equal(take(scene, BYTES, &memory), VK_SUCCESS);
     assert_int_equal(arena_of(scene, memory)->number, 0);
     maar_mutex_lock(&first->lock);
     maar_arena_unpin(first, block);

@@ -191,6 +191,10 @@ static void shared_memory_stays(void** state)
         .sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO,
         .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
     };
+#if defined(_WIN32)
+    print_message("skipped: simulated devices have no handles on Windows\n");
+    skip();
+#endif
     rig = rig_begin(&setup);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.pNext = &export;

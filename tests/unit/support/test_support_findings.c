@@ -2,11 +2,8 @@
  * Findings that no driver of the tests can be made to have: budgets, lazily allocated memory; and
  * the edges of the others. docs/findings.md has the rest as programs.
  */
-#if !defined(_POSIX_C_SOURCE)
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
-#endif
-
 #include "support/findings.h"
+#include "support/memory_file.h"
 #include "tests/rig/capture_bench.h"
 
 #include <stdlib.h>
@@ -193,8 +190,7 @@ static void growth_takes_three_steps(void** state)
 static void hostile_names_stay_text(void** state)
 {
     struct advice advice;
-    char* text = NULL;
-    size_t size = 0;
+    struct support_memory_file out;
     capture_put_device(*state);
     put_image(*state, IMAGE, VK_IMAGE_USAGE_SAMPLED_BIT, 3);
     capture_put_name(*state, MAAR_CAPTURE_OBJECT_IMAGE, IMAGE, "\"}\x1b[2J\xff\n<b>");
@@ -202,13 +198,13 @@ static void hostile_names_stay_text(void** state)
     capture_put_bind(*state, MAAR_CAPTURE_OBJECT_IMAGE, IMAGE, MEMORY, 0);
     advise(*state, &advice);
     assert_non_null(find(&advice, SUPPORT_FINDING_WRONG_HEAP));
-    FILE* file = open_memstream(&text, &size);
-    assert_non_null(file);
-    support_findings_write(&advice.history, &advice.findings, 5, file);
-    assert_int_equal(fclose(file), 0);
-    assert_null(strchr(text, '\x1b'));
-    assert_non_null(strstr(text, "wrong-heap"));
-    free(text);
+    assert_true(support_memory_file_open(&out));
+    support_findings_write(&advice.history, &advice.findings, 5, out.file);
+    assert_true(support_memory_file_close(&out));
+    assert_int_equal(strlen(out.text), out.size);
+    assert_null(strchr(out.text, '\x1b'));
+    assert_non_null(strstr(out.text, "wrong-heap"));
+    free(out.text);
     char* json = support_findings_json(&advice.history, &advice.findings);
     assert_non_null(json);
     assert_non_null(strstr(json, "\"wrong-heap\""));
