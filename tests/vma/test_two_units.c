@@ -15,7 +15,13 @@ typedef VkResult (*use_function)(PFN_vkGetInstanceProcAddr, VkInstance, VkPhysic
 #ifdef _WIN32
 static void* open_module(const char* path)
 {
-    return LoadLibraryA(path);
+    char own[MAX_PATH];
+    size_t length = 0;
+    for (; path[length] != '\0' && length + 1 < sizeof own; ++length) {
+        own[length] = path[length] == '/' ? '\\' : path[length];
+    }
+    own[length] = '\0';
+    return LoadLibraryA(own);
 }
 
 static void* find_in_module(void* module, const char* name)
