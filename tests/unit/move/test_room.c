@@ -705,7 +705,7 @@ static void run_for_a_room_is_given_up_in_parts(void** state)
 static VkDeviceSize cheapest_window(const MaarAllocation* memories, uint32_t count,
                                     VkDeviceSize block_size, VkDeviceSize size)
 {
-    uint32_t* units = calloc(64 * (block_size / UNIT), sizeof *units);
+    uint32_t* units = calloc((size_t)(64 * (block_size / UNIT)), sizeof *units);
     VkDeviceSize best = UINT64_MAX;
     block_count = 0;
     for (uint32_t i = 0; i < count; ++i) {
