@@ -16,6 +16,7 @@ struct opening {
     MaarAllocatorCreateInfo info;
     MaarEntryPointsInfo entry_points;
     MaarDefaultExportInfo exports;
+    MaarMarginInfo margins;
     VkDeviceSize limits[VK_MAX_MEMORY_HEAPS];
     const char* extensions[MOST_EXTENSIONS];
     VkPhysicalDeviceBufferDeviceAddressFeatures addresses;
@@ -260,6 +261,15 @@ static void describe(const MaarVmaAllocatorCreateInfo* from, VmaAllocator alloca
         .pDeviceMemoryUserData = allocator,
         .preferredBlockSize = from->preferredLargeHeapBlockSize,
     };
+    if (from->marginSize != 0) {
+        to->margins = (MaarMarginInfo){
+            .sType = MAAR_STRUCTURE_TYPE_MARGIN_INFO,
+            .pNext = to->info.pNext,
+            .marginSize = from->marginSize,
+            .checksMargins = (from->options & MAAR_VMA_OPTION_CHECK_MARGINS_BIT) != 0,
+        };
+        to->info.pNext = &to->margins;
+    }
     add_extensions(from->flags, to);
     add_features(from->flags, to);
     if (from->pHeapSizeLimit != NULL) {

@@ -357,7 +357,5 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCopyAllocationToMemory(VmaAllocator alloca
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCheckCorruption(VmaAllocator allocator,
                                                       uint32_t memoryTypeBits)
 {
-    (void)allocator;
-    (void)memoryTypeBits;
-    return VK_ERROR_FEATURE_NOT_PRESENT;
+    return maarCheckMargins(allocator->maar, VK_NULL_HANDLE, memoryTypeBits);
 }

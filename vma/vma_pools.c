@@ -82,9 +82,7 @@ VKAPI_ATTR void VKAPI_CALL maarVmaDestroyPool(VmaAllocator allocator, VmaPool po
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCheckPoolCorruption(VmaAllocator allocator, VmaPool pool)
 {
-    (void)allocator;
-    (void)pool;
-    return VK_ERROR_FEATURE_NOT_PRESENT;
+    return maarCheckMargins(allocator->maar, pool->maar, UINT32_MAX);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarVmaGetPoolName(VmaAllocator allocator, VmaPool pool,

@@ -37,6 +37,23 @@ static void open_ranges(struct growth* growth)
     }
 }
 
+/* Live allocations with margins, in memory that the host sees. */
+static void open_margins(struct growth* growth)
+{
+    const MaarMarginInfo margins = {
+        .sType = MAAR_STRUCTURE_TYPE_MARGIN_INFO, .marginSize = 16, .checksMargins = VK_TRUE};
+    MaarMemoryRequest request = growth_request(4 * GROWTH_KIB, 256);
+    const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+                                          .usage = MAAR_MEMORY_USAGE_UPLOAD};
+    request.requirements.memoryTypeBits = UINT32_MAX;
+    growth->allocator_info.pNext = &margins;
+    growth_create_allocator(growth);
+    growth->memory = bench_allocate(growth->n, sizeof *growth->memory);
+    for (uint32_t i = 0; i < growth->n; ++i) {
+        GROWTH_EXPECT(maarAllocateMemory(growth->allocator, &request, &how, &growth->memory[i]));
+    }
+}
+
 static void open_pools(struct growth* growth)
 {
     MaarPool* pools = growth_create_state(growth, growth->n, sizeof *pools);
@@ -141,6 +158,12 @@ static void do_list_block(struct growth* growth, uint32_t index)
     (void)index;
     GROWTH_EXPECT(maarEnumerateBlockRanges(growth->allocator, blocks[growth_pick(growth)].blockId,
                                            &count, NULL));
+}
+
+static void do_check_margins(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    GROWTH_EXPECT(maarCheckMargins(growth->allocator, VK_NULL_HANDLE, UINT32_MAX));
 }
 
 static void dump(struct growth* growth, MaarDumpFormat format, VkBool32 detailed)
@@ -282,6 +305,7 @@ static void open_bare(struct growth* growth)
 #define close_pools growth_destroy_pools
 #define close_blocks close_pool
 #define close_ranges close_pool
+#define close_margins growth_close_live
 #define close_listed_blocks close_pool
 #define close_listed_ranges close_pool
 
@@ -331,6 +355,8 @@ const struct growth_case growth_watch_cases[] = {
     WATCH("check", "maarCheckAllocator", GROWTH_OVER, 2000, do_check, ranges, "ranges"),
     WATCH("check-blocks", "maarCheckAllocator", GROWTH_OVER, 1000, do_check, blocks, "blocks"),
     WATCH("check-pools", "maarCheckAllocator", GROWTH_OVER, 500, do_check, pools, "pools"),
+    WATCH("check-margins", "maarCheckMargins", GROWTH_OVER, 2000, do_check_margins, margins,
+          "live allocations"),
     {
         .name = "create-allocator",
         .functions = "maarCreateAllocator maarDestroyAllocator",

@@ -16,6 +16,8 @@
 #include "core/memory/captured_slot.h"
 #include "core/memory/default_pool.h"
 #include "core/memory/mapping.h"
+#include "core/memory/margin.h"
+#include "core/memory/margin_size.h"
 #include "core/memory/ordered_use.h"
 #include "core/memory/slot_home.h"
 
@@ -33,7 +35,7 @@ MAAR_NOINLINE void report_deviation(MaarAllocator allocator, const char* call,
                                     const struct maar_deviation* deviation)
 {
     const struct maar_slot* slot = made->slot;
-    const VkDeviceSize size = maar_slot_span(allocator, slot).size;
+    const VkDeviceSize size = maar_slot_bytes(allocator, slot).size;
     const uint32_t type = maar_slot_block(allocator, slot)->pool->type_index;
     const char* name = maar_slot_name(slot, made->index);
     if (deviation->fallback) {
@@ -73,18 +75,6 @@ static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationC
     return place->alignment != 0 && place->size < MAAR_RANGE_MAX_SIZE;
 }
 
-/* Maps the memory of an allocation until the allocation ends. On failure undoes the allocation; the
- * caller counts the failure. */
-MAAR_NOINLINE VkResult map_for_life(MaarAllocator allocator, const struct maar_made* made)
-{
-    void* data = NULL;
-    const VkResult result = maar_slot_map_for_life(allocator, NULL, made->slot, &data);
-    if (result != VK_SUCCESS) {
-        maar_undo_slot(allocator, made->slot, made->index);
-    }
-    return result;
-}
-
 /* Whether a new allocation is mapped until it ends. */
 static bool is_to_be_mapped(MaarAllocator allocator, const MaarAllocationCreateInfo* info,
                             const struct maar_made* made)
@@ -94,6 +84,25 @@ static bool is_to_be_mapped(MaarAllocator allocator, const MaarAllocationCreateI
         (maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
     return (info->flags & MAAR_ALLOCATION_CREATE_MAPPED_BIT) != 0 ||
            ((info->flags & MAAR_ALLOCATION_CREATE_MAPPED_IF_VISIBLE_BIT) != 0 && visible);
+}
+
+/* Maps the memory of a new allocation until it ends, if that is wanted, and fills its margin. On
+ * failure undoes the allocation; the caller counts the failure. */
+MAAR_NOINLINE VkResult prepare_memory(MaarAllocator allocator, const MaarAllocationCreateInfo* info,
+                                      const struct maar_made* made)
+{
+    void* data = NULL;
+    VkResult result = VK_SUCCESS;
+    if (is_to_be_mapped(allocator, info, made)) {
+        result = maar_slot_map_for_life(allocator, NULL, made->slot, &data);
+    }
+    if (result == VK_SUCCESS && allocator->compares_margins) {
+        result = maar_margin_fill(allocator, made);
+    }
+    if (result != VK_SUCCESS) {
+        maar_undo_slot(allocator, made->slot, made->index);
+    }
+    return result;
 }
 
 /* Allocates with every check and option that allocate_fast leaves out. own: not NULL if the
@@ -134,8 +143,8 @@ MAAR_NOINLINE VkResult allocate_with_checks(MaarAllocator allocator, const char*
             maar_host_free(allocator->callbacks, general.name);
         }
     }
-    if (result == VK_SUCCESS && is_to_be_mapped(allocator, info, &made)) {
-        result = map_for_life(allocator, &made);
+    if (result == VK_SUCCESS) {
+        result = prepare_memory(allocator, info, &made);
     }
     if (result != VK_SUCCESS) {
         maar_ordered_restore_waits(info, wait_count);

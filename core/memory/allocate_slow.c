@@ -73,6 +73,7 @@ bool maar_shape_for_pool(const struct maar_place_request* general, const struct 
         place->alignment = align_more(place->alignment, pool->atom);
         place->size = maar_align_up(place->size, pool->atom);
     }
+    place->size += pool->margin;
     return place->alignment != 0 && place->size < MAAR_RANGE_MAX_SIZE;
 }
 

@@ -7,6 +7,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/captured_slot.h"
 #include "core/memory/mapping.h"
+#include "core/memory/margin_size.h"
 #include "core/memory/ordered_use.h"
 #include "core/time/retire_collect.h"
 
@@ -127,7 +128,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetAllocationInfo(MaarAllocator allocator,
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     const uint32_t index = maar_slot_index(allocation);
-    const struct maar_span span = maar_slot_span(allocator, slot);
+    const struct maar_span span = maar_slot_bytes(allocator, slot);
     pInfo->memory = block->memory;
     pInfo->offset = span.offset;
     pInfo->size = span.size;

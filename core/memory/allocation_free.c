@@ -6,6 +6,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/arena_fast.h"
 #include "core/memory/mapping.h"
+#include "core/memory/margin.h"
 #include "core/memory/moving_slot.h"
 #include "core/memory/ordered_reuse.h"
 #include "core/memory/pool_list.h"
@@ -45,6 +46,9 @@ MAAR_NOINLINE void release_slot(MaarAllocator allocator, struct maar_slot* slot,
 
 void maar_release_slot(MaarAllocator allocator, struct maar_slot* slot, uint32_t index)
 {
+    if (allocator->compares_margins) {
+        maar_margin_compare(allocator, NULL, slot, index);
+    }
     if (!maar_slot_free_fast(allocator, slot, index)) {
         release_slot(allocator, slot, index);
     }
@@ -237,6 +241,9 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
     item->action = action;
     item->object = object;
     if (slot != NULL) {
+        if (allocator->compares_margins) {
+            maar_margin_compare(allocator, call, slot, index);
+        }
         maar_slot_retire(allocator, slot, index, item);
         maar_ordered_note_free(allocator, slot, index, item, claim);
     }

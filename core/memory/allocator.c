@@ -34,12 +34,21 @@ static const MaarEntryPointsInfo* find_entry_points(const MaarAllocatorCreateInf
     return maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_ENTRY_POINTS_INFO);
 }
 
+/* Margins above this are refused, bytes: a program that writes further needs another tool. */
+#define LARGEST_MARGIN ((VkDeviceSize)1 << 20)
+
+static const MaarMarginInfo* find_margins(const MaarAllocatorCreateInfo* info)
+{
+    return maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_MARGIN_INFO);
+}
+
 static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
 {
     const VkAllocationCallbacks* callbacks = info->pAllocationCallbacks;
     const MaarEntryPointsInfo* given = find_entry_points(info);
     const MaarDefaultExportInfo* export =
         maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_DEFAULT_EXPORT_INFO);
+    const MaarMarginInfo* margins = find_margins(info);
     const struct maar_rule rules[] = {
         {(info->flags & ~KNOWN_ALLOCATOR_FLAGS) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
          "pCreateInfo->flags has bits that are no MaarAllocatorCreateFlagBits"},
@@ -58,6 +67,8 @@ static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
          MAAR_MESSAGE_ID_NULL_ARGUMENT, "MaarEntryPointsInfo::ppInstanceExtensionNames is NULL"},
         {export != NULL && export->memoryTypeCount > 0 && export->pHandleTypes == NULL,
          MAAR_MESSAGE_ID_NULL_ARGUMENT, "MaarDefaultExportInfo::pHandleTypes is NULL"},
+        {margins != NULL && margins->marginSize > LARGEST_MARGIN, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "MaarMarginInfo::marginSize is above 1 MiB"},
         {info->enabledExtensionCount > 0 && info->ppEnabledExtensionNames == NULL,
          MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo->ppEnabledExtensionNames is NULL"},
         {info->queueCount > 0 && info->pQueues == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
@@ -88,6 +99,11 @@ static void copy_settings(const MaarAllocatorCreateInfo* info, MaarAllocator all
     allocator->strategy = info->strategy;
     allocator->preferred_block_size = info->preferredBlockSize;
     allocator->retained_size = info->retainedEmptySize;
+    const MaarMarginInfo* margins = find_margins(info);
+    if (margins != NULL) {
+        allocator->margin = margins->marginSize;
+        allocator->compares_margins = margins->marginSize > 0 && margins->checksMargins == VK_TRUE;
+    }
     if (info->pAllocationCallbacks != NULL) {
         allocator->callback_storage = *info->pAllocationCallbacks;
         allocator->callbacks = &allocator->callback_storage;

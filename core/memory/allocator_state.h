@@ -92,6 +92,8 @@ struct MaarAllocator_T {
     /* What the program's own memory of each type can be exported as, outside of pools. */
     VkExternalMemoryHandleTypeFlags default_exports[VK_MAX_MEMORY_TYPES];
     bool has_default_exports;
+    VkDeviceSize margin; /* see margin.h */
+    bool compares_margins;
     uint32_t queue_count;
     MaarQueue* queues;
 

@@ -5,6 +5,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/captured_arena.h"
+#include "core/memory/margin_size.h"
 #include "core/memory/pool.h"
 #include "core/memory/recycled.h"
 #include "core/memory/slot_home.h"
@@ -61,7 +62,7 @@ struct maar_arena* maar_arena_enter_own(struct maar_pool* pool)
     return arena;
 }
 
-struct maar_span maar_slot_find_span(MaarAllocator allocator, const struct maar_slot* slot)
+struct maar_span maar_slot_find_bytes(MaarAllocator allocator, const struct maar_slot* slot)
 {
     for (;;) {
         struct maar_block* block = maar_slot_enter(allocator, slot);
@@ -70,7 +71,7 @@ struct maar_span maar_slot_find_span(MaarAllocator allocator, const struct maar_
         const bool is_live = (maar_atomic32_load_acquire(&slot->key) & 1u) != 0;
         const bool is_here = maar_slot_block(allocator, slot) == block;
         if (is_live && is_here) {
-            span = maar_slot_span(allocator, slot);
+            span = maar_slot_bytes(allocator, slot);
         }
         maar_mutex_unlock(&maar_block_arena(block)->lock);
         if (is_here) {

@@ -4,6 +4,7 @@
 #include "core/memory/captured_slot.h"
 
 #include "core/memory/allocation_handle.h"
+#include "core/memory/margin_size.h"
 #include "core/memory/pool.h"
 
 /* Returns the handle that an allocation has, or had until a thread claimed it. */
@@ -19,7 +20,7 @@ void maar_captured_range(struct maar_arena* arena, struct maar_slot* slot, uint3
     MaarAllocator allocator = arena->pool->allocator;
     struct maar_capture_log* const log = arena->capture;
     const struct maar_block* block = maar_slot_block(allocator, slot);
-    const struct maar_span span = maar_slot_span(allocator, slot);
+    const struct maar_span span = maar_slot_bytes(allocator, slot);
     const char* name = maar_slot_name(slot, index);
     const MaarCaptureRange range = {
         .device = MAAR_CAPTURE_DEVICE,

@@ -8,6 +8,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/captured_arena.h"
+#include "core/memory/margin_size.h"
 #include "core/memory/peak.h"
 #include "core/memory/slot_home.h"
 
@@ -27,7 +28,7 @@ static void release_leak(struct maar_arena* arena, uint32_t index)
     const struct maar_pool* pool = arena->pool;
     MaarAllocator allocator = pool->allocator;
     struct maar_slot* slot = maar_slot_at(&allocator->slots, index);
-    const VkDeviceSize size = maar_slot_span(allocator, slot).size;
+    const VkDeviceSize size = maar_slot_bytes(allocator, slot).size;
     char* name = maar_slot_name(slot, index);
     void* user_data = maar_slot_user_data(slot, index);
     char of[90];

@@ -46,6 +46,48 @@ static VkResult map_block(MaarAllocator allocator, struct maar_block* block)
     return result;
 }
 
+/* Under the map lock: counts a mapping of a block, and maps it for the first one. */
+static VkResult count_mapping(MaarAllocator allocator, struct maar_block* block)
+{
+    const VkResult result = block->mapped == NULL ? map_block(allocator, block) : VK_SUCCESS;
+    if (result == VK_SUCCESS) {
+        maar_atomic32_store(&block->map_count, maar_atomic32_load(&block->map_count) + 1u);
+    }
+    return result;
+}
+
+/* Under the map lock: takes a mapping of a block back, and unmaps it after the last one. */
+static void uncount_mapping(MaarAllocator allocator, struct maar_block* block)
+{
+    const struct maar_device* device = &allocator->device;
+    const uint32_t left = maar_atomic32_load(&block->map_count) - 1u;
+    maar_atomic32_store(&block->map_count, left);
+    if (left == 0 && block->map_calls < STICKY_MAP_CALLS) {
+        if (maar_may_capture(allocator)) {
+            maar_capture_mapping(allocator, block, false);
+        }
+        device->vkUnmapMemory(device->handle, block->memory);
+        block->mapped = NULL;
+    }
+}
+
+VkResult maar_block_map(MaarAllocator allocator, struct maar_block* block, char** mapped)
+{
+    maar_lock_rank_expect_none();
+    maar_mutex_lock(&block->map_lock);
+    const VkResult result = count_mapping(allocator, block);
+    *mapped = block->mapped;
+    maar_mutex_unlock(&block->map_lock);
+    return result;
+}
+
+void maar_block_unmap(MaarAllocator allocator, struct maar_block* block)
+{
+    maar_mutex_lock(&block->map_lock);
+    uncount_mapping(allocator, block);
+    maar_mutex_unlock(&block->map_lock);
+}
+
 /* Copies the name of an allocation for a message. */
 static struct maar_quoted quote_slot(MaarAllocator allocator, const struct maar_slot* slot)
 {
@@ -71,7 +113,7 @@ static void report_invisible(MaarAllocator allocator, const char* call,
                 "allocation %s of %s cannot be mapped: memory type %u is not "
                 "HOST_VISIBLE; %s",
                 quote_slot(allocator, slot).text,
-                maar_show_bytes(maar_slot_find_span(allocator, slot).size).text, pool->type_index,
+                maar_show_bytes(maar_slot_find_bytes(allocator, slot).size).text, pool->type_index,
                 remedy);
 }
 
@@ -108,11 +150,10 @@ static VkResult map_slot(MaarAllocator allocator, const char* call, struct maar_
     const bool is_too_often = slot->map_count == UINT16_MAX;
     if (is_too_often || !is_visible(allocator, block)) {
         result = VK_ERROR_MEMORY_MAP_FAILED;
-    } else if (block->mapped == NULL) {
-        result = map_block(allocator, block);
+    } else {
+        result = count_mapping(allocator, block);
     }
     if (result == VK_SUCCESS) {
-        maar_atomic32_store(&block->map_count, maar_atomic32_load(&block->map_count) + 1u);
         ++slot->map_count;
         *mapped = block->mapped;
     }
@@ -129,16 +170,15 @@ VkResult maar_slot_map(MaarAllocator allocator, const char* call, struct maar_sl
     char* mapped = NULL;
     const VkResult result = map_slot(allocator, call, slot, &mapped);
     if (result == VK_SUCCESS) {
-        *data = mapped + maar_slot_find_span(allocator, slot).offset;
+        *data = mapped + maar_slot_find_bytes(allocator, slot).offset;
     }
     return result;
 }
 
-VkResult maar_slot_map_for_life(MaarAllocator allocator, const char* call, struct maar_slot* slot,
-                                void** data)
+VkResult maar_slot_map_own(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                           void** data)
 {
     char* mapped = NULL;
-    slot->mapped_for_life = true;
     const VkResult result = map_slot(allocator, call, slot, &mapped);
     if (result == VK_SUCCESS) {
         *data = mapped + maar_slot_span(allocator, slot).offset;
@@ -146,23 +186,21 @@ VkResult maar_slot_map_for_life(MaarAllocator allocator, const char* call, struc
     return result;
 }
 
+VkResult maar_slot_map_for_life(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                                void** data)
+{
+    slot->mapped_for_life = true;
+    return maar_slot_map_own(allocator, call, slot, data);
+}
+
 bool maar_slot_unmap(MaarAllocator allocator, struct maar_slot* slot, uint32_t keep)
 {
     maar_lock_rank_expect_none();
     struct maar_block* block = maar_slot_enter_mapping(allocator, slot);
-    const struct maar_device* device = &allocator->device;
     bool was_mapped = slot->map_count > keep;
     if (was_mapped) {
         --slot->map_count;
-        uint32_t left = maar_atomic32_load(&block->map_count) - 1u;
-        maar_atomic32_store(&block->map_count, left);
-        if (left == 0 && block->map_calls < STICKY_MAP_CALLS) {
-            if (maar_may_capture(allocator)) {
-                maar_capture_mapping(allocator, block, false);
-            }
-            device->vkUnmapMemory(device->handle, block->memory);
-            block->mapped = NULL;
-        }
+        uncount_mapping(allocator, block);
     }
     maar_mutex_unlock(&block->map_lock);
     return was_mapped;
@@ -199,7 +237,7 @@ bool maar_slot_is_mapped(MaarAllocator allocator, const struct maar_slot* slot, 
 void* maar_slot_address(MaarAllocator allocator, const struct maar_slot* slot)
 {
     char* mapped = mapped_block(allocator, slot);
-    return mapped != NULL ? mapped + maar_slot_find_span(allocator, slot).offset : NULL;
+    return mapped != NULL ? mapped + maar_slot_find_bytes(allocator, slot).offset : NULL;
 }
 
 typedef VkResult (*sync_function)(const struct maar_device* device, uint32_t count,
@@ -244,7 +282,7 @@ static VkResult find_synced_range(MaarAllocator allocator, const char* call, str
                                   VkDeviceSize offset, VkDeviceSize size,
                                   VkMappedMemoryRange* range)
 {
-    const struct maar_span span = maar_slot_find_span(allocator, slot);
+    const struct maar_span span = maar_slot_find_bytes(allocator, slot);
     if (!is_inside(span, offset, size)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "offset and size reach outside the allocation");
@@ -414,7 +452,7 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
 static VkResult begin_copy(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                            VkDeviceSize offset, VkDeviceSize size, void** data)
 {
-    const struct maar_span span = maar_slot_find_span(allocator, slot);
+    const struct maar_span span = maar_slot_find_bytes(allocator, slot);
     if (size > SIZE_MAX || size == VK_WHOLE_SIZE || !is_inside(span, offset, size)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "offset and size reach outside the allocation");

@@ -14,10 +14,18 @@
  * first byte in *data. */
 VkResult maar_slot_map(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                        void** data);
+/* Does the same where no other thread can free or move the allocation: its slot is claimed, or not
+ * published yet. */
+VkResult maar_slot_map_own(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                           void** data);
 /* Does the same for as long as the allocation exists: the program cannot end this mapping. The
  * handle of the allocation was not returned to the program yet. */
 VkResult maar_slot_map_for_life(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                                 void** data);
+/* Map a pinned block of memory that the host sees, and end that mapping. *mapped receives its
+ * address. */
+VkResult maar_block_map(MaarAllocator allocator, struct maar_block* block, char** mapped);
+void maar_block_unmap(MaarAllocator allocator, struct maar_block* block);
 /* Ends one mapping of a slot. Returns false when the slot is mapped at most `keep` times. */
 bool maar_slot_unmap(MaarAllocator allocator, struct maar_slot* slot, uint32_t keep);
 /* Whether an allocation is mapped, which another thread may free meanwhile. No lock may be held. */

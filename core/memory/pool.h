@@ -38,6 +38,8 @@ struct maar_pool {
     VkDeviceSize tight_size;     /* takes the tightest block from this size on */
     VkDeviceSize fast_size;      /* arena_fast.h serves requests of at most this size */
     VkDeviceSize min_alignment;
+    VkDeviceSize margin;        /* at the end of each range of its blocks: see margin.h */
+    bool compares_margins;      /* which are filled, and compared */
     VkDeviceSize retained_size; /* see MaarPoolCreateInfo::retainedEmptySize */
     uint32_t min_block_count;
     uint32_t max_block_count; /* UINT32_MAX: no limit */

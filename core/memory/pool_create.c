@@ -8,6 +8,7 @@
 #include "core/memory/block_growth.h"
 #include "core/memory/export_types.h"
 #include "core/memory/leaks.h"
+#include "core/memory/margin_size.h"
 #include "core/memory/recycled.h"
 
 /* Blocks grow to this size, in bytes, on heaps above LARGE_HEAP, and to an eighth of the heap on
@@ -181,7 +182,9 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
         .device_local =
             (maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0,
         .tight_size = preferred / TIGHT_SHARE,
-        .plain = alignment <= 1 && atom <= 1,
+        .margin = maar_margin_of_pool(allocator, atom),
+        .compares_margins = maar_margin_is_compared(allocator, type),
+        .plain = alignment <= 1 && atom <= 1 && allocator->margin == 0,
         .retained_size = info->retainedEmptySize,
         .min_block_count = info->minBlockCount,
         .max_block_count = info->maxBlockCount != 0 ? info->maxBlockCount : UINT32_MAX,

@@ -108,9 +108,10 @@ static inline void maar_slot_prefetch(MaarAllocator allocator, const struct maar
     }
 }
 
-/* Returns the bytes of a slot where another thread may free or move the allocation: takes the
- * arena's lock. Returns an empty span if the slot is not live any more. */
-struct maar_span maar_slot_find_span(MaarAllocator allocator, const struct maar_slot* slot);
+/* Returns the bytes of a slot that are its owner's, as maar_slot_bytes (margin_size.h) does, where
+ * another thread may free or move the allocation: takes the arena's lock. Returns an empty span if
+ * the slot is not live any more. */
+struct maar_span maar_slot_find_bytes(MaarAllocator allocator, const struct maar_slot* slot);
 
 /* Lock two arenas, and release their locks. Both may be the same arena. Code that moves bytes needs
  * them. */

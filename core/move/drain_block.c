@@ -10,6 +10,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/arena_place.h"
 #include "core/memory/mapping.h"
+#include "core/memory/margin.h"
 #include "core/memory/moving_slot.h"
 #include "core/memory/ordered_reuse.h"
 #include "core/memory/pool_list.h"
@@ -236,6 +237,8 @@ place_twin(struct maar_drain_run* run, const struct maar_drain_entry* entry, str
 void maar_drain_add_move(struct maar_drain_run* run, const struct maar_drain_entry* entry,
                          const struct maar_made* made)
 {
+    /* If the driver does not map the block, the mapping has reported that. */
+    (void)maar_margin_fill(run->allocator, made);
     maar_slot_make_twin(run->allocator, maar_made_publish(made));
     *maar_drain_move_at(run, run->moves.count++) = (struct maar_move){
         .handle = entry->handle,

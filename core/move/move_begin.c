@@ -9,6 +9,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/arena_place.h"
 #include "core/memory/mapping.h"
+#include "core/memory/margin_size.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
 #include "core/move/move_batch.h"
@@ -106,7 +107,7 @@ static struct old_place look_at_old_place(MaarAllocator allocator, const struct 
         .request =
             {
                 .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
-                .requirements = {.size = maar_slot_span(allocator, slot).size,
+                .requirements = {.size = maar_slot_bytes(allocator, slot).size,
                                  .alignment = alignment != 0 ? alignment : kept,
                                  .memoryTypeBits = 1u << block->pool->type_index},
                 .kind = (MaarResourceKind)maar_slot_kind(slot),

@@ -6,6 +6,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/mapping.h"
+#include "core/memory/margin_size.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
 #include "core/move/move_batch.h"
@@ -69,7 +70,7 @@ static void describe_move(MaarAllocator allocator, const struct maar_move* move,
     out->pUserData = out->obstacle != MAAR_MOVE_OBSTACLE_FREED
                          ? maar_slot_user_data(slot, (uint32_t)move->handle - 1u)
                          : NULL;
-    out->size = maar_slot_span(allocator, slot).size;
+    out->size = maar_slot_bytes(allocator, slot).size;
     out->sourceMemory = source->memory;
     out->sourceOffset = maar_slot_span(allocator, slot).offset;
     maar_mutex_unlock(&maar_block_arena(source)->lock);
@@ -178,7 +179,7 @@ static VkResult bind_moved(MaarAllocator allocator, const char* call, MaarMoveBa
                            "maarCreateMovedObjects creates");
     }
     const struct maar_slot* twin = maar_move_twin(allocator, &own->moves[at]);
-    const struct maar_span span = maar_slot_span(allocator, twin);
+    const struct maar_span span = maar_slot_bytes(allocator, twin);
     if (offset >= span.size) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "offset is not within the new range");

@@ -7,6 +7,7 @@
 
 #include "core/device_calls.h"
 #include "core/memory/allocator_state.h"
+#include "core/memory/margin_size.h"
 #include "core/memory/pool.h"
 #include "core/memory/slot_home.h"
 #include "core/memory_order.h"
@@ -203,7 +204,7 @@ void maar_move_copies_record(const struct maar_move_batch* batch,
             const VkBufferCopy region = {
                 .srcOffset = maar_slot_span(allocator, slot).offset,
                 .dstOffset = maar_slot_span(allocator, twin).offset,
-                .size = maar_slot_span(allocator, slot).size,
+                .size = maar_slot_bytes(allocator, slot).size,
             };
             add_region(device, commands, &run, from, to, region);
         }

@@ -4,6 +4,7 @@
  */
 #include "core/host_memory.h"
 #include "core/memory/allocation_handle.h"
+#include "core/memory/margin_size.h"
 #include "core/memory/pool.h"
 #include "core/move/move_batch.h"
 #include "core/move/move_index.h"
@@ -18,7 +19,7 @@ static VkResult create_and_bind(MaarAllocator allocator, const char* call,
                                 struct maar_object* object)
 {
     const struct maar_slot* twin = maar_move_twin(allocator, move);
-    const struct maar_span span = maar_slot_span(allocator, twin);
+    const struct maar_span span = maar_slot_bytes(allocator, twin);
     MaarMemoryRequest request;
     VkResult result = maar_movable_create(allocator, call, movable, object);
     if (result != VK_SUCCESS) {

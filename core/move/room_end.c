@@ -7,6 +7,7 @@
  */
 #include "core/memory/captured_slot.h"
 #include "core/memory/kept_range.h"
+#include "core/memory/margin.h"
 #include "core/memory/moving_slot.h"
 #include "core/memory/pool_kind.h"
 #include "core/move/room_claim.h"
@@ -159,6 +160,7 @@ VkResult maar_room_place(struct maar_drain_run* run, void* user_data, MaarAlloca
         maar_pool_disclaim_kind(room->home.pool, request.kind);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
+    (void)maar_margin_fill(allocator, &made); /* the mapping reports a failure */
     *allocation = maar_made_publish(&made);
     if (maar_may_capture(allocator)) {
         maar_capture_allocation(allocator, *allocation, NULL);

@@ -5,6 +5,7 @@
 
 #include "core/chain.h"
 #include "core/memory/allocation_handle.h"
+#include "core/memory/margin_size.h"
 #include "core/memory/pool.h"
 
 static uint32_t kind_of(struct maar_object object)
@@ -150,7 +151,7 @@ static void hold(struct maar_capture_log* log, struct maar_object object,
     const char* name = maar_slot_name(slot, index);
     if (maar_captured_slot_yields(maar_block_arena(block), slot, index)) {
         if (!slot->stitched) {
-            write_object_bind(log, object, block, maar_slot_span(block->pool->allocator, slot),
+            write_object_bind(log, object, block, maar_slot_bytes(block->pool->allocator, slot),
                               plane);
         }
         if (name != NULL && plane == 0) {

@@ -260,7 +260,7 @@ struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
         return NULL;
     }
     if (slot != NULL) {
-        *span = maar_slot_find_span(allocator, slot);
+        *span = maar_slot_find_bytes(allocator, slot);
     }
     if (slot != NULL && offset >= span->size) {
         (void)maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,

@@ -50,7 +50,7 @@ static bool memory_serves(const struct making* m, uint32_t copy, uint32_t old_cl
     if (slot == NULL) {
         return false;
     }
-    const struct maar_span span = maar_slot_find_span(m->allocator, slot);
+    const struct maar_span span = maar_slot_find_bytes(m->allocator, slot);
     const uint32_t type = maar_slot_block(m->allocator, slot)->pool->type_index;
     return old->lazy == class->lazy && old->dedicated == MAAR_TRANSIENT_NONE &&
            class->dedicated == MAAR_TRANSIENT_NONE && span.size >= class->size &&

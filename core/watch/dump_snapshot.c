@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/margin_size.h"
 #include "core/memory/pool_list.h"
 #include "core/paging/paging_watch.h"
 #include "core/watch/enumerate.h"
@@ -38,6 +39,7 @@ struct snapshot_walk {
     struct maar_dump_totals* totals; /* of the current block */
     uint64_t page_runs;              /* live, in the current arena */
     uint64_t held_runs;              /* pending, in the current arena */
+    VkDeviceSize margin;             /* of the ranges of the current block */
     VkDeviceSize hole;               /* bytes of the current run of free ranges and padding */
 };
 
@@ -201,13 +203,19 @@ static bool visit_dump_range(void* context, const MaarRangeInfo* info)
     struct snapshot_walk* walk = context;
     uint32_t owner = MAAR_SLOT_NONE;
     MaarBlockRangeState state = MAAR_BLOCK_RANGE_STATE_PADDING;
+    VkDeviceSize margin = 0;
     if (info->state == MAAR_RANGE_STATE_FREE) {
         state = MAAR_BLOCK_RANGE_STATE_FREE;
     } else if (info->state == MAAR_RANGE_STATE_LIVE) {
         owner = (uint32_t)info->userData;
         state = state_of_slot(walk, owner);
+        margin = maar_shown_margin(walk->allocator, walk->margin, owner);
     }
-    add_range(walk, state, info->offset, info->size, owner);
+    add_range(walk, state, info->offset, info->size - margin, owner);
+    if (margin != 0) {
+        add_range(walk, MAAR_BLOCK_RANGE_STATE_PADDING, info->offset + info->size - margin, margin,
+                  MAAR_SLOT_NONE);
+    }
     return true;
 }
 
@@ -230,6 +238,7 @@ static void walk_block(struct snapshot_walk* walk, const struct maar_block* bloc
         return;
     }
     if (block->placement != NULL) {
+        walk->margin = maar_block_margin(block);
         maar_placement_walk(block->placement, visit_dump_range, walk);
         end_hole(walk);
         return;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/memory/margin_size.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/pool_list.h"
 #include "core/paging/paging_watch.h"
@@ -150,6 +151,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateBlocks(MaarAllocator allocator, Maar
 
 struct range_list {
     MaarAllocator allocator;
+    VkDeviceSize margin; /* of the block's ranges */
     MaarBlockRange* out;
     uint32_t capacity;
     uint32_t count;
@@ -194,7 +196,16 @@ static void list_range(struct range_list* list, MaarRangeState state, VkDeviceSi
 
 static bool visit_range(void* context, const MaarRangeInfo* info)
 {
-    list_range(context, info->state, info->offset, info->size, (uint32_t)info->userData);
+    struct range_list* list = context;
+    const uint32_t owner = (uint32_t)info->userData;
+    const VkDeviceSize margin = info->state == MAAR_RANGE_STATE_LIVE
+                                    ? maar_shown_margin(list->allocator, list->margin, owner)
+                                    : 0;
+    list_range(list, info->state, info->offset, info->size - margin, owner);
+    if (margin != 0) {
+        list_range(list, MAAR_RANGE_STATE_PADDING, info->offset + info->size - margin, margin,
+                   MAAR_SLOT_NONE);
+    }
     return true;
 }
 
@@ -213,6 +224,7 @@ static void list_page_run(struct range_list* list, const struct maar_page_walk* 
 static void list_block_ranges(const struct maar_block* block, struct range_list* list)
 {
     if (block->placement != NULL) {
+        list->margin = maar_block_margin(block);
         maar_placement_walk(block->placement, visit_range, list);
     } else if (maar_block_is_paged(block)) {
         struct maar_page_walk run;

@@ -3,6 +3,7 @@
  */
 #include "core/watch/statistics.h"
 
+#include "core/memory/margin_size.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/ordered_reuse.h"
 #include "core/memory/peak.h"
@@ -44,7 +45,10 @@ static void add_block(const struct maar_block* block, MaarStatistics* sum)
     add_allocations(block, sum);
     struct maar_placement_totals totals;
     maar_placement_totals(block->placement, &totals);
-    sum->paddingBytes += totals.padding_size;
+    const VkDeviceSize margins =
+        maar_block_margin(block) * (block->range_count - block->pending_count);
+    sum->allocationBytes -= margins;
+    sum->paddingBytes += totals.padding_size + margins;
     sum->freeBytes += totals.free_size;
 }
 
@@ -192,6 +196,7 @@ struct detail_walk {
     MaarAllocator allocator;
     MaarDetailedStatistics* out;
     VkDeviceSize free_bytes;
+    VkDeviceSize margin; /* of the block's ranges */
 };
 
 static void note_live(MaarDetailedStatistics* out, VkDeviceSize size)
@@ -234,7 +239,7 @@ static bool visit_detail(void* context, const MaarRangeInfo* info)
     if (info->state == MAAR_RANGE_STATE_LIVE) {
         if (!maar_slot_has(maar_slot_at(&walk->allocator->slots, (uint32_t)info->userData),
                            MAAR_SLOT_PENDING)) {
-            note_live(walk->out, info->size);
+            note_live(walk->out, info->size - walk->margin);
         }
     } else if (info->state == MAAR_RANGE_STATE_FREE) {
         note_free(walk, info->size);
@@ -250,6 +255,7 @@ static void walk_pool(struct maar_pool* pool, struct detail_walk* walk)
         maar_mutex_lock(&arena->lock);
         for (const struct maar_block* block = maar_arena_next_block(arena, 0); block != NULL;
              block = maar_arena_next_block(arena, block->at + 1)) {
+            walk->margin = maar_block_margin(block);
             maar_placement_walk(block->placement, visit_detail, walk);
         }
         for (const struct maar_block* block = arena->dedicated; block != NULL;

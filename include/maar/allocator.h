@@ -343,6 +343,26 @@ typedef struct MaarAllocatorCreateInfo {
     VkDeviceSize retainedEmptySize;
 } MaarAllocatorCreateInfo;
 
+/**
+ * Chained to MaarAllocatorCreateInfo: unused bytes behind each allocation that shares a block with
+ * others, for a program that may write beyond the end of one. Sizes that Maar reports are without
+ * margins; statistics count those of live allocations as padding. Dedicated allocations, pages and
+ * slices have none. Allocations take Maar's slow path then.
+ */
+typedef struct MaarMarginInfo {
+    /** MAAR_STRUCTURE_TYPE_MARGIN_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** Bytes behind each allocation, at most 1 MiB; more where memory is flushed in larger atoms. 0
+     * for none. */
+    VkDeviceSize marginSize;
+    /** VK_TRUE: margins in memory that is HOST_VISIBLE and HOST_COHERENT are filled with a pattern.
+     * They are compared when an allocation is freed, and by maarCheckMargins. Calls that give an
+     * allocation a place, or end it, map its block for that. An allocation fails if that fails. */
+    VkBool32 checksMargins;
+} MaarMarginInfo;
+
 /** What an allocator found out about its device and decided at its creation. */
 typedef struct MaarAllocatorInfo {
     /** MAAR_STRUCTURE_TYPE_ALLOCATOR_INFO */
@@ -1549,6 +1569,25 @@ typedef struct MaarDumpUsageInfo {
  */
 MAAR_API VkResult VKAPI_CALL maarWriteDump(MaarAllocator allocator, const MaarDumpInfo* pDumpInfo,
                                            size_t* pSize, char* pText);
+
+/**
+ * Compares the margins of all allocations in blocks with the pattern that they were filled with
+ * (MaarMarginInfo::checksMargins), and reports the first margin of each block that was overwritten.
+ * Maps blocks, and calls the driver for that. Takes as long as reading all margins.
+ *
+ * @param allocator       not null
+ * @param pool            one of the allocator's pools; VK_NULL_HANDLE for all, and for memory
+ *                        outside of pools
+ * @param memoryTypeBits  the memory types that are looked at; types whose margins are not checked
+ *                        are left out
+ * @return VK_SUCCESS; VK_ERROR_UNKNOWN when a margin was overwritten; VK_ERROR_FEATURE_NOT_PRESENT
+ *         when margins are checked in none of these types; what vkMapMemory returned;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarCheckMargins(MaarAllocator allocator, MaarPool pool,
+                                              uint32_t memoryTypeBits);
 
 /**
  * Walks every structure and checks every invariant. Slow.

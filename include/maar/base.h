@@ -246,6 +246,8 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_DEFAULT_EXPORT_INFO = 0x4D4100C1,
     /** MaarDumpUsageInfo */
     MAAR_STRUCTURE_TYPE_DUMP_USAGE_INFO = 0x4D4100C2,
+    /** MaarMarginInfo */
+    MAAR_STRUCTURE_TYPE_MARGIN_INFO = 0x4D4100C3,
     /** MaarFeatureChainInfo */
     MAAR_STRUCTURE_TYPE_FEATURE_CHAIN_INFO = 0x4D4100C8,
     /** Reserves the enumeration's size. */

@@ -90,6 +90,8 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_NOT_DEDICATED = 210,
     /** The Vulkan version of the program or of the device is below 1.0. */
     MAAR_MESSAGE_ID_VERSION_TOO_LOW = 211,
+    /** Something has written behind the end of an allocation, into its margin. */
+    MAAR_MESSAGE_ID_MARGIN_OVERWRITTEN = 212,
     /** The driver has no memory of the type that a request must come from. */
     MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY = 250,
     /** An allocation lies in another memory type than the preferred one. */

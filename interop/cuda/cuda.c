@@ -215,7 +215,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetCudaMemory(MaarCuda cuda, MaarAllocation a
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_span span = maar_slot_find_span(cuda->peer.allocator, slot);
+    const struct maar_span span = maar_slot_find_bytes(cuda->peer.allocator, slot);
     pMemory->blockPointer = maar_atomic64_load(&block->pointer);
     pMemory->blockSize = block->size;
     pMemory->devicePointer = pMemory->blockPointer + span.offset;

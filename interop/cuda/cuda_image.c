@@ -112,7 +112,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaImage(MaarCuda cuda, MaarAllocation
     }
     request.image->object.peer = &cuda->peer;
     request.image->level_count = pImageInfo->mipLevels;
-    request.info.offset = maar_slot_find_span(allocator, slot).offset;
+    request.info.offset = maar_slot_find_bytes(allocator, slot).offset;
     request.info.levels = pImageInfo->mipLevels;
     /* Opens the handle first, because an import cannot be undone once another thread uses the
      * block. */

@@ -112,7 +112,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHipMemory(MaarHip hip, MaarAllocation allo
         return result;
     }
     const uint64_t start = maar_atomic64_load(&block->pointer);
-    const struct maar_span span = maar_slot_find_span(hip->peer.allocator, slot);
+    const struct maar_span span = maar_slot_find_bytes(hip->peer.allocator, slot);
     pMemory->pBlock = (void*)(uintptr_t)start;
     pMemory->blockSize = block->size;
     pMemory->pDevice = (void*)(uintptr_t)(start + span.offset);

@@ -219,7 +219,7 @@ VkResult maar_export_memory(MaarAllocator allocator, const char* call, const str
         maar_port_handle_close(copy);
         return result;
     }
-    const struct maar_span span = maar_slot_find_span(allocator, slot);
+    const struct maar_span span = maar_slot_find_bytes(allocator, slot);
     memory->handle = handle;
     memory->handleType = type;
     memory->blockSize = block->size;

@@ -305,6 +305,26 @@ static void docs_messages_and_leaks_have_names(void** state)
                  "0, block 1, user data 0x2a, was never freed [LEAK]\n"));
 }
 
+static void docs_margins_find_damage(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_new();
+    MaarMarginInfo margins;
+    rig_open(rig, NULL);
+    use_margins(&rig->create_info, &margins);
+    rig_make_allocator(rig);
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    const MaarAllocation allocation = rig_allocate(rig, 1000, &how);
+    void* data = NULL;
+    assert_int_equal(maarMapMemory(rig->allocator, allocation, &data), VK_SUCCESS);
+    assert_true(margins_are_intact(rig->allocator));
+    ((unsigned char*)data)[1000] ^= 1;
+    assert_false(margins_are_intact(rig->allocator));
+    maarUnmapMemory(rig->allocator, allocation);
+    maarFreeMemory(rig->allocator, allocation);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_MARGIN_OVERWRITTEN);
+}
+
 static void docs_capture_has_frames(void** state)
 {
     (void)state;
@@ -595,6 +615,7 @@ int main(void)
         rig_unit_test(docs_old_blocks_are_given_back),
         rig_unit_test(docs_budgets_are_printed),
         rig_unit_test(docs_messages_and_leaks_have_names),
+        rig_unit_test(docs_margins_find_damage),
         rig_unit_test(docs_capture_has_frames),
         rig_unit_test(docs_violations_are_printed),
         rig_unit_test(docs_queue_is_locked_around_submissions),

@@ -254,6 +254,25 @@ static VkResult run_check(struct fault_context* c)
     return VK_SUCCESS;
 }
 
+/* An allocator with margins, in the place of the one without. */
+static void prepare_margins(struct fault_context* c)
+{
+    const MaarMarginInfo margins = {.sType = MAAR_STRUCTURE_TYPE_MARGIN_INFO,
+                                    .pNext = c->rig.create_info.pNext,
+                                    .marginSize = 16,
+                                    .checksMargins = VK_TRUE};
+    maarDestroyAllocator(c->rig.allocator);
+    c->rig.create_info.pNext = &margins;
+    rig_make_allocator(&c->rig);
+    c->rig.create_info.pNext = margins.pNext;
+    fault_prepare_memory(c);
+}
+
+static VkResult run_margins(struct fault_context* c)
+{
+    return maarCheckMargins(c->rig.allocator, VK_NULL_HANDLE, UINT32_MAX);
+}
+
 static VkResult write_dump(struct fault_context* c, MaarDumpFormat format)
 {
     const MaarDumpInfo info = {
@@ -339,6 +358,10 @@ static const struct fault_step steps[] = {
      .never = only_reads,
      .prepare = fault_prepare_memory,
      .run = run_check,
+     .finish = fault_undo_memory},
+    {.function = "maarCheckMargins",
+     .prepare = prepare_margins,
+     .run = run_margins,
      .finish = fault_undo_memory},
     {.function = "maarBeginCapture",
      .prepare = fault_prepare_memory,

@@ -166,6 +166,8 @@ int main(int argc, char** argv)
             write_virtual_json();
         } else if (strcmp(argv[1], "profiles") == 0) {
             same_profiles();
+        } else if (strcmp(argv[1], "margins") == 0) {
+            same_margins();
         } else {
             write_json(strcmp(argv[1], "detailed") == 0);
         }

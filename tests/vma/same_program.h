@@ -49,5 +49,8 @@ void same_flags(void);
 
 /* Says which types are chosen on every device profile. */
 void same_profiles(void);
+/* Says what the checks of margins answer. VMA_DEBUG_MARGIN and VMA_DEBUG_DETECT_CORRUPTION are
+ * set in the unit with the implementation. */
+void same_margins(void);
 
 #endif

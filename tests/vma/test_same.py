@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The same program on Maar's vk_mem_alloc.h and on VulkanMemoryAllocator's.
 
-test_same.py --program=PROGRAM --ranking=PROGRAM [--peer=PROGRAM] --page=docs/vma.md [--runner=COMMAND]
+test_same.py --program=PROGRAM --ranking=PROGRAM --margins=PROGRAM [--peer=PROGRAM --peer-margins=PROGRAM]
+    --page=docs/vma.md [--runner=COMMAND]
 
 Whatever the two print differently must be a row of the page's table of differences, and each row must
 differ. The second program ranks memory types as that library does, so its types must all be the same, on
-every device profile. Without the peer, the sizes are compared with the known ones and the rest is skipped.
+every device profile. The third one checks margins. Without the peer, the sizes are compared with the known ones and the rest is skipped.
 """
 
 import argparse
@@ -129,15 +130,17 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--ranking", required=True)
+    parser.add_argument("--margins", required=True)
     parser.add_argument("--peer")
+    parser.add_argument("--peer-margins")
     parser.add_argument("--page", required=True, type=argparse.FileType("r", encoding="utf-8"))
     parser.add_argument("--runner", default="")
     options = parser.parse_args()
     RUNNER.extend(options.runner.split())
-    ours = lines(run(options.program))
+    ours = lines(run(options.program) + run(options.margins, "margins"))
     faults = check_sizes(ours)
     if options.peer:
-        theirs = lines(run(options.peer))
+        theirs = lines(run(options.peer) + run(options.peer_margins, "margins"))
         explained = explained_keys(options.page)
         different = {key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)}
         for key in sorted(different - explained):

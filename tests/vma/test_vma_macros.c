@@ -9,6 +9,7 @@
 static char logged[4096];
 static uint32_t leak_lines;
 static uint32_t leak_assertions;
+static uint32_t failed_assertions;
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 1, 2)))
@@ -25,7 +26,7 @@ keep_line(const char* format, ...)
 
 #define VMA_STATIC_VULKAN_FUNCTIONS 0
 #define VMA_DYNAMIC_VULKAN_FUNCTIONS 1
-#define VMA_ASSERT(expression) ((void)(expression))
+#define VMA_ASSERT(expression) (failed_assertions += (expression) ? 0 : 1)
 #define VMA_ASSERT_LEAK(expression) (leak_assertions += (expression) ? 0 : 1)
 #define VMA_DEBUG_LOG_FORMAT(format, ...) keep_line(format "\n", __VA_ARGS__)
 #define VMA_LEAK_LOG_FORMAT(format, ...) (++leak_lines, keep_line(format "\n", __VA_ARGS__))
@@ -102,13 +103,36 @@ static void what_is_not_served_is_said(void** state)
     rig_open(rig, NULL);
     logged[0] = '\0';
     const VmaAllocator allocator = open_allocator(rig, exports);
-    assert_non_null(strstr(logged, "VMA_DEBUG_MARGIN"));
-    assert_non_null(strstr(logged, "VMA_DEBUG_DETECT_CORRUPTION"));
-    assert_null(strstr(logged, "VMA_DEBUG_INITIALIZE_ALLOCATIONS"));
     assert_non_null(strstr(logged, "pTypeExternalMemoryHandleTypes"));
-    assert_int_equal(vmaCheckCorruption(allocator, UINT32_MAX), VK_ERROR_FEATURE_NOT_PRESENT);
-    VmaPool pool = VK_NULL_HANDLE;
+    vmaDestroyAllocator(allocator);
+}
+
+/* VMA_DEBUG_MARGIN and VMA_DEBUG_DETECT_CORRUPTION. */
+static void what_writes_behind_its_end_is_said(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_new();
+    const VkMemoryRequirements needs = {.size = 100, .alignment = 4, .memoryTypeBits = UINT32_MAX};
+    const VmaAllocationCreateInfo how = {.flags = VMA_ALLOCATION_CREATE_MAPPED_BIT,
+                                         .usage = VMA_MEMORY_USAGE_CPU_ONLY};
     const VmaPoolCreateInfo info = {.memoryTypeIndex = 0};
+    VmaPool pool = VK_NULL_HANDLE;
+    VmaAllocation made = VK_NULL_HANDLE;
+    VmaAllocationInfo place;
+    rig_open(rig, NULL);
+    const VmaAllocator allocator = open_allocator(rig, NULL);
+    logged[0] = '\0';
+    failed_assertions = 0;
+    assert_int_equal(vmaAllocateMemory(allocator, &needs, &how, &made, &place), VK_SUCCESS);
+    vmaSetAllocationName(allocator, made, "written");
+    assert_true(place.size == 100);
+    assert_int_equal(vmaCheckCorruption(allocator, UINT32_MAX), VK_SUCCESS);
+    ((unsigned char*)place.pMappedData)[100 + 15] ^= 1;
+    assert_int_equal(vmaCheckCorruption(allocator, UINT32_MAX), VK_ERROR_UNKNOWN);
+    assert_int_equal(failed_assertions, 1);
+    assert_non_null(strstr(logged, "written"));
+    vmaFreeMemory(allocator, made);
+    assert_int_equal(failed_assertions, 2);
     assert_int_equal(vmaCreatePool(allocator, &info, &pool), VK_SUCCESS);
     assert_int_equal(vmaCheckPoolCorruption(allocator, pool), VK_ERROR_FEATURE_NOT_PRESENT);
     vmaDestroyPool(allocator, pool);
@@ -189,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         rig_unit_test(settings_reach_the_allocator),
         rig_unit_test(what_is_not_served_is_said),
+        rig_unit_test(what_writes_behind_its_end_is_said),
         rig_unit_test(new_and_freed_memory_is_filled),
         rig_unit_test(leaks_have_macros_of_their_own),
 #if VMA_EXTERNAL_MEMORY_WIN32

@@ -62,6 +62,7 @@ static void call_memory(MaarAllocator a)
     EXPECT(maarEnumerateBlockRanges(a, 0, NULL, NULL));
     EXPECT(maarWriteDump(a, NULL, NULL, NULL));
     EXPECT(maarCheckAllocator(a, NULL));
+    EXPECT(maarCheckMargins(a, VK_NULL_HANDLE, 0));
     maarDestroyPool(a, VK_NULL_HANDLE);
     maarFreeMemory(a, VK_NULL_HANDLE);
     maarFreeMemories(a, 0, NULL);

@@ -127,6 +127,7 @@ USE_POOL(trim_pool, maarTrim(allocator, handle, NULL))
 USE_POOL(trim_aged_pool, maarTrimAged(allocator, handle, 1, 1, NULL))
 USE_POOL(set_pool_priority, maarSetPoolPriority(allocator, handle, 0.5F))
 USE_POOL(name_pool, maarSetPoolName(allocator, handle, "pool"))
+USE_POOL(check_margins, maarCheckMargins(allocator, handle, UINT32_MAX))
 USE_POOL(read_pool, maarGetStatistics(allocator, handle,
                                       &(MaarStatistics){.sType = MAAR_STRUCTURE_TYPE_STATISTICS}))
 USE_POOL(read_pool_details,
@@ -208,6 +209,7 @@ static const struct handle_use pool_uses[] = {
     {"pool", trim_aged_pool, true},
     {"pool", set_pool_priority, false},
     {"pool", name_pool, false},
+    {"pool", check_margins, true},
     {"pool", read_pool, true},
     {"pool", read_pool_details, true},
     {"pool", list_pool_blocks, true},

@@ -278,7 +278,7 @@ static void an_allocation_that_ends_meanwhile_is_not_touched(void** state)
     begin();
     struct maar_slot* slot = slot_of(scene.memories[0]);
     uint32_t index = 0;
-    assert_true(maar_slot_find_span(scene.rig->allocator, slot).size == BYTES);
+    assert_true(maar_slot_find_bytes(scene.rig->allocator, slot).size == BYTES);
     (void)maar_slot_resolve(&scene.rig->allocator->slots, MAAR_TO_BITS(scene.memories[0]), &index);
     struct maar_arena* arena = maar_block_arena(maar_slot_enter(scene.rig->allocator, slot));
     pthread_t thread;
@@ -287,7 +287,7 @@ static void an_allocation_that_ends_meanwhile_is_not_touched(void** state)
     assert_true(maar_slot_claim(slot, MAAR_TO_BITS(scene.memories[0])));
     maar_mutex_unlock(&arena->lock);
     pthread_join(thread, NULL);
-    assert_true(maar_slot_find_span(scene.rig->allocator, slot).size == 0);
+    assert_true(maar_slot_find_bytes(scene.rig->allocator, slot).size == 0);
     assert_int_equal(renamed_result, VK_ERROR_VALIDATION_FAILED_EXT);
     assert_int_equal(scene.rig->messages.last_id, MAAR_MESSAGE_ID_STALE_HANDLE);
     rig_forget_messages(scene.rig);

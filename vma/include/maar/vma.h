@@ -32,6 +32,8 @@ typedef enum MaarVmaOptionFlagBits {
     MAAR_VMA_OPTION_VMA_RANKING_BIT = 0x2,
     /** VMA_STATS_STRING_ENABLED: the usages of objects are kept for the JSON. */
     MAAR_VMA_OPTION_USAGES_BIT = 0x4,
+    /** VMA_DEBUG_DETECT_CORRUPTION: margins are filled and compared, see MaarMarginInfo. */
+    MAAR_VMA_OPTION_CHECK_MARGINS_BIT = 0x8,
     /** Reserves the enumeration's size. */
     MAAR_VMA_OPTION_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarVmaOptionFlagBits;
@@ -78,6 +80,8 @@ typedef struct MaarVmaAllocatorCreateInfo {
     void* pMessageUserData;
     /** VMA_MIN_ALIGNMENT: least alignment of each allocation, bytes; 0 for none. */
     VkDeviceSize minAlignment;
+    /** VMA_DEBUG_MARGIN: MaarMarginInfo::marginSize */
+    VkDeviceSize marginSize;
 } MaarVmaAllocatorCreateInfo;
 
 /** Returns Maar's allocator behind an allocator: what is made through it may be used through both

@@ -66,19 +66,6 @@
 #define VMA_LEAK_LOG_FORMAT(format, ...) VMA_DEBUG_LOG_FORMAT(format, __VA_ARGS__)
 #endif
 
-/* Macros that Maar cannot serve. */
-#if defined(VMA_DEBUG_MARGIN) && VMA_DEBUG_MARGIN > 0
-#define MAAR_VMA_HAS_MARGIN " VMA_DEBUG_MARGIN"
-#else
-#define MAAR_VMA_HAS_MARGIN ""
-#endif
-#if defined(VMA_DEBUG_DETECT_CORRUPTION) && VMA_DEBUG_DETECT_CORRUPTION
-#define MAAR_VMA_HAS_DETECTION " VMA_DEBUG_DETECT_CORRUPTION"
-#else
-#define MAAR_VMA_HAS_DETECTION ""
-#endif
-#define MAAR_VMA_UNSERVED MAAR_VMA_HAS_MARGIN MAAR_VMA_HAS_DETECTION
-
 #if defined(VMA_DEBUG_INITIALIZE_ALLOCATIONS) && VMA_DEBUG_INITIALIZE_ALLOCATIONS
 #include "maar/vma_fill.h"
 #endif
@@ -216,6 +203,7 @@ static void VKAPI_PTR maarVmaUnitMessage(void* pUserData, MaarMessageSeverity se
         VMA_ASSERT_LEAK(id != MAAR_MESSAGE_ID_LEAK);
     } else {
         VMA_DEBUG_LOG_FORMAT("%s", pText);
+        VMA_ASSERT(id != MAAR_MESSAGE_ID_MARGIN_OVERWRITTEN);
     }
 }
 
@@ -357,14 +345,17 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAllocator(const VmaAllocatorCreateI
 #if defined(MAAR_VMA_RANKING) && MAAR_VMA_RANKING
     info.options |= MAAR_VMA_OPTION_VMA_RANKING_BIT;
 #endif
+#if defined(VMA_DEBUG_MARGIN)
+    info.marginSize = VMA_DEBUG_MARGIN;
+#endif
+#if defined(VMA_DEBUG_DETECT_CORRUPTION) && VMA_DEBUG_DETECT_CORRUPTION
+    info.options |= MAAR_VMA_OPTION_CHECK_MARGINS_BIT;
+#endif
 #if defined(VMA_DEFAULT_LARGE_HEAP_BLOCK_SIZE)
     if (info.preferredLargeHeapBlockSize == 0) {
         info.preferredLargeHeapBlockSize = VMA_DEFAULT_LARGE_HEAP_BLOCK_SIZE;
     }
 #endif
-    if (sizeof(MAAR_VMA_UNSERVED) > 1) {
-        VMA_DEBUG_LOG_FORMAT("without effect, see docs/vma.md of Maar:%s", MAAR_VMA_UNSERVED);
-    }
     return maarVmaCreateAllocator(&info, pAllocator);
 }
 
