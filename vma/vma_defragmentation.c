@@ -52,6 +52,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaBeginDefragmentation(VmaAllocator allocato
 
 static void forget_pass(VmaAllocator allocator, VmaDefragmentationContext context)
 {
+    for (uint32_t i = 0; i < context->count; ++i) {
+        maar_vma_host_free(allocator->callbacks, context->places[i].name);
+    }
     maar_vma_host_free(allocator->callbacks, context->places);
     maar_vma_host_free(allocator->callbacks, context->moves);
     context->places = NULL;

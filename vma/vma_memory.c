@@ -215,7 +215,10 @@ VKAPI_ATTR void VKAPI_CALL maarVmaGetAllocationInfo2(VmaAllocator allocator,
 VKAPI_ATTR void VKAPI_CALL maarVmaSetAllocationUserData(VmaAllocator allocator,
                                                         VmaAllocation allocation, void* pUserData)
 {
-    if (maar_vma_place_of(allocation) == NULL) {
+    struct maar_vma_place* place = maar_vma_place_of(allocation);
+    if (place != NULL) {
+        atomic_store(&place->user_data, pUserData);
+    } else {
         (void)maarSetAllocationUserData(allocator->maar, maar_vma_own(allocator, allocation),
                                         pUserData);
     }
@@ -224,7 +227,10 @@ VKAPI_ATTR void VKAPI_CALL maarVmaSetAllocationUserData(VmaAllocator allocator,
 VKAPI_ATTR void VKAPI_CALL maarVmaSetAllocationName(VmaAllocator allocator,
                                                     VmaAllocation allocation, const char* pName)
 {
-    if (maar_vma_place_of(allocation) == NULL) {
+    struct maar_vma_place* place = maar_vma_place_of(allocation);
+    if (place != NULL) {
+        maar_vma_place_name(allocator, place, pName);
+    } else {
         (void)maarSetAllocationName(allocator->maar, maar_vma_own(allocator, allocation), pName);
     }
 }
@@ -258,15 +264,19 @@ maarVmaGetMemoryWin32Handle(VmaAllocator allocator, VmaAllocation allocation,
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaMapMemory(VmaAllocator allocator, VmaAllocation allocation,
                                                 void** ppData)
 {
+    struct maar_vma_place* place = maar_vma_place_of(allocation);
     *ppData = NULL;
-    return maar_vma_place_of(allocation) != NULL
-               ? VK_ERROR_MEMORY_MAP_FAILED
+    return place != NULL
+               ? maar_vma_place_map(allocator, place, ppData)
                : maarMapMemory(allocator->maar, maar_vma_own(allocator, allocation), ppData);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarVmaUnmapMemory(VmaAllocator allocator, VmaAllocation allocation)
 {
-    if (maar_vma_place_of(allocation) == NULL) {
+    struct maar_vma_place* place = maar_vma_place_of(allocation);
+    if (place != NULL) {
+        maar_vma_place_unmap(allocator, place);
+    } else {
         maarUnmapMemory(allocator->maar, maar_vma_own(allocator, allocation));
     }
 }
@@ -286,20 +296,26 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaFlushAllocation(VmaAllocator allocator,
                                                       VmaAllocation allocation, VkDeviceSize offset,
                                                       VkDeviceSize size)
 {
-    return needs_no_flush(allocator, allocation)
-               ? VK_SUCCESS
-               : maarFlushAllocation(allocator->maar, maar_vma_own(allocator, allocation), offset,
-                                     size);
+    const struct maar_vma_place* place = maar_vma_place_of(allocation);
+    if (needs_no_flush(allocator, allocation)) {
+        return VK_SUCCESS;
+    }
+    return place != NULL ? maar_vma_place_sync(allocator, place, offset, size, true)
+                         : maarFlushAllocation(allocator->maar, maar_vma_own(allocator, allocation),
+                                               offset, size);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaInvalidateAllocation(VmaAllocator allocator,
                                                            VmaAllocation allocation,
                                                            VkDeviceSize offset, VkDeviceSize size)
 {
-    return needs_no_flush(allocator, allocation)
-               ? VK_SUCCESS
-               : maarInvalidateAllocation(allocator->maar, maar_vma_own(allocator, allocation),
-                                          offset, size);
+    const struct maar_vma_place* place = maar_vma_place_of(allocation);
+    if (needs_no_flush(allocator, allocation)) {
+        return VK_SUCCESS;
+    }
+    return place != NULL ? maar_vma_place_sync(allocator, place, offset, size, false)
+                         : maarInvalidateAllocation(
+                               allocator->maar, maar_vma_own(allocator, allocation), offset, size);
 }
 
 /* Calls a function for each element that needs it. */
@@ -339,9 +355,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCopyMemoryToAllocation(VmaAllocator alloca
                                                              VmaAllocation allocation,
                                                              VkDeviceSize offset, VkDeviceSize size)
 {
-    return size == 0 ? VK_SUCCESS
-                     : maarCopyToAllocation(allocator->maar, maar_vma_own(allocator, allocation),
-                                            offset, size, pSource);
+    struct maar_vma_place* place = maar_vma_place_of(allocation);
+    if (size == 0) {
+        return VK_SUCCESS;
+    }
+    return place != NULL
+               ? maar_vma_place_write(allocator, place, offset, size, pSource)
+               : maarCopyToAllocation(allocator->maar, maar_vma_own(allocator, allocation), offset,
+                                      size, pSource);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCopyAllocationToMemory(VmaAllocator allocator,
@@ -349,9 +370,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCopyAllocationToMemory(VmaAllocator alloca
                                                              VkDeviceSize offset,
                                                              void* pDestination, VkDeviceSize size)
 {
-    return size == 0 ? VK_SUCCESS
-                     : maarCopyFromAllocation(allocator->maar, maar_vma_own(allocator, allocation),
-                                              offset, size, pDestination);
+    struct maar_vma_place* place = maar_vma_place_of(allocation);
+    if (size == 0) {
+        return VK_SUCCESS;
+    }
+    return place != NULL
+               ? maar_vma_place_read(allocator, place, offset, size, pDestination)
+               : maarCopyFromAllocation(allocator->maar, maar_vma_own(allocator, allocation),
+                                        offset, size, pDestination);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCheckCorruption(VmaAllocator allocator,

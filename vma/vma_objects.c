@@ -140,7 +140,29 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateDedicatedBuffer(
 VKAPI_ATTR void VKAPI_CALL maarVmaDestroyBuffer(VmaAllocator allocator, VkBuffer buffer,
                                                 VmaAllocation allocation)
 {
-    maarDestroyBuffer(allocator->maar, buffer, maar_vma_own(allocator, allocation));
+    if (maar_vma_place_of(allocation) == NULL) {
+        maarDestroyBuffer(allocator->maar, buffer, maar_vma_own(allocator, allocation));
+    } else if (buffer != VK_NULL_HANDLE) {
+        allocator->destroy_buffer(allocator->info.device, buffer, allocator->callbacks);
+    }
+}
+
+/* Creates a buffer in a new place of a pass. */
+static VkResult create_placed_buffer(VmaAllocator allocator, const struct maar_vma_place* place,
+                                     VkDeviceSize offset, const VkBufferCreateInfo* info,
+                                     VkBuffer* buffer)
+{
+    VkResult result =
+        allocator->create_buffer(allocator->info.device, info, allocator->callbacks, buffer);
+    if (result == VK_SUCCESS) {
+        result = maarBindMovedBuffer(allocator->maar, place->batch, place->source, offset, *buffer,
+                                     NULL);
+        if (result != VK_SUCCESS) {
+            allocator->destroy_buffer(allocator->info.device, *buffer, allocator->callbacks);
+            *buffer = VK_NULL_HANDLE;
+        }
+    }
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingBuffer2(VmaAllocator allocator,
@@ -153,8 +175,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingBuffer2(VmaAllocator allocat
     if (is_impossible_buffer(allocator, pBufferInfo)) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    return maar_vma_result(maarCreateAliasingBuffer(
-        allocator->maar, maar_vma_own(allocator, allocation), offset, pBufferInfo, pBuffer));
+    const struct maar_vma_place* place = maar_vma_place_of(allocation);
+    return maar_vma_result(
+        place != NULL
+            ? create_placed_buffer(allocator, place, offset, pBufferInfo, pBuffer)
+            : maarCreateAliasingBuffer(allocator->maar, maar_vma_own(allocator, allocation), offset,
+                                       pBufferInfo, pBuffer));
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingBuffer(VmaAllocator allocator,
@@ -306,7 +332,29 @@ maarVmaCreateDedicatedImage(VmaAllocator allocator, const VkImageCreateInfo* pIm
 VKAPI_ATTR void VKAPI_CALL maarVmaDestroyImage(VmaAllocator allocator, VkImage image,
                                                VmaAllocation allocation)
 {
-    maarDestroyImage(allocator->maar, image, maar_vma_own(allocator, allocation));
+    if (maar_vma_place_of(allocation) == NULL) {
+        maarDestroyImage(allocator->maar, image, maar_vma_own(allocator, allocation));
+    } else if (image != VK_NULL_HANDLE) {
+        allocator->destroy_image(allocator->info.device, image, allocator->callbacks);
+    }
+}
+
+/* Creates an image in a new place of a pass. */
+static VkResult create_placed_image(VmaAllocator allocator, const struct maar_vma_place* place,
+                                    VkDeviceSize offset, const VkImageCreateInfo* info,
+                                    VkImage* image)
+{
+    VkResult result =
+        allocator->create_image(allocator->info.device, info, allocator->callbacks, image);
+    if (result == VK_SUCCESS) {
+        result =
+            maarBindMovedImage(allocator->maar, place->batch, place->source, offset, *image, NULL);
+        if (result != VK_SUCCESS) {
+            allocator->destroy_image(allocator->info.device, *image, allocator->callbacks);
+            *image = VK_NULL_HANDLE;
+        }
+    }
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingImage2(VmaAllocator allocator,
@@ -319,8 +367,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingImage2(VmaAllocator allocato
     if (is_impossible_image(pImageInfo)) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    return maar_vma_result(maarCreateAliasingImage(
-        allocator->maar, maar_vma_own(allocator, allocation), offset, pImageInfo, pImage));
+    const struct maar_vma_place* place = maar_vma_place_of(allocation);
+    return maar_vma_result(place != NULL
+                               ? create_placed_image(allocator, place, offset, pImageInfo, pImage)
+                               : maarCreateAliasingImage(allocator->maar,
+                                                         maar_vma_own(allocator, allocation),
+                                                         offset, pImageInfo, pImage));
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingImage(VmaAllocator allocator,

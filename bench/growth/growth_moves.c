@@ -45,6 +45,22 @@ static void open_moves(struct growth* growth)
     }
 }
 
+/* As open_moves, in memory that the host sees. */
+static void open_visible_moves(struct growth* growth)
+{
+    const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+                                          .usage = MAAR_MEMORY_USAGE_UPLOAD};
+    MaarMemoryRequest request = growth_request(MOVED_SIZE, 256);
+    open_moves(growth);
+    request.requirements.memoryTypeBits = UINT32_MAX;
+    for (uint32_t i = 0; i < growth->n; ++i) {
+        MaarAllocation* memory = &growth->memory[i];
+        maarFreeMemory(growth->allocator, *memory);
+        GROWTH_EXPECT(maarAllocateMemory(growth->allocator, &request, &how, memory));
+        moves_of(growth)->requests[i].allocation = *memory;
+    }
+}
+
 static void close_moves(struct growth* growth)
 {
     struct moves* moves = moves_of(growth);
@@ -258,6 +274,18 @@ static void destroy_images(struct growth* growth)
         vkDestroyImage(growth->device, moves_of(growth)->images[i], NULL);
     }
     commit_n(growth);
+}
+
+static void do_access(struct growth* growth, uint32_t index)
+{
+    const MaarMoveBatch batch = moves_of(growth)->batch;
+    const MaarAllocation memory = growth->memory[growth_pick(growth)];
+    void* data = NULL;
+    (void)index;
+    GROWTH_EXPECT(maarMapMovedMemory(growth->allocator, batch, memory, &data));
+    GROWTH_EXPECT(maarFlushMovedMemory(growth->allocator, batch, memory, 0, VK_WHOLE_SIZE));
+    GROWTH_EXPECT(maarInvalidateMovedMemory(growth->allocator, batch, memory, 0, VK_WHOLE_SIZE));
+    maarUnmapMovedMemory(growth->allocator, batch, memory);
 }
 
 /* ---- movable objects ---- */
@@ -508,6 +536,18 @@ const struct growth_case growth_move_cases[] = {
         .prepare = create_images,
         .operation = do_bind_image,
         .tidy = destroy_images,
+        .close = close_moves,
+    },
+    {
+        .name = "map-moved",
+        .functions = "maarMapMovedMemory maarUnmapMovedMemory maarFlushMovedMemory "
+                     "maarInvalidateMovedMemory",
+        .dimension = "moves of the batch",
+        .n = 10000,
+        .open = open_visible_moves,
+        .prepare = begin_n,
+        .operation = do_access,
+        .tidy = commit_n,
         .close = close_moves,
     },
     {

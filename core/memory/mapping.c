@@ -13,6 +13,7 @@
 #include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/captured_driver.h"
+#include "core/memory/margin_size.h"
 #include "core/memory/pool.h"
 #include "core/memory/slot_home.h"
 
@@ -276,13 +277,12 @@ static VkMappedMemoryRange range_of(MaarAllocator allocator, const struct maar_b
     };
 }
 
-/* Fills the range of a mapped slot; its size is 0 where the driver need not be called. Reports a
- * range outside the allocation, and an allocation that is not mapped. */
+/* Fills the range of a mapped slot, whose bytes are `span`; its size is 0 where the driver need not
+ * be called. Reports a range outside the allocation, and an allocation that is not mapped. */
 static VkResult find_synced_range(MaarAllocator allocator, const char* call, struct maar_slot* slot,
-                                  VkDeviceSize offset, VkDeviceSize size,
+                                  struct maar_span span, VkDeviceSize offset, VkDeviceSize size,
                                   VkMappedMemoryRange* range)
 {
-    const struct maar_span span = maar_slot_find_bytes(allocator, slot);
     if (!is_inside(span, offset, size)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "offset and size reach outside the allocation");
@@ -304,24 +304,41 @@ static VkResult find_synced_range(MaarAllocator allocator, const char* call, str
 }
 
 static VkResult sync_slot(MaarAllocator allocator, const char* call, struct maar_slot* slot,
-                          VkDeviceSize offset, VkDeviceSize size, sync_function sync)
+                          struct maar_span span, VkDeviceSize offset, VkDeviceSize size,
+                          sync_function sync)
 {
     VkMappedMemoryRange range;
     maar_lock_rank_expect_none();
-    const VkResult result = find_synced_range(allocator, call, slot, offset, size, &range);
+    const VkResult result = find_synced_range(allocator, call, slot, span, offset, size, &range);
     return result == VK_SUCCESS && range.size != 0 ? sync(&allocator->device, 1, &range) : result;
 }
 
 VkResult maar_slot_flush(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                          VkDeviceSize offset, VkDeviceSize size)
 {
-    return sync_slot(allocator, call, slot, offset, size, call_flush);
+    return sync_slot(allocator, call, slot, maar_slot_find_bytes(allocator, slot), offset, size,
+                     call_flush);
+}
+
+VkResult maar_slot_flush_own(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                             VkDeviceSize offset, VkDeviceSize size)
+{
+    return sync_slot(allocator, call, slot, maar_slot_bytes(allocator, slot), offset, size,
+                     call_flush);
 }
 
 VkResult maar_slot_invalidate(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                               VkDeviceSize offset, VkDeviceSize size)
 {
-    return sync_slot(allocator, call, slot, offset, size, call_invalidate);
+    return sync_slot(allocator, call, slot, maar_slot_find_bytes(allocator, slot), offset, size,
+                     call_invalidate);
+}
+
+VkResult maar_slot_invalidate_own(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                                  VkDeviceSize offset, VkDeviceSize size)
+{
+    return sync_slot(allocator, call, slot, maar_slot_bytes(allocator, slot), offset, size,
+                     call_invalidate);
 }
 
 static VkResult sync_all(MaarAllocator allocator, const char* call, uint32_t count,
@@ -339,7 +356,8 @@ static VkResult sync_all(MaarAllocator allocator, const char* call, uint32_t cou
         }
         const VkDeviceSize offset = offsets != NULL ? offsets[i] : 0;
         const VkDeviceSize size = sizes != NULL ? sizes[i] : VK_WHOLE_SIZE;
-        result = find_synced_range(allocator, call, slot, offset, size, &ranges[pending]);
+        result = find_synced_range(allocator, call, slot, maar_slot_find_bytes(allocator, slot),
+                                   offset, size, &ranges[pending]);
         if (result != VK_SUCCESS) {
             return result;
         }

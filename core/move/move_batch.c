@@ -322,6 +322,14 @@ static enum maar_move_end end_move(MaarAllocator allocator, const struct maar_mo
                                                                                  : MAAR_MOVE_FREED;
 }
 
+/* Ends what the program has left of its mappings of a twin. */
+static void end_twin_mappings(MaarAllocator allocator, const struct maar_move* move)
+{
+    struct maar_slot* twin = maar_move_twin(allocator, move);
+    while (twin->map_count > 0 && maar_slot_unmap(allocator, twin, 0)) {
+    }
+}
+
 /* Ends all moves. items: NULL if there are no points. Returns how many allocations have changed
  * homes. */
 static uint32_t end_moves(struct maar_move_batch* batch, bool commits, struct batch_items* items)
@@ -331,6 +339,7 @@ static uint32_t end_moves(struct maar_move_batch* batch, bool commits, struct ba
     for (uint32_t i = 0; i < batch->count; ++i) {
         const struct maar_move* move = &batch->moves[i];
         struct maar_retire_item** own = items != NULL ? &items->items[2 * i] : NULL;
+        end_twin_mappings(allocator, move);
         const enum maar_move_end end = end_move(allocator, move, commits);
         moved += end == MAAR_MOVE_DONE ? 1u : 0u;
         if (end == MAAR_MOVE_FREED) {

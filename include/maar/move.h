@@ -291,6 +291,71 @@ MAAR_API VkResult VKAPI_CALL maarBindMovedImage(MaarAllocator allocator, MaarMov
                                                 VkImage image, const void* pNext);
 
 /**
+ * Maps the new range of an allocation that moves, so that the host can write there what the program
+ * does not copy by commands. Mappings are counted; the end of the batch ends those that are left.
+ * Calls the driver if the block is not mapped.
+ *
+ * @param allocator   not null
+ * @param batch       not null
+ * @param allocation  an allocation of the batch
+ * @param ppData      receives the address of the range's first byte
+ * @return VK_SUCCESS; VK_ERROR_MEMORY_MAP_FAILED, also when the memory type is not HOST_VISIBLE;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized; `batch` must not end meanwhile
+ * @lifetime until maarUnmapMovedMemory or the end of the batch
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarMapMovedMemory(MaarAllocator allocator, MaarMoveBatch batch,
+                                                MaarAllocation allocation, void** ppData);
+
+/**
+ * Ends one mapping by maarMapMovedMemory.
+ *
+ * @param allocator   not null
+ * @param batch       not null
+ * @param allocation  an allocation of the batch, whose new range is mapped
+ * @threadsafety internally synchronized; `batch` must not end meanwhile
+ * @since 0.2.0
+ */
+MAAR_API void VKAPI_CALL maarUnmapMovedMemory(MaarAllocator allocator, MaarMoveBatch batch,
+                                              MaarAllocation allocation);
+
+/**
+ * Makes what the host has written to a mapped new range visible to the device. Calls the driver
+ * only where the memory is not coherent.
+ *
+ * @param allocator   not null
+ * @param batch       not null
+ * @param allocation  an allocation of the batch, whose new range is mapped
+ * @param offset      within the range, bytes
+ * @param size        bytes; VK_WHOLE_SIZE for the rest
+ * @return what vkFlushMappedMemoryRanges returns; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized; `batch` must not end meanwhile
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarFlushMovedMemory(MaarAllocator allocator, MaarMoveBatch batch,
+                                                  MaarAllocation allocation, VkDeviceSize offset,
+                                                  VkDeviceSize size);
+
+/**
+ * Makes what the device has written to a mapped new range visible to the host. Calls the driver
+ * only where the memory is not coherent.
+ *
+ * @param allocator   not null
+ * @param batch       not null
+ * @param allocation  an allocation of the batch, whose new range is mapped
+ * @param offset      within the range, bytes
+ * @param size        bytes; VK_WHOLE_SIZE for the rest
+ * @return what vkInvalidateMappedMemoryRanges returns; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized; `batch` must not end meanwhile
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarInvalidateMovedMemory(MaarAllocator allocator, MaarMoveBatch batch,
+                                                       MaarAllocation allocation,
+                                                       VkDeviceSize offset, VkDeviceSize size);
+
+/**
  * Records the copies of a batch into a command buffer of the program: a memory barrier that waits
  * for all earlier commands, copies between buffers that Maar makes on the blocks, and a memory
  * barrier for which all later commands wait. Records only moves with MaarMove::copiedByMaar that

@@ -177,6 +177,54 @@ static void finish_image(struct fault_context* c)
     finish_batch(c);
 }
 
+/* ---- the host's view ---- */
+
+/* Memory that the host sees; with rig_profile_noncoherent, it must be flushed. */
+static void prepare_visible_batch(struct fault_context* c)
+{
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
+    how.requiredFlags = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+    for (uint32_t i = 0; i < FAULT_MANY; ++i) {
+        c->many[i] = rig_allocate(&c->rig, SIZE, &how);
+    }
+    assert_int_equal(run_begin(c), VK_SUCCESS);
+}
+
+static VkResult run_map_moved(struct fault_context* c)
+{
+    void* data = c;
+    const VkResult result = maarMapMovedMemory(c->rig.allocator, c->batch, c->many[0], &data);
+    assert_true((result == VK_SUCCESS) == (data != NULL));
+    return result;
+}
+
+static void prepare_mapped_batch(struct fault_context* c)
+{
+    prepare_visible_batch(c);
+    assert_int_equal(run_map_moved(c), VK_SUCCESS);
+}
+
+static void unmap_moved(struct fault_context* c)
+{
+    maarUnmapMovedMemory(c->rig.allocator, c->batch, c->many[0]);
+}
+
+static VkResult run_unmap_moved(struct fault_context* c)
+{
+    unmap_moved(c);
+    return VK_SUCCESS;
+}
+
+static VkResult run_flush_moved(struct fault_context* c)
+{
+    return maarFlushMovedMemory(c->rig.allocator, c->batch, c->many[0], 0, VK_WHOLE_SIZE);
+}
+
+static VkResult run_invalidate_moved(struct fault_context* c)
+{
+    return maarInvalidateMovedMemory(c->rig.allocator, c->batch, c->many[0], 0, VK_WHOLE_SIZE);
+}
+
 /* ---- copies ---- */
 
 /* The targets are in blocks of their own, so that the copies need several buffers. */
@@ -621,6 +669,26 @@ static const struct fault_step steps[] = {
      .prepare = prepare_image,
      .run = run_bind_image,
      .finish = finish_image},
+    {.function = "maarMapMovedMemory",
+     .prepare = prepare_visible_batch,
+     .run = run_map_moved,
+     .undo = unmap_moved,
+     .finish = finish_batch},
+    {.function = "maarUnmapMovedMemory",
+     .never = "gives memory back",
+     .prepare = prepare_mapped_batch,
+     .run = run_unmap_moved,
+     .finish = finish_batch},
+    {.function = "maarFlushMovedMemory",
+     .prepare = prepare_mapped_batch,
+     .run = run_flush_moved,
+     .finish = finish_batch,
+     .profile = rig_profile_noncoherent},
+    {.function = "maarInvalidateMovedMemory",
+     .prepare = prepare_mapped_batch,
+     .run = run_invalidate_moved,
+     .finish = finish_batch,
+     .profile = rig_profile_noncoherent},
     {.function = "maarRecordMoves",
      .prepare = prepare_commands,
      .run = run_record,

@@ -185,5 +185,6 @@ int main(int argc, char** argv)
     same_strategies();
     same_exports();
     same_flags();
+    same_places();
     return 0;
 }

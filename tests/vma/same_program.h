@@ -46,6 +46,7 @@ void same_defragmentation(void);
 void same_strategies(void);
 void same_exports(void);
 void same_flags(void);
+void same_places(void);
 
 /* Says which types are chosen on every device profile. */
 void same_profiles(void);

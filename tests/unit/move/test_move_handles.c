@@ -43,6 +43,10 @@ USE_BATCH(list_page_moves, maarGetPageMoves(allocator, handle, &(uint32_t){0}, N
 USE_BATCH(drop_moves, maarDropMoves(allocator, handle, 1, &moving))
 USE_BATCH(bind_buffer, maarBindMovedBuffer(allocator, handle, moving, 0, loose_buffer, NULL))
 USE_BATCH(bind_image, maarBindMovedImage(allocator, handle, moving, 0, loose_image, NULL))
+USE_BATCH(map_moved, maarMapMovedMemory(allocator, handle, moving, &(void*){NULL}))
+USE_BATCH(unmap_moved, (maarUnmapMovedMemory(allocator, handle, moving), refused))
+USE_BATCH(flush_moved, maarFlushMovedMemory(allocator, handle, moving, 0, BYTES))
+USE_BATCH(invalidate_moved, maarInvalidateMovedMemory(allocator, handle, moving, 0, BYTES))
 USE_BATCH(record_moves, maarRecordMoves(allocator, handle, commands))
 USE_BATCH(submit_moves, maarSubmitMoves(allocator, handle, &submit_info, NULL))
 USE_BATCH(create_objects, maarCreateMovedObjects(allocator, handle))
@@ -58,6 +62,10 @@ static const struct handle_use batch_uses[] = {
     {"batch", drop_moves, false},
     {"batch", bind_buffer, false},
     {"batch", bind_image, false},
+    {"batch", map_moved, false},
+    {"batch", unmap_moved, false},
+    {"batch", flush_moved, false},
+    {"batch", invalidate_moved, false},
     {"batch", record_moves, false},
     {"batch", submit_moves, false},
     {"batch", create_objects, false},
@@ -129,6 +137,29 @@ static VkResult bind_image_of(MaarAllocator allocator, uint64_t handle)
                               loose_image, NULL);
 }
 
+static VkResult map_of(MaarAllocator allocator, uint64_t handle)
+{
+    void* data = NULL;
+    return maarMapMovedMemory(allocator, live, MAAR_FROM_BITS(MaarAllocation, handle), &data);
+}
+
+static VkResult unmap_of(MaarAllocator allocator, uint64_t handle)
+{
+    maarUnmapMovedMemory(allocator, live, MAAR_FROM_BITS(MaarAllocation, handle));
+    return refused;
+}
+
+static VkResult flush_of(MaarAllocator allocator, uint64_t handle)
+{
+    return maarFlushMovedMemory(allocator, live, MAAR_FROM_BITS(MaarAllocation, handle), 0, BYTES);
+}
+
+static VkResult invalidate_of(MaarAllocator allocator, uint64_t handle)
+{
+    return maarInvalidateMovedMemory(allocator, live, MAAR_FROM_BITS(MaarAllocation, handle), 0,
+                                     BYTES);
+}
+
 static VkResult set_layout_of(MaarAllocator allocator, uint64_t handle)
 {
     const MaarMovedImageLayout layout = {MAAR_FROM_BITS(MaarAllocation, handle),
@@ -141,6 +172,10 @@ static const struct handle_use member_uses[] = {
     {"pAllocations", drop, false},
     {"allocation", bind_buffer_of, false},
     {"allocation", bind_image_of, false},
+    {"allocation", map_of, false},
+    {"allocation", unmap_of, false},
+    {"allocation", flush_of, false},
+    {"allocation", invalidate_of, false},
     {.call = NULL},
 };
 
