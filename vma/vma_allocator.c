@@ -223,8 +223,8 @@ static void copy_settings(const MaarVmaAllocatorCreateInfo* from, VmaAllocator a
     allocator->has_priorities = (from->flags & FLAG(EXT_MEMORY_PRIORITY)) != 0;
     allocator->maintenance5 = (from->flags & FLAG(KHR_MAINTENANCE5)) != 0;
     allocator->ranks = (from->options & MAAR_VMA_OPTION_VMA_RANKING_BIT) != 0;
-    allocator->simple = !allocator->always_dedicated && !allocator->has_priorities &&
-                        !allocator->ranks && allocator->min_alignment == 0;
+    maar_vma_fill_simple(allocator, !allocator->always_dedicated && !allocator->has_priorities &&
+                                        !allocator->ranks && allocator->min_alignment == 0);
 }
 
 static void describe(const MaarVmaAllocatorCreateInfo* from, VmaAllocator allocator,

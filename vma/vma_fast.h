@@ -7,38 +7,38 @@
 
 #include "vma/vma_layer.h"
 
-/* Stands in the table of usages for those that vma_how.c translates. */
-enum { MAAR_VMA_NOT_SIMPLE = 0xFF };
+#if defined(__GNUC__)
+#define MAAR_VMA_NOINLINE __attribute__((noinline))
+#else
+#define MAAR_VMA_NOINLINE
+#endif
 
-/* Returns Maar's usage for one of the interface's without any flag. */
-static inline uint32_t maar_vma_simple_usage(VmaMemoryUsage usage)
-{
-    static const uint8_t usages[] = {
-        MAAR_MEMORY_USAGE_FLAGS_ONLY,
-        MAAR_MEMORY_USAGE_DEVICE_LOCAL,
-        MAAR_VMA_NOT_SIMPLE,
-        MAAR_MEMORY_USAGE_DEVICE_UPLOAD,
-        MAAR_MEMORY_USAGE_READBACK,
-        MAAR_MEMORY_USAGE_UPLOAD,
-        MAAR_VMA_NOT_SIMPLE,
-        MAAR_MEMORY_USAGE_DEVICE_LOCAL,
-        MAAR_MEMORY_USAGE_DEVICE_LOCAL,
-        MAAR_MEMORY_USAGE_UPLOAD,
-    };
-    return (size_t)usage < sizeof usages ? usages[usage] : MAAR_VMA_NOT_SIMPLE;
-}
+/* What became of a create info. */
+enum maar_vma_simplicity {
+    MAAR_VMA_COMPLEX, /* vma_how.c translates it */
+    MAAR_VMA_SIMPLE,
+    MAAR_VMA_DEFAULT /* it is Maar's default, NULL */
+};
 
-/* Translates a create info if it is a simple one. Returns whether it is. */
-static inline bool maar_vma_translate_simple(const struct VmaAllocator_T* allocator,
-                                             const VmaAllocationCreateInfo* from,
-                                             struct maar_vma_how* how)
+/* Translates a create info if it is a simple one. */
+static inline enum maar_vma_simplicity
+maar_vma_translate_simple(const struct VmaAllocator_T* allocator,
+                          const VmaAllocationCreateInfo* from, MaarAllocationCreateInfo* to)
 {
-    const uint32_t usage = maar_vma_simple_usage(from->usage);
-    if (((uintptr_t)from->pool | from->minAlignment | from->flags) != 0 ||
-        usage == MAAR_VMA_NOT_SIMPLE || !allocator->simple) {
-        return false;
+    const uint32_t usage = (size_t)from->usage < MAAR_VMA_USAGES
+                               ? allocator->simple_usages[from->usage]
+                               : MAAR_VMA_NOT_SIMPLE;
+    if (((uintptr_t)from->pool | from->minAlignment | from->flags) != 0) {
+        return MAAR_VMA_COMPLEX;
     }
-    how->info = (MaarAllocationCreateInfo){
+    if ((usage | from->requiredFlags | from->preferredFlags | from->memoryTypeBits |
+         (uintptr_t)from->pUserData) == MAAR_MEMORY_USAGE_DEVICE_LOCAL) {
+        return MAAR_VMA_DEFAULT;
+    }
+    if (usage == MAAR_VMA_NOT_SIMPLE) {
+        return MAAR_VMA_COMPLEX;
+    }
+    *to = (MaarAllocationCreateInfo){
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
         .usage = (MaarMemoryUsage)usage,
         .requiredFlags = from->requiredFlags,
@@ -46,7 +46,9 @@ static inline bool maar_vma_translate_simple(const struct VmaAllocator_T* alloca
         .memoryTypeBits = from->memoryTypeBits,
         .pUserData = from->pUserData,
     };
-    return true;
+    return MAAR_VMA_SIMPLE;
 }
+
+_Static_assert(MAAR_MEMORY_USAGE_DEVICE_LOCAL == 0, "Maar's default is told by no bit");
 
 #endif

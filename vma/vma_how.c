@@ -47,6 +47,25 @@ struct maar_vma_subject maar_vma_of_image(const VkImageCreateInfo* info)
                                      .for_transfers = (info->usage & ~transfers) == 0};
 }
 
+void maar_vma_fill_simple(VmaAllocator allocator, bool any)
+{
+    static const uint8_t usages[MAAR_VMA_USAGES] = {
+        MAAR_MEMORY_USAGE_FLAGS_ONLY,
+        MAAR_MEMORY_USAGE_DEVICE_LOCAL,
+        MAAR_VMA_NOT_SIMPLE,
+        MAAR_MEMORY_USAGE_DEVICE_UPLOAD,
+        MAAR_MEMORY_USAGE_READBACK,
+        MAAR_MEMORY_USAGE_UPLOAD,
+        MAAR_VMA_NOT_SIMPLE,
+        MAAR_MEMORY_USAGE_DEVICE_LOCAL,
+        MAAR_MEMORY_USAGE_DEVICE_LOCAL,
+        MAAR_MEMORY_USAGE_UPLOAD,
+    };
+    for (uint32_t i = 0; i < MAAR_VMA_USAGES; ++i) {
+        allocator->simple_usages[i] = any ? usages[i] : MAAR_VMA_NOT_SIMPLE;
+    }
+}
+
 /* Chooses for AUTO and its variants, by the host's way of access. */
 static void choose_auto(const VmaAllocationCreateInfo* from, struct maar_vma_subject subject,
                         MaarAllocationCreateInfo* to)

@@ -15,6 +15,13 @@
 
 #include "maar/vma.h"
 
+enum {
+    MAAR_VMA_USAGES = 10,
+    /* Stands for a usage that vma_how.c translates, and for all of them where create infos need
+     * something of the allocator. */
+    MAAR_VMA_NOT_SIMPLE = 0xFF
+};
+
 struct VmaAllocator_T {
     MaarAllocator maar;
     VmaAllocatorInfo info;
@@ -32,7 +39,8 @@ struct VmaAllocator_T {
     struct maar_vma_usages* usages; /* NULL if the unit has no JSON: vma_usages.h */
     bool ranks;        /* types are ranked as VulkanMemoryAllocator does: vma_types.c */
     bool maintenance5; /* VMA_ALLOCATOR_CREATE_KHR_MAINTENANCE5_BIT */
-    bool simple;       /* create infos need nothing of the above: vma_fast.h */
+    /* Maar's usage for each one of the interface's without any flag: see vma_fast.h. */
+    uint8_t simple_usages[MAAR_VMA_USAGES];
     /* What memory of each type can be exported as. */
     VkExternalMemoryHandleTypeFlags exports[VK_MAX_MEMORY_TYPES];
     PFN_vkCreateBuffer create_buffer;
@@ -142,6 +150,8 @@ struct maar_vma_how {
     uint32_t types[VK_MAX_MEMORY_TYPES];
 };
 
+/* Fills the table of simple usages. any: create infos need nothing of the allocator. */
+void maar_vma_fill_simple(VmaAllocator allocator, bool any);
 /* Translates a create info, which then points into *how. Returns VK_ERROR_FEATURE_NOT_PRESENT for
  * what cannot be together. */
 VkResult maar_vma_translate(VmaAllocator allocator, const VmaAllocationCreateInfo* from,

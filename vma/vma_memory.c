@@ -86,7 +86,7 @@ maarVmaFindMemoryTypeIndexForImageInfo(VmaAllocator allocator, const VkImageCrea
 /* ---- allocate and free ---- */
 
 static inline VkResult allocate(VmaAllocator allocator, const VkMemoryRequirements* needs,
-                                const struct maar_vma_how* how, VmaAllocation* allocation,
+                                const MaarAllocationCreateInfo* how, VmaAllocation* allocation,
                                 VmaAllocationInfo* info)
 {
     const MaarMemoryRequest request = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
@@ -96,12 +96,24 @@ static inline VkResult allocate(VmaAllocator allocator, const VkMemoryRequiremen
     if (needs->size == 0) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    const VkResult result = maarAllocateMemory(allocator->maar, &request, &how->info, &made);
+    const VkResult result = maarAllocateMemory(allocator->maar, &request, how, &made);
     if (result != VK_SUCCESS) {
         return maar_vma_result(result);
     }
     maar_vma_finish(allocator, made, allocation, info);
     return VK_SUCCESS;
+}
+
+MAAR_VMA_NOINLINE static VkResult allocate_slowly(VmaAllocator allocator,
+                                                  const VkMemoryRequirements* needs,
+                                                  const VmaAllocationCreateInfo* create_info,
+                                                  VmaAllocation* allocation,
+                                                  VmaAllocationInfo* info)
+{
+    struct maar_vma_how how;
+    const VkResult result =
+        maar_vma_translate(allocator, create_info, (struct maar_vma_subject){0}, &how);
+    return result == VK_SUCCESS ? allocate(allocator, needs, &how.info, allocation, info) : result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaAllocateMemory(VmaAllocator allocator,
@@ -110,16 +122,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaAllocateMemory(VmaAllocator allocator,
                                                      VmaAllocation* pAllocation,
                                                      VmaAllocationInfo* pInfo)
 {
-    struct maar_vma_how how;
+    MaarAllocationCreateInfo how;
     *pAllocation = VK_NULL_HANDLE;
-    if (!maar_vma_translate_simple(allocator, pCreateInfo, &how)) {
-        const VkResult result =
-            maar_vma_translate(allocator, pCreateInfo, (struct maar_vma_subject){0}, &how);
-        if (result != VK_SUCCESS) {
-            return result;
-        }
-    }
-    return allocate(allocator, pRequirements, &how, pAllocation, pInfo);
+    const enum maar_vma_simplicity kind = maar_vma_translate_simple(allocator, pCreateInfo, &how);
+    return kind == MAAR_VMA_COMPLEX
+               ? allocate_slowly(allocator, pRequirements, pCreateInfo, pAllocation, pInfo)
+               : allocate(allocator, pRequirements, kind == MAAR_VMA_SIMPLE ? &how : NULL,
+                          pAllocation, pInfo);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL
@@ -137,7 +146,7 @@ maarVmaAllocateDedicatedMemory(VmaAllocator allocator, const VkMemoryRequirement
         return result;
     }
     maar_vma_dedicate(&how, pAllocateNext);
-    return allocate(allocator, pRequirements, &how, pAllocation, pInfo);
+    return allocate(allocator, pRequirements, &how.info, pAllocation, pInfo);
 }
 
 VKAPI_ATTR void VKAPI_CALL maarVmaFreeMemory(VmaAllocator allocator, VmaAllocation allocation)

@@ -54,9 +54,7 @@ static inline VkResult create_bound_buffer(VmaAllocator allocator, const VkBuffe
     if (result != VK_SUCCESS) {
         return maar_vma_result(result);
     }
-    if (allocator->usages != NULL) {
-        maar_vma_keep_usage(allocator, made, maar_vma_buffer_usage(allocator, info));
-    }
+    maar_vma_keep_usage(allocator, made, info->usage);
     maar_vma_finish(allocator, made, allocation, out);
     return VK_SUCCESS;
 }
@@ -74,11 +72,23 @@ static VkResult create_buffer(VmaAllocator allocator, const VkBufferCreateInfo* 
         *buffer = VK_NULL_HANDLE;
         return maar_vma_result(result);
     }
-    if (allocator->usages != NULL) {
-        maar_vma_keep_usage(allocator, made, maar_vma_buffer_usage(allocator, info));
-    }
+    maar_vma_keep_usage(allocator, made, maar_vma_buffer_usage(allocator, info));
     maar_vma_finish(allocator, made, allocation, out);
     return VK_SUCCESS;
+}
+
+MAAR_VMA_NOINLINE static VkResult create_buffer_slowly(VmaAllocator allocator,
+                                                       const VkBufferCreateInfo* info,
+                                                       const VmaAllocationCreateInfo* create_info,
+                                                       VkBuffer* buffer, VmaAllocation* allocation,
+                                                       VmaAllocationInfo* out)
+{
+    struct maar_vma_how how;
+    const VkResult result =
+        maar_vma_translate(allocator, create_info, maar_vma_of_buffer(allocator, info), &how);
+    return result == VK_SUCCESS
+               ? create_buffer(allocator, info, create_info, &how, buffer, allocation, out)
+               : result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateBuffer(VmaAllocator allocator,
@@ -87,21 +97,22 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateBuffer(VmaAllocator allocator,
                                                    VkBuffer* pBuffer, VmaAllocation* pAllocation,
                                                    VmaAllocationInfo* pInfo)
 {
-    struct maar_vma_how how;
+    MaarAllocationCreateInfo how;
     *pBuffer = VK_NULL_HANDLE;
     *pAllocation = VK_NULL_HANDLE;
     if (is_impossible_buffer(allocator, pBufferInfo)) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    if (maar_vma_translate_simple(allocator, pCreateInfo, &how)) {
-        return create_bound_buffer(allocator, pBufferInfo, &how.info, pBuffer, pAllocation, pInfo);
-    }
-    const VkResult result = maar_vma_translate(allocator, pCreateInfo,
-                                               maar_vma_of_buffer(allocator, pBufferInfo), &how);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    return create_buffer(allocator, pBufferInfo, pCreateInfo, &how, pBuffer, pAllocation, pInfo);
+    /* With maintenance5, a chain may have the usages. */
+    const enum maar_vma_simplicity kind =
+        pBufferInfo->pNext != NULL && allocator->maintenance5
+            ? MAAR_VMA_COMPLEX
+            : maar_vma_translate_simple(allocator, pCreateInfo, &how);
+    return kind == MAAR_VMA_COMPLEX
+               ? create_buffer_slowly(allocator, pBufferInfo, pCreateInfo, pBuffer, pAllocation,
+                                      pInfo)
+               : create_bound_buffer(allocator, pBufferInfo, kind == MAAR_VMA_SIMPLE ? &how : NULL,
+                                     pBuffer, pAllocation, pInfo);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateBufferWithAlignment(
@@ -257,9 +268,7 @@ static inline VkResult create_bound_image(VmaAllocator allocator, const VkImageC
     if (result != VK_SUCCESS) {
         return maar_vma_result(result);
     }
-    if (allocator->usages != NULL) {
-        maar_vma_keep_usage(allocator, made, info->usage);
-    }
+    maar_vma_keep_usage(allocator, made, info->usage);
     maar_vma_finish(allocator, made, allocation, out);
     return VK_SUCCESS;
 }
@@ -277,11 +286,23 @@ static VkResult create_image(VmaAllocator allocator, const VkImageCreateInfo* in
         *image = VK_NULL_HANDLE;
         return maar_vma_result(result);
     }
-    if (allocator->usages != NULL) {
-        maar_vma_keep_usage(allocator, made, info->usage);
-    }
+    maar_vma_keep_usage(allocator, made, info->usage);
     maar_vma_finish(allocator, made, allocation, out);
     return VK_SUCCESS;
+}
+
+MAAR_VMA_NOINLINE static VkResult create_image_slowly(VmaAllocator allocator,
+                                                      const VkImageCreateInfo* info,
+                                                      const VmaAllocationCreateInfo* create_info,
+                                                      VkImage* image, VmaAllocation* allocation,
+                                                      VmaAllocationInfo* out)
+{
+    struct maar_vma_how how;
+    const VkResult result =
+        maar_vma_translate(allocator, create_info, maar_vma_of_image(info), &how);
+    return result == VK_SUCCESS
+               ? create_image(allocator, info, create_info, &how, image, allocation, out)
+               : result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateImage(VmaAllocator allocator,
@@ -290,21 +311,17 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateImage(VmaAllocator allocator,
                                                   VkImage* pImage, VmaAllocation* pAllocation,
                                                   VmaAllocationInfo* pInfo)
 {
-    struct maar_vma_how how;
+    MaarAllocationCreateInfo how;
     *pImage = VK_NULL_HANDLE;
     *pAllocation = VK_NULL_HANDLE;
     if (is_impossible_image(pImageInfo)) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    if (maar_vma_translate_simple(allocator, pCreateInfo, &how)) {
-        return create_bound_image(allocator, pImageInfo, &how.info, pImage, pAllocation, pInfo);
-    }
-    const VkResult result =
-        maar_vma_translate(allocator, pCreateInfo, maar_vma_of_image(pImageInfo), &how);
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    return create_image(allocator, pImageInfo, pCreateInfo, &how, pImage, pAllocation, pInfo);
+    const enum maar_vma_simplicity kind = maar_vma_translate_simple(allocator, pCreateInfo, &how);
+    return kind == MAAR_VMA_COMPLEX
+               ? create_image_slowly(allocator, pImageInfo, pCreateInfo, pImage, pAllocation, pInfo)
+               : create_bound_image(allocator, pImageInfo, kind == MAAR_VMA_SIMPLE ? &how : NULL,
+                                    pImage, pAllocation, pInfo);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL

@@ -3,76 +3,49 @@
  */
 #include "vma/vma_usages.h"
 
-typedef _Atomic uint64_t usage_item;
-
-/* An item has 40 bits of a usage and 24 of a generation. */
-enum { GENERATION_BITS = 24 };
-#define GENERATION_MASK (((uint64_t)1 << GENERATION_BITS) - 1)
-
-/* Where the item of a handle is. */
-struct usage_place {
-    uint32_t segment;
-    uint32_t at;
-    uint64_t generation;
-};
-
-/* The segment of a number: how often 2^8 can be doubled until it exceeds half the number. */
-static inline uint32_t segment_of_usage(uint32_t number)
+/* The bytes by which the base of a segment lies before its memory. */
+static uintptr_t bias_of_segment(uint32_t segment)
 {
-#if defined(__GNUC__)
-    return 31u - (uint32_t)__builtin_clz(number | (uint32_t)MAAR_VMA_FIRST_USAGES) - 8u;
-#else
-    uint32_t segment = 0;
-    while (number >> segment >= 2 * MAAR_VMA_FIRST_USAGES) {
-        ++segment;
+    return ((uintptr_t)1 << segment) * sizeof(maar_vma_usage_item);
+}
+
+/* Makes the segment of a handle's item. If another thread was faster, returns the base of that
+ * thread's segment; without host memory, 0. */
+static uintptr_t grow_usages(VmaAllocator allocator, MaarAllocation allocation)
+{
+    const uint32_t segment = maar_vma_usage_segment(maar_vma_usage_at(allocation));
+    uintptr_t expected = 0;
+    void* made = maar_vma_host_allocate(allocator->callbacks, bias_of_segment(segment));
+    const uintptr_t base = (uintptr_t)made - bias_of_segment(segment);
+    if (made == NULL) {
+        return 0;
     }
-    return segment;
-#endif
-}
-
-static inline struct usage_place place_of_usage(MaarAllocation allocation)
-{
-    const uint64_t bits = (uint64_t)allocation;
-    const uint32_t number = (uint32_t)bits + MAAR_VMA_FIRST_USAGES - 1;
-    struct usage_place place = {.segment = segment_of_usage(number),
-                                .generation = bits >> 32 & GENERATION_MASK};
-    place.at = number - ((uint32_t)MAAR_VMA_FIRST_USAGES << place.segment);
-    return place;
-}
-
-/* Makes a segment. If another thread was faster, returns that thread's. */
-static usage_item* make_segment(VmaAllocator allocator, uint32_t segment)
-{
-    void* expected = NULL;
-    const size_t count = (size_t)MAAR_VMA_FIRST_USAGES << segment;
-    void* made = maar_vma_host_allocate(allocator->callbacks, count * sizeof(usage_item));
-    if (made != NULL &&
-        !atomic_compare_exchange_strong(&allocator->usages->segments[segment], &expected, made)) {
+    if (!atomic_compare_exchange_strong(&allocator->usages->bases[segment], &expected, base)) {
         maar_vma_host_free(allocator->callbacks, made);
         return expected;
     }
-    return made;
+    return base;
 }
 
-void maar_vma_keep_usage(VmaAllocator allocator, MaarAllocation made, uint64_t usage)
+void maar_vma_keep_usage_slowly(VmaAllocator allocator, MaarAllocation made, uint64_t usage)
 {
-    const struct usage_place place = place_of_usage(made);
-    usage_item* items = atomic_load(&allocator->usages->segments[place.segment]);
-    items = items != NULL ? items : make_segment(allocator, place.segment);
-    if (items != NULL) {
-        atomic_store_explicit(&items[place.at], usage << GENERATION_BITS | place.generation,
-                              memory_order_relaxed);
+    const uintptr_t base = grow_usages(allocator, made);
+    if (base != 0) {
+        maar_vma_set_usage(base, made, usage);
     }
 }
 
 uint64_t VKAPI_PTR maar_vma_usage_of(void* user_data, MaarAllocation allocation)
 {
     const VmaAllocator allocator = user_data;
-    const struct usage_place place = place_of_usage(allocation);
-    usage_item* items = atomic_load(&allocator->usages->segments[place.segment]);
+    const uint32_t at = maar_vma_usage_at(allocation);
+    const uintptr_t base = atomic_load(&allocator->usages->bases[maar_vma_usage_segment(at)]);
     const uint64_t item =
-        items != NULL ? atomic_load_explicit(&items[place.at], memory_order_relaxed) : 0;
-    return (item & GENERATION_MASK) == place.generation ? item >> GENERATION_BITS : 0;
+        base != 0 ? atomic_load_explicit(maar_vma_usage_item_at(base, at), memory_order_relaxed)
+                  : 0;
+    const uint64_t generation = item & (((uint64_t)1 << MAAR_VMA_GENERATION_BITS) - 1);
+    return generation == maar_vma_usage_generation(allocation) ? item >> MAAR_VMA_GENERATION_BITS
+                                                               : 0;
 }
 
 VkResult maar_vma_usages_create(const VkAllocationCallbacks* callbacks,
@@ -85,7 +58,10 @@ VkResult maar_vma_usages_create(const VkAllocationCallbacks* callbacks,
 void maar_vma_usages_destroy(const VkAllocationCallbacks* callbacks, struct maar_vma_usages* usages)
 {
     for (uint32_t i = 0; usages != NULL && i < MAAR_VMA_USAGE_SEGMENTS; ++i) {
-        maar_vma_host_free(callbacks, atomic_load(&usages->segments[i]));
+        const uintptr_t base = atomic_load(&usages->bases[i]);
+        if (base != 0) {
+            maar_vma_host_free(callbacks, (void*)(base + bias_of_segment(i)));
+        }
     }
     maar_vma_host_free(callbacks, usages);
 }
