@@ -13,30 +13,34 @@
 #define MAAR_VMA_NOINLINE
 #endif
 
-/* What became of a create info. */
-enum maar_vma_simplicity {
-    MAAR_VMA_COMPLEX, /* vma_how.c translates it */
-    MAAR_VMA_SIMPLE,
-    MAAR_VMA_DEFAULT /* it is Maar's default, NULL */
-};
-
-/* Translates a create info if it is a simple one. */
-static inline enum maar_vma_simplicity
-maar_vma_translate_simple(const struct VmaAllocator_T* allocator,
-                          const VmaAllocationCreateInfo* from, MaarAllocationCreateInfo* to)
+/* Returns Maar's usage for a create info, or MAAR_VMA_NOT_SIMPLE. */
+static inline uint32_t maar_vma_simple_usage(const struct VmaAllocator_T* allocator,
+                                             const VmaAllocationCreateInfo* from)
 {
-    const uint32_t usage = (size_t)from->usage < MAAR_VMA_USAGES
-                               ? allocator->simple_usages[from->usage]
-                               : MAAR_VMA_NOT_SIMPLE;
-    if (((uintptr_t)from->pool | from->minAlignment | from->flags) != 0) {
-        return MAAR_VMA_COMPLEX;
-    }
-    if ((usage | from->requiredFlags | from->preferredFlags | from->memoryTypeBits |
-         (uintptr_t)from->pUserData) == MAAR_MEMORY_USAGE_DEVICE_LOCAL) {
-        return MAAR_VMA_DEFAULT;
-    }
-    if (usage == MAAR_VMA_NOT_SIMPLE) {
-        return MAAR_VMA_COMPLEX;
+    return (size_t)from->usage < MAAR_VMA_USAGES ? allocator->simple_usages[from->usage]
+                                                 : MAAR_VMA_NOT_SIMPLE;
+}
+
+/* Whether a create info says no more than Maar's default, for which NULL stands there. Most of
+ * those of buffers and images do. */
+static inline bool maar_vma_is_default(const struct VmaAllocator_T* allocator,
+                                       const VmaAllocationCreateInfo* from)
+{
+    _Static_assert(MAAR_MEMORY_USAGE_DEVICE_LOCAL == 0, "Maar's default has no bit");
+    return ((uintptr_t)from->pool | (uintptr_t)from->pUserData | from->minAlignment | from->flags |
+            from->requiredFlags | from->preferredFlags | from->memoryTypeBits |
+            maar_vma_simple_usage(allocator, from)) == 0;
+}
+
+/* Translates a create info if it is a simple one. Returns whether it is. */
+static inline bool maar_vma_translate_simple(const struct VmaAllocator_T* allocator,
+                                             const VmaAllocationCreateInfo* from,
+                                             MaarAllocationCreateInfo* to)
+{
+    const uint32_t usage = maar_vma_simple_usage(allocator, from);
+    if (((uintptr_t)from->pool | from->minAlignment | from->flags) != 0 ||
+        usage == MAAR_VMA_NOT_SIMPLE) {
+        return false;
     }
     *to = (MaarAllocationCreateInfo){
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
@@ -46,9 +50,7 @@ maar_vma_translate_simple(const struct VmaAllocator_T* allocator,
         .memoryTypeBits = from->memoryTypeBits,
         .pUserData = from->pUserData,
     };
-    return MAAR_VMA_SIMPLE;
+    return true;
 }
-
-_Static_assert(MAAR_MEMORY_USAGE_DEVICE_LOCAL == 0, "Maar's default is told by no bit");
 
 #endif

@@ -124,11 +124,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaAllocateMemory(VmaAllocator allocator,
 {
     MaarAllocationCreateInfo how;
     *pAllocation = VK_NULL_HANDLE;
-    const enum maar_vma_simplicity kind = maar_vma_translate_simple(allocator, pCreateInfo, &how);
-    return kind == MAAR_VMA_COMPLEX
-               ? allocate_slowly(allocator, pRequirements, pCreateInfo, pAllocation, pInfo)
-               : allocate(allocator, pRequirements, kind == MAAR_VMA_SIMPLE ? &how : NULL,
-                          pAllocation, pInfo);
+    return maar_vma_translate_simple(allocator, pCreateInfo, &how)
+               ? allocate(allocator, pRequirements, &how, pAllocation, pInfo)
+               : allocate_slowly(allocator, pRequirements, pCreateInfo, pAllocation, pInfo);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL

@@ -91,28 +91,43 @@ MAAR_VMA_NOINLINE static VkResult create_buffer_slowly(VmaAllocator allocator,
                : result;
 }
 
+/* With maintenance5, a chain may have the usages. */
+static inline bool may_chain_usages(const struct VmaAllocator_T* allocator,
+                                    const VkBufferCreateInfo* info)
+{
+    return info->pNext != NULL && allocator->maintenance5;
+}
+
+/* Creates a buffer whose create info is not Maar's default. A function of its own, so that the most
+ * common case keeps few registers. */
+MAAR_VMA_NOINLINE static VkResult create_other_buffer(VmaAllocator allocator,
+                                                      const VkBufferCreateInfo* info,
+                                                      const VmaAllocationCreateInfo* create_info,
+                                                      VkBuffer* buffer, VmaAllocation* allocation,
+                                                      VmaAllocationInfo* out)
+{
+    MaarAllocationCreateInfo how;
+    return !may_chain_usages(allocator, info) &&
+                   maar_vma_translate_simple(allocator, create_info, &how)
+               ? create_bound_buffer(allocator, info, &how, buffer, allocation, out)
+               : create_buffer_slowly(allocator, info, create_info, buffer, allocation, out);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateBuffer(VmaAllocator allocator,
                                                    const VkBufferCreateInfo* pBufferInfo,
                                                    const VmaAllocationCreateInfo* pCreateInfo,
                                                    VkBuffer* pBuffer, VmaAllocation* pAllocation,
                                                    VmaAllocationInfo* pInfo)
 {
-    MaarAllocationCreateInfo how;
     *pBuffer = VK_NULL_HANDLE;
     *pAllocation = VK_NULL_HANDLE;
     if (is_impossible_buffer(allocator, pBufferInfo)) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    /* With maintenance5, a chain may have the usages. */
-    const enum maar_vma_simplicity kind =
-        pBufferInfo->pNext != NULL && allocator->maintenance5
-            ? MAAR_VMA_COMPLEX
-            : maar_vma_translate_simple(allocator, pCreateInfo, &how);
-    return kind == MAAR_VMA_COMPLEX
-               ? create_buffer_slowly(allocator, pBufferInfo, pCreateInfo, pBuffer, pAllocation,
-                                      pInfo)
-               : create_bound_buffer(allocator, pBufferInfo, kind == MAAR_VMA_SIMPLE ? &how : NULL,
-                                     pBuffer, pAllocation, pInfo);
+    return !may_chain_usages(allocator, pBufferInfo) && maar_vma_is_default(allocator, pCreateInfo)
+               ? create_bound_buffer(allocator, pBufferInfo, NULL, pBuffer, pAllocation, pInfo)
+               : create_other_buffer(allocator, pBufferInfo, pCreateInfo, pBuffer, pAllocation,
+                                     pInfo);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateBufferWithAlignment(
@@ -305,23 +320,33 @@ MAAR_VMA_NOINLINE static VkResult create_image_slowly(VmaAllocator allocator,
                : result;
 }
 
+/* As create_other_buffer. */
+MAAR_VMA_NOINLINE static VkResult create_other_image(VmaAllocator allocator,
+                                                     const VkImageCreateInfo* info,
+                                                     const VmaAllocationCreateInfo* create_info,
+                                                     VkImage* image, VmaAllocation* allocation,
+                                                     VmaAllocationInfo* out)
+{
+    MaarAllocationCreateInfo how;
+    return maar_vma_translate_simple(allocator, create_info, &how)
+               ? create_bound_image(allocator, info, &how, image, allocation, out)
+               : create_image_slowly(allocator, info, create_info, image, allocation, out);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateImage(VmaAllocator allocator,
                                                   const VkImageCreateInfo* pImageInfo,
                                                   const VmaAllocationCreateInfo* pCreateInfo,
                                                   VkImage* pImage, VmaAllocation* pAllocation,
                                                   VmaAllocationInfo* pInfo)
 {
-    MaarAllocationCreateInfo how;
     *pImage = VK_NULL_HANDLE;
     *pAllocation = VK_NULL_HANDLE;
     if (is_impossible_image(pImageInfo)) {
         return VK_ERROR_INITIALIZATION_FAILED;
     }
-    const enum maar_vma_simplicity kind = maar_vma_translate_simple(allocator, pCreateInfo, &how);
-    return kind == MAAR_VMA_COMPLEX
-               ? create_image_slowly(allocator, pImageInfo, pCreateInfo, pImage, pAllocation, pInfo)
-               : create_bound_image(allocator, pImageInfo, kind == MAAR_VMA_SIMPLE ? &how : NULL,
-                                    pImage, pAllocation, pInfo);
+    return maar_vma_is_default(allocator, pCreateInfo)
+               ? create_bound_image(allocator, pImageInfo, NULL, pImage, pAllocation, pInfo)
+               : create_other_image(allocator, pImageInfo, pCreateInfo, pImage, pAllocation, pInfo);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL

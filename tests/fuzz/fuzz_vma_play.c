@@ -258,6 +258,28 @@ static void look_at_all(struct play* play)
     note(play, total.total.statistics.allocationCount);
 }
 
+/* The new place of a move is read, named, mapped where the host sees it, and written to. */
+static void use_place(struct play* play, VmaAllocation place)
+{
+    VmaAllocationInfo info;
+    VmaAllocationInfo mapped;
+    VkMemoryPropertyFlags flags = 0;
+    void* data = NULL;
+    vmaGetAllocationMemoryProperties(play->allocator, place, &flags);
+    vmaGetAllocationInfo(play->allocator, place, &info);
+    fuzz_require(info.size > 0 && info.pMappedData == NULL);
+    vmaSetAllocationName(play->allocator, place, "place");
+    vmaSetAllocationUserData(play->allocator, place, play);
+    if ((flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0) {
+        fuzz_require(vmaMapMemory(play->allocator, place, &data) == VK_SUCCESS);
+        vmaGetAllocationInfo(play->allocator, place, &mapped);
+        fuzz_require(mapped.pMappedData == data && mapped.pUserData == play);
+        memset(data, 2, (size_t)info.size);
+        fuzz_require(vmaFlushAllocation(play->allocator, place, 0, VK_WHOLE_SIZE) == VK_SUCCESS);
+        vmaUnmapMemory(play->allocator, place);
+    }
+}
+
 static void defragment(struct play* play)
 {
     const VmaDefragmentationInfo info = {.maxAllocationsPerPass = 4};
@@ -269,6 +291,7 @@ static void defragment(struct play* play)
             break;
         }
         for (uint32_t j = 0; j < pass.moveCount; ++j) {
+            use_place(play, pass.pMoves[j].dstTmpAllocation);
             /* Buffers are not bound again, so nothing moves. */
             pass.pMoves[j].operation = VMA_DEFRAGMENTATION_MOVE_OPERATION_IGNORE;
         }
