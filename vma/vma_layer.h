@@ -2,8 +2,8 @@
  * The layer between VulkanMemoryAllocator's interface and Maar's: what its files share.
  *
  * A VmaAllocation is Maar's handle, or, with the highest bit set, the address of a new place of a
- * pass of defragmentation. Where a pointer has 32 bits, it holds the number of the allocation, and
- * the lowest bit distinguishes the two. A VmaPool and a VmaAllocator are the addresses of the
+ * pass of defragmentation. Where a pointer has 32 bits, it holds what vma_number.h packs into them,
+ * and the lowest bit distinguishes the two. A VmaPool and a VmaAllocator are the addresses of the
  * structures here. Maar synchronizes everything; the layer's own structures do not change while
  * they live, but for what the comments say.
  */
@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "maar/vma.h"
+#include "vma/vma_number.h"
 
 enum {
     MAAR_VMA_USAGES = 10,
@@ -94,10 +95,6 @@ static inline VmaAllocation maar_vma_handle(MaarAllocation allocation)
 
 #else
 
-/* The number of an allocation, below 2^31, stands above this bit, which no address of a place has.
- * The number of a freed allocation finds nothing, or the allocation that has it now. */
-#define MAAR_VMA_NUMBER_BIT ((uintptr_t)1)
-
 static inline struct maar_vma_place* maar_vma_place_of(VmaAllocation allocation)
 {
     const uintptr_t bits = (uintptr_t)allocation;
@@ -111,13 +108,18 @@ static inline VmaAllocation maar_vma_from_place(struct maar_vma_place* place)
 
 static inline MaarAllocation maar_vma_own(VmaAllocator allocator, VmaAllocation allocation)
 {
-    return maarFindAllocation(allocator->maar, (uint32_t)((uintptr_t)allocation >> 1));
+    const uint32_t bits = (uint32_t)(uintptr_t)allocation;
+    return bits != 0 ? (MaarAllocation)maar_vma_unpack(
+                           bits, (uint64_t)maarFindAllocation(allocator->maar,
+                                                              maar_vma_packed_number(bits)))
+                     : VK_NULL_HANDLE;
 }
 
 static inline VmaAllocation maar_vma_handle(MaarAllocation allocation)
 {
-    const uint32_t number = (uint32_t)allocation;
-    return number != 0 ? (VmaAllocation)((uintptr_t)number << 1 | MAAR_VMA_NUMBER_BIT) : NULL;
+    return allocation != VK_NULL_HANDLE
+               ? (VmaAllocation)(uintptr_t)maar_vma_pack((uint64_t)allocation)
+               : NULL;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * A program that was written for VulkanMemoryAllocator, in C99 and C++11, on a simulated device:
- * its buffers are mapped, written, read, moved to Maar's own interface and freed there. Prints what
- * is wrong and returns 1, or else nothing and 0.
+ * its buffers are mapped, written, read, moved to Maar's own interface and freed there. What was
+ * freed is noticed. Prints what is wrong and returns 1, or else nothing and 0.
  */
 #include <string.h>
 
@@ -64,6 +64,7 @@ static int use_buffers(VmaAllocator allocator)
     VmaAllocationCreateInfo how;
     VkBuffer buffers[COUNT];
     VmaAllocation allocations[COUNT];
+    VmaAllocation alive;
     int wrong = 0;
     unsigned i;
     memset(&buffer_info, 0, sizeof buffer_info);
@@ -88,6 +89,14 @@ static int use_buffers(VmaAllocator allocator)
             wrong |= free_through_maar(allocator, buffers[i], allocations[i]);
         }
     }
+    /* A buffer that is alive takes the number of one that is not. */
+    if (vmaCreateBuffer(allocator, &buffer_info, &how, &buffers[0], &alive, NULL) != VK_SUCCESS) {
+        return consumer_fail("no buffer");
+    }
+    for (i = 0; i < COUNT && wrong == 0; ++i) {
+        wrong = notice_stale(allocator, allocations[i]);
+    }
+    vmaDestroyBuffer(allocator, buffers[0], alive);
     return wrong;
 }
 

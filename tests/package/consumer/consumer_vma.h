@@ -16,6 +16,8 @@ extern "C" {
 /* In consumer_vma_unit.c, which has Maar's side: the allocation turns into Maar's and back, and
  * Maar frees it. */
 int free_through_maar(VmaAllocator allocator, VkBuffer buffer, VmaAllocation allocation);
+/* The use of an allocation that was freed is noticed, also where a later one has its number. */
+int notice_stale(VmaAllocator allocator, VmaAllocation stale);
 
 #ifdef __cplusplus
 }

@@ -18,3 +18,11 @@ int free_through_maar(VmaAllocator allocator, VkBuffer buffer, VmaAllocation all
     maarDestroyBuffer(maar, buffer, own);
     return same ? 0 : consumer_fail("the handle comes back as another one");
 }
+
+int notice_stale(VmaAllocator allocator, VmaAllocation stale)
+{
+    void* mapped = NULL;
+    return vmaMapMemory(allocator, stale, &mapped) != VK_SUCCESS && mapped == NULL
+               ? 0
+               : consumer_fail("an allocation that was freed can be mapped");
+}
