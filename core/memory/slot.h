@@ -1,8 +1,8 @@
 /*
  * A slot of the handle table (slot_table.h), and its second record. Fresh memory and cache lines
  * cost more than instructions. So a slot has only what most calls need. What few allocations have
- * is in the second record. The second records of an octave of segments are host memory of their
- * own, whose pages nothing touches before they are needed.
+ * is in the second record. The second records of a segment are host memory of their own, whose
+ * pages nothing touches before they are needed.
  */
 #ifndef MAAR_CORE_MEMORY_SLOT_H
 #define MAAR_CORE_MEMORY_SLOT_H

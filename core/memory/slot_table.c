@@ -21,20 +21,12 @@ bool maar_slots_init(struct maar_slot_table* table, const VkAllocationCallbacks*
     return maar_mutex_init(&table->lock, MAAR_LOCK_SLOTS, synchronized);
 }
 
-/* Whether a segment is the first one of its octave, which owns the second records of all. */
-static bool is_first_of_octave(uint32_t segment)
-{
-    return segment % MAAR_SLOT_OCTAVE == 0;
-}
-
 void maar_slots_destroy(struct maar_slot_table* table)
 {
     for (uint32_t i = 0; i < table->segment_count; ++i) {
         struct maar_slot_header* header =
             maar_slot_header(maar_atomic_pointer_load(&table->segments[i]));
-        if (is_first_of_octave(i)) {
-            maar_host_free(table->callbacks, header->extras);
-        }
+        maar_host_free(table->callbacks, header->extras);
         maar_host_free(table->callbacks, header);
     }
     maar_mutex_destroy(&table->lock);
@@ -85,21 +77,6 @@ static bool link_run(struct maar_slot_table* table, struct maar_slot_list* list)
     return true;
 }
 
-/* Returns the second records of a new segment, or NULL if there is no host memory for those of its
- * octave. The segments before it exist. */
-static struct maar_slot_extra* extras_of(const struct maar_slot_table* table, uint32_t segment)
-{
-    const uint32_t count = maar_slot_segment_size(segment);
-    const uint32_t place = segment % MAAR_SLOT_OCTAVE;
-    struct maar_slot_extra* extras = NULL;
-    if (is_first_of_octave(segment)) {
-        const size_t size = sizeof *extras * MAAR_SLOT_OCTAVE;
-        return count <= SIZE_MAX / size ? maar_host_alloc(table->callbacks, count * size) : NULL;
-    }
-    extras = maar_slot_header(maar_atomic_pointer_load(&table->segments[segment - place]))->extras;
-    return extras + (size_t)place * count;
-}
-
 /* Adds a segment unless another thread has added it. Returns false when there is no host memory, or
  * no number left. */
 static bool add_segment(struct maar_slot_table* table, uint32_t segment)
@@ -110,7 +87,10 @@ static bool add_segment(struct maar_slot_table* table, uint32_t segment)
     /* The memory is written run by run, so that no call has to touch a whole segment. */
     struct maar_slot_header* header =
         maar_host_alloc(table->callbacks, maar_slot_segment_bytes(segment));
-    struct maar_slot_extra* extras = header != NULL ? extras_of(table, segment) : NULL;
+    struct maar_slot_extra* extras =
+        header != NULL
+            ? maar_host_alloc(table->callbacks, maar_slot_segment_size(segment) * sizeof *extras)
+            : NULL;
     if (extras == NULL) {
         maar_host_free(table->callbacks, header);
         return false;
@@ -123,7 +103,7 @@ static bool add_segment(struct maar_slot_table* table, uint32_t segment)
         header = NULL;
     }
     maar_mutex_unlock(&table->lock);
-    if (header != NULL && is_first_of_octave(segment)) {
+    if (header != NULL) {
         maar_host_free(table->callbacks, extras);
     }
     maar_host_free(table->callbacks, header);
