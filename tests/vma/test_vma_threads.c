@@ -48,7 +48,21 @@ static void must(bool condition, const char* what)
     }
 }
 
-static void look_at(struct stage* stage, const VmaDefragmentationMove* move)
+/* Each thread maps the new place, and writes where no other one does. */
+static void write_to(struct stage* stage, VmaAllocation place, uint32_t index)
+{
+    VmaAllocationInfo info;
+    void* data = NULL;
+    must(vmaMapMemory(stage->allocator, place, &data) == VK_SUCCESS, "a new place has no mapping");
+    vmaGetAllocationInfo(stage->allocator, place, &info);
+    must(info.pMappedData == data, "a new place is mapped twice");
+    memset((char*)data + (size_t)index * 64, (int)index, 64);
+    must(vmaFlushAllocation(stage->allocator, place, 0, VK_WHOLE_SIZE) == VK_SUCCESS, "no flush");
+    vmaSetAllocationUserData(stage->allocator, place, stage);
+    vmaUnmapMemory(stage->allocator, place);
+}
+
+static void look_at(struct stage* stage, const VmaDefragmentationMove* move, uint32_t index)
 {
     VmaAllocationInfo info;
     VmaAllocationInfo2 details;
@@ -59,6 +73,7 @@ static void look_at(struct stage* stage, const VmaDefragmentationMove* move)
     must(details.allocationInfo.offset == info.offset, "a new place has two offsets");
     vmaGetAllocationMemoryProperties(stage->allocator, move->dstTmpAllocation, &flags);
     must(flags != 0, "a new place has no memory type");
+    write_to(stage, move->dstTmpAllocation, index);
     vmaFreeMemory(stage->allocator, move->dstTmpAllocation); /* the pass frees it */
     atomic_fetch_add(&stage->looked, 1);
 }
@@ -105,7 +120,7 @@ static void* work(void* argument)
             return NULL;
         }
         for (uint32_t i = 0; i < stage->move_count; ++i) {
-            look_at(stage, &stage->moves[i]);
+            look_at(stage, &stage->moves[i], worker->index);
             if (i % THREADS == worker->index) {
                 use(stage, &stage->moves[i], i);
             }

@@ -154,6 +154,9 @@ def drop_in(v):
             ["instructions", *(number(v[f"{key}.{p}.instructions"]) for p in peers)],
             ["of the layer alone, a call", "", number(v[f"{key}.layer"]), ""],
             ["host bytes a live allocation", *(number(v[f"{key}.{p}.host_b"]) for p in peers)],
+            *([["without those of the driver's buffers",
+                *(number(v[f"{key}.{p}.host_b"] - v[f"{key}.driver.host_b"]) for p in peers)]]
+              if f"{key}.driver.host_b" in v else []),
             ["bytes of blocks", *(number(v[f"{key}.{p}.block_mib"]) + " MiB" for p in peers)]]
     return rows(("", "Maar", "VMA's interface on Maar", "VMA"), body)
 

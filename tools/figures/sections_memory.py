@@ -384,6 +384,11 @@ def drop_in(run):
         run.set(f"{key}.of_vma_timed", line["of_vma"] if line["peer"] != "vma" else 1)
         for what in ("host_b", "calls", "block_mib"):
             run.set(f"{key}.{what}", line[what])
+    # The heap of the process has the driver's own objects, too: those of buffers without memory.
+    for line in run.bench("allocator", "--live", live, "--threads", "1", "--sync", "internal",
+                          "--runs", "1", "--workload", "buffer", "--peer", "driver-create",
+                          environment=run.machine.lavapipe()):
+        run.set("drop-in.buffer.driver.host_b", line["host_b"])
     for workload in ("memory", "buffer"):
         for peer in ("maar", "maar-vma", "vma"):
             printed = run.text(run.machine.root / "bench" / "instructions.sh",
