@@ -320,13 +320,6 @@ VkResult maar_slot_flush(MaarAllocator allocator, const char* call, struct maar_
                      call_flush);
 }
 
-VkResult maar_slot_flush_own(MaarAllocator allocator, const char* call, struct maar_slot* slot,
-                             VkDeviceSize offset, VkDeviceSize size)
-{
-    return sync_slot(allocator, call, slot, maar_slot_bytes(allocator, slot), offset, size,
-                     call_flush);
-}
-
 VkResult maar_slot_invalidate(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                               VkDeviceSize offset, VkDeviceSize size)
 {
@@ -334,11 +327,11 @@ VkResult maar_slot_invalidate(MaarAllocator allocator, const char* call, struct 
                      call_invalidate);
 }
 
-VkResult maar_slot_invalidate_own(MaarAllocator allocator, const char* call, struct maar_slot* slot,
-                                  VkDeviceSize offset, VkDeviceSize size)
+VkResult maar_slot_sync_own(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                            VkDeviceSize offset, VkDeviceSize size, bool flushes)
 {
     return sync_slot(allocator, call, slot, maar_slot_bytes(allocator, slot), offset, size,
-                     call_invalidate);
+                     flushes ? call_flush : call_invalidate);
 }
 
 static VkResult sync_all(MaarAllocator allocator, const char* call, uint32_t count,

@@ -41,11 +41,10 @@ VkResult maar_slot_flush(MaarAllocator allocator, const char* call, struct maar_
                          VkDeviceSize offset, VkDeviceSize size);
 VkResult maar_slot_invalidate(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                               VkDeviceSize offset, VkDeviceSize size);
-/* Do the same where no other thread can free or move the allocation: see maar_slot_map_own. */
-VkResult maar_slot_flush_own(MaarAllocator allocator, const char* call, struct maar_slot* slot,
-                             VkDeviceSize offset, VkDeviceSize size);
-VkResult maar_slot_invalidate_own(MaarAllocator allocator, const char* call, struct maar_slot* slot,
-                                  VkDeviceSize offset, VkDeviceSize size);
+/* Flushes or invalidates where no other thread can free or move the allocation: see
+ * maar_slot_map_own. */
+VkResult maar_slot_sync_own(MaarAllocator allocator, const char* call, struct maar_slot* slot,
+                            VkDeviceSize offset, VkDeviceSize size, bool flushes);
 VkResult maar_slot_copy_to(MaarAllocator allocator, const char* call, struct maar_slot* slot,
                            VkDeviceSize offset, VkDeviceSize size, const void* source);
 VkResult maar_slot_copy_from(MaarAllocator allocator, const char* call, struct maar_slot* slot,

@@ -59,14 +59,21 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMovedMemory(MaarAllocator allocator, MaarMov
     }
 }
 
+static VkResult sync_moved(MaarAllocator allocator, const char* call, MaarMoveBatch batch,
+                           MaarAllocation allocation, VkDeviceSize offset, VkDeviceSize size,
+                           bool flushes)
+{
+    struct maar_slot* twin = NULL;
+    const VkResult result = find_twin(allocator, call, batch, allocation, &twin);
+    return result == VK_SUCCESS ? maar_slot_sync_own(allocator, call, twin, offset, size, flushes)
+                                : result;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarFlushMovedMemory(MaarAllocator allocator, MaarMoveBatch batch,
                                                     MaarAllocation allocation, VkDeviceSize offset,
                                                     VkDeviceSize size)
 {
-    struct maar_slot* twin = NULL;
-    const VkResult result = find_twin(allocator, __func__, batch, allocation, &twin);
-    return result == VK_SUCCESS ? maar_slot_flush_own(allocator, __func__, twin, offset, size)
-                                : result;
+    return sync_moved(allocator, __func__, batch, allocation, offset, size, true);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarInvalidateMovedMemory(MaarAllocator allocator,
@@ -74,8 +81,5 @@ VKAPI_ATTR VkResult VKAPI_CALL maarInvalidateMovedMemory(MaarAllocator allocator
                                                          MaarAllocation allocation,
                                                          VkDeviceSize offset, VkDeviceSize size)
 {
-    struct maar_slot* twin = NULL;
-    const VkResult result = find_twin(allocator, __func__, batch, allocation, &twin);
-    return result == VK_SUCCESS ? maar_slot_invalidate_own(allocator, __func__, twin, offset, size)
-                                : result;
+    return sync_moved(allocator, __func__, batch, allocation, offset, size, false);
 }
