@@ -147,6 +147,7 @@ struct MaarAllocator_T {
     maar_atomic64 failures;
     maar_atomic64 fallbacks;
     maar_atomic64 over_budget;
+    maar_atomic64 touches; /* calls of maarTouchPages that succeeded */
 };
 
 _Static_assert(offsetof(struct MaarAllocator_T, reporter) == 0, "see maar_reporter_of");

@@ -238,18 +238,24 @@ enum commit_effort {
     COMMIT_LAST_RESORT    /* every way that a failing allocation tries */
 };
 
-/* Commits a range in one memory type. No lock may be held. */
-static VkResult commit_in_type(const struct maar_page_range* range, const char* call, uint32_t type,
-                               enum commit_effort effort, struct maar_patience* patience)
+/* Returns what distinguishes the pool of a memory type that serves a table. */
+static struct maar_page_pool_key pool_key(const struct maar_page_table* table, uint32_t type)
 {
-    struct maar_page_table* table = range->table;
-    const struct maar_page_pool_key key = {
+    return (struct maar_page_pool_key){
         .owner = maar_page_table_owner(table),
         .type_index = type,
         .kind = (MaarResourceKind)table->kind,
         .mapped = table->mapped,
         .page_size = table->page_size,
     };
+}
+
+/* Commits a range in one memory type. No lock may be held. */
+static VkResult commit_in_type(const struct maar_page_range* range, const char* call, uint32_t type,
+                               enum commit_effort effort, struct maar_patience* patience)
+{
+    struct maar_page_table* table = range->table;
+    const struct maar_page_pool_key key = pool_key(table, type);
     struct maar_page_pool* pool = NULL;
     VkResult result = maar_page_pool_open(table->paging, &key, &pool);
     while (result == VK_SUCCESS) {
@@ -492,6 +498,18 @@ static void free_unused_leaves(const struct maar_page_range* range)
     }
 }
 
+/* Returns how many pages a range lacks. Its leaves may not exist. */
+static uint64_t count_lacking(const struct maar_page_range* range)
+{
+    uint64_t lacking = 0;
+    maar_assert_held(&range->table->paging->lock);
+    for (uint64_t page = range->first; page < range->first + range->count; ++page) {
+        const uint64_t* entry = maar_page_entry(range->table, page);
+        lacking += entry == NULL || !maar_entry_has_page(*entry);
+    }
+    return lacking;
+}
+
 /* Returns how many pages a call has taken for ranges, and how many these ranges still lack. */
 static uint64_t count_asked(struct maar_paging* paging, uint32_t range_count,
                             const struct maar_page_range* ranges)
@@ -570,52 +588,75 @@ static void report_held(MaarAllocator allocator, const char* call)
     }
 }
 
-/* Whether a page is committed. */
-static bool is_live(const struct maar_page_table* table, uint64_t page)
+bool maar_new_pages_overflow(const struct maar_new_pages* taken)
 {
-    const uint64_t* entry = maar_page_entry(table, page);
-    return entry != NULL && maar_entry_has_page(*entry) && (*entry & MAAR_ENTRY_HELD) == 0;
+    return (taken->ranges != NULL || taken->listed != NULL) && taken->count > taken->capacity;
 }
 
-/* Adds pages of a buffer to those that a call takes. */
-static void add_new(struct maar_new_pages* taken, const struct maar_page_table* table,
-                    uint64_t first, uint64_t count)
+void maar_new_pages_add(struct maar_new_pages* taken, uint64_t reservation, VkDeviceSize offset,
+                        VkDeviceSize size)
 {
-    const VkDeviceSize offset = first * table->page_size;
-    const VkDeviceSize bytes = count * table->page_size;
-    const VkDeviceSize size = bytes < taken->limit - offset ? bytes : taken->limit - offset;
+    const bool follows = taken->count > 0 && offset == taken->end && reservation == taken->last;
     taken->size += size;
-    if (taken->count > 0 && offset == taken->end) {
-        if (taken->ranges != NULL && taken->count <= taken->capacity) {
-            taken->ranges[taken->count - 1].size += size;
-        }
-    } else {
-        if (taken->ranges != NULL && taken->count < taken->capacity) {
-            taken->ranges[taken->count] = (MaarPageRange){offset, size};
-        }
-        ++taken->count;
-    }
+    taken->count += follows ? 0 : 1;
     taken->end = offset + size;
+    taken->last = reservation;
+    if (taken->count > taken->capacity) {
+        return;
+    }
+    const uint32_t at = taken->count - 1;
+    if (taken->listed != NULL) {
+        taken->listed[at].size = (follows ? taken->listed[at].size : 0) + size;
+        taken->listed[at].offset = taken->end - taken->listed[at].size;
+        taken->listed[at].reservation = MAAR_FROM_BITS(MaarReservation, reservation);
+    } else if (taken->ranges != NULL) {
+        taken->ranges[at].size = (follows ? taken->ranges[at].size : 0) + size;
+        taken->ranges[at].offset = taken->end - taken->ranges[at].size;
+    }
 }
 
 /* Lists the pages that a range lacks, which are those that the call takes for it: the ranges before
  * it have their pages already. No lock may be held. */
 static void list_missing(const struct maar_page_range* range, struct maar_new_pages* taken)
 {
-    struct maar_page_table* table = range->table;
+    const struct maar_page_table* table = range->table;
     const uint64_t end = range->first + range->count;
-    maar_mutex_lock(&table->paging->lock);
-    for (uint64_t page = range->first; page < end;) {
-        const uint64_t first = page;
-        while (page < end && !is_live(table, page)) {
-            ++page;
-        }
-        if (page > first) {
-            add_new(taken, table, first, page - first);
-        }
-        page += page < end ? 1 : 0;
+    uint64_t count = 0;
+    for (uint64_t page = maar_page_table_missing(table, range->first, end, &count); page < end;
+         page = maar_page_table_missing(table, page + count, end, &count)) {
+        const VkDeviceSize offset = page * table->page_size;
+        const VkDeviceSize bytes = count * table->page_size;
+        const VkDeviceSize rest = table->reserved - offset;
+        maar_new_pages_add(taken, table->reservation, offset, bytes < rest ? bytes : rest);
     }
-    maar_mutex_unlock(&table->paging->lock);
+}
+
+/* Returns the free pages that may serve a table. Called under the paging lock. */
+static uint64_t count_free_for(const struct maar_page_table* table)
+{
+    uint64_t pages = 0;
+    for (uint32_t i = 0; i < table->type_count; ++i) {
+        const struct maar_page_pool_key key = pool_key(table, table->types[i]);
+        const struct maar_page_pool* pool = maar_page_pool_find(table->paging, &key);
+        pages += pool != NULL ? pool->free_count : 0;
+    }
+    return pages;
+}
+
+/* Returns the bytes that a call misses: those that its ranges lack, from the one on that failed,
+ * less what is free. */
+static VkDeviceSize count_missing_bytes(struct maar_paging* paging, uint32_t range_count,
+                                        const struct maar_page_range* ranges)
+{
+    const struct maar_page_table* table = ranges[0].table;
+    uint64_t lacking = 0;
+    maar_mutex_lock(&paging->lock);
+    for (uint32_t i = 0; i < range_count; ++i) {
+        lacking += ranges[i].table->page_size == table->page_size ? count_lacking(&ranges[i]) : 0;
+    }
+    const uint64_t unused = count_free_for(table);
+    maar_mutex_unlock(&paging->lock);
+    return (lacking > unused ? lacking - unused : 1) * table->page_size;
 }
 
 /* Notes for checks that a call takes pages of tables, or no longer does. */
@@ -648,9 +689,11 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
         result = commit_range(allocator, call, &ranges[done], within_budget, &patience);
         ++done;
     }
-    if (result == VK_SUCCESS && taken != NULL && taken->ranges != NULL &&
-        taken->count > taken->capacity) {
+    if (result == VK_SUCCESS && taken != NULL && maar_new_pages_overflow(taken)) {
         result = VK_INCOMPLETE;
+    }
+    if (taken != NULL && is_page_shortage(result)) {
+        taken->missing = count_missing_bytes(paging, range_count - done + 1, &ranges[done - 1]);
     }
     const bool is_reported = is_page_shortage(result) && !within_budget;
     struct maar_allocation_failure failure = {.size = 0};

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "core/paging/page_table.h"
+#include "maar/touch.h"
 
 /* A run of pages of a table. */
 struct maar_page_range {
@@ -29,19 +30,27 @@ VkResult maar_pages_try_commit(MaarAllocator allocator, const char* call,
 /* Gives back the pages that the ranges have and records that they are unbound. Cannot fail. */
 void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,
                          const struct maar_page_range* ranges);
-/* Receives which pages a commit takes. */
+/* Receives which pages of reservations a commit takes. */
 struct maar_new_pages {
-    uint32_t capacity;     /* room in `ranges` */
-    uint32_t count;        /* ranges of new pages, also those without room */
-    VkDeviceSize limit;    /* the bytes of the last page that lie beyond are not listed */
-    VkDeviceSize size;     /* bytes of the new pages */
-    VkDeviceSize end;      /* of the last range */
-    MaarPageRange* ranges; /* NULL: they are only counted */
+    uint32_t capacity;            /* room in one of the two lists; without any they are counted */
+    MaarPageRange* ranges;        /* of one reservation */
+    MaarReservationRange* listed; /* of several */
+    uint32_t count;               /* ranges of new pages, also those without room */
+    VkDeviceSize size;            /* bytes of the new pages */
+    VkDeviceSize missing;         /* bytes that were missing when memory was short */
+    VkDeviceSize end;             /* of the last range */
+    uint64_t last;                /* its reservation */
 };
 
-/* Commits pages of buffers, and lists those that are new. The capacity, ranges and limit of `taken`
- * are set. Returns VK_INCOMPLETE when the ranges of new pages have no room: nothing is committed
- * then, and the count is that of the needed room. */
+/* Adds pages to the list. The bytes of the last page that lie beyond the reservation are not
+ * listed. */
+void maar_new_pages_add(struct maar_new_pages* taken, uint64_t reservation, VkDeviceSize offset,
+                        VkDeviceSize size);
+/* Whether more ranges were counted than the list has room for. */
+bool maar_new_pages_overflow(const struct maar_new_pages* taken);
+/* Commits pages of reservations, and lists those that are new. `taken` is zero, or has a list and
+ * what was added to it. Returns VK_INCOMPLETE when the ranges of new pages have no room: nothing is
+ * committed then, and the count is that of the needed room. */
 VkResult maar_pages_commit_listed(MaarAllocator allocator, const char* call, uint32_t range_count,
                                   const struct maar_page_range* ranges,
                                   struct maar_new_pages* taken);

@@ -50,6 +50,7 @@ struct maar_page_table {
     struct maar_page_leaf** leaves;
     uint64_t page_count;
     uint64_t committed;
+    uint64_t losses;       /* pages lost by the ends of pools */
     uint64_t last_value;   /* of the paging timeline: the last submission that names the table */
     uint64_t value_before; /* last_value before the submission under way */
     bool dirty;            /* in the list of tables with changes */
@@ -72,7 +73,9 @@ struct maar_page_table {
     VkExtent3D extent;
     VkExtent3D tiles; /* in each direction */
     MaarAllocationCreateInfo memory;
-    uint64_t allocation;          /* the stitched allocation, or 0 */
+    uint64_t allocation;  /* the stitched allocation, or 0 */
+    uint64_t reservation; /* the handle, or 0 */
+    VkDeviceSize reserved;
     struct maar_page_move* moves; /* that have not ended: see page_move.h */
     uint8_t type_count;
     uint8_t types[VK_MAX_MEMORY_TYPES]; /* in order of preference */

@@ -37,28 +37,36 @@ static uint32_t pool_heap(const struct maar_paging* paging, const struct maar_pa
     return maar_type_heap(paging->allocator, pool->type_index);
 }
 
-static struct maar_page_pool* find_page_pool(const struct maar_paging* paging,
-                                             const struct maar_page_pool_key* key)
+/* Returns the kind of resources whose pages share a pool. */
+static MaarResourceKind shared_kind(const struct maar_paging* paging,
+                                    const struct maar_page_pool_key* key)
 {
+    /* Where no two pages share a granule, pages of all kinds may be neighbours. */
+    return paging->allocator->device.facts.granularity <= key->page_size
+               ? MAAR_RESOURCE_KIND_UNKNOWN
+               : key->kind;
+}
+
+struct maar_page_pool* maar_page_pool_find(const struct maar_paging* paging,
+                                           const struct maar_page_pool_key* key)
+{
+    const MaarResourceKind kind = shared_kind(paging, key);
     struct maar_page_pool* pool = paging->pools;
+    maar_assert_held(&paging->lock);
     while (pool != NULL &&
            (pool->type_index != key->type_index || pool->page_size != key->page_size ||
-            pool->owner != key->owner || pool->kind != key->kind || pool->mapped != key->mapped)) {
+            pool->owner != key->owner || pool->kind != kind || pool->mapped != key->mapped)) {
         pool = pool->next;
     }
     return pool;
 }
 
-VkResult maar_page_pool_open(struct maar_paging* paging, const struct maar_page_pool_key* given,
+VkResult maar_page_pool_open(struct maar_paging* paging, const struct maar_page_pool_key* key,
                              struct maar_page_pool** pool)
 {
     const VkAllocationCallbacks* callbacks = paging->allocator->callbacks;
-    struct maar_page_pool_key key = *given;
-    if (paging->allocator->device.facts.granularity <= key.page_size) {
-        key.kind = MAAR_RESOURCE_KIND_UNKNOWN; /* no two pages share a granule */
-    }
     maar_mutex_lock(&paging->lock);
-    *pool = find_page_pool(paging, &key);
+    *pool = maar_page_pool_find(paging, key);
     maar_mutex_unlock(&paging->lock);
     if (*pool != NULL) {
         return VK_SUCCESS;
@@ -70,15 +78,15 @@ VkResult maar_page_pool_open(struct maar_paging* paging, const struct maar_page_
     *made = (struct maar_page_pool){
         .lock = &paging->lock,
         .clock = &paging->allocator->trim_clock,
-        .owner = key.owner,
-        .type_index = key.type_index,
-        .page_size = key.page_size,
-        .kind = key.kind,
-        .mapped = key.mapped,
-        .block_size = key.owner != NULL ? key.owner->page_block_size : 0,
+        .owner = key->owner,
+        .type_index = key->type_index,
+        .page_size = key->page_size,
+        .kind = shared_kind(paging, key),
+        .mapped = key->mapped,
+        .block_size = key->owner != NULL ? key->owner->page_block_size : 0,
     };
     maar_mutex_lock(&paging->lock);
-    *pool = find_page_pool(paging, &key);
+    *pool = maar_page_pool_find(paging, key);
     if (*pool == NULL) {
         made->next = paging->pools;
         paging->pools = made;

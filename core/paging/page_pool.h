@@ -18,6 +18,9 @@ struct maar_page_pool_key {
     VkDeviceSize page_size;
 };
 
+/* Finds the pool with this key, or returns NULL. Called under the paging lock. */
+struct maar_page_pool* maar_page_pool_find(const struct maar_paging* paging,
+                                           const struct maar_page_pool_key* key);
 /* Finds or makes the pool with this key. Returns VK_SUCCESS or VK_ERROR_OUT_OF_HOST_MEMORY. No lock
  * may be held. */
 VkResult maar_page_pool_open(struct maar_paging* paging, const struct maar_page_pool_key* key,

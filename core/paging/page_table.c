@@ -124,6 +124,8 @@ static void shape_table(struct maar_paging* paging, const struct maar_page_table
         .subresource = info->subresource,
         .tile = info->tile,
         .extent = info->extent,
+        .reservation = info->reservation,
+        .reserved = info->reserved,
         .memory = *info->memory,
     };
     table->memory.pNext = NULL;
@@ -449,6 +451,7 @@ void maar_page_tables_forget(struct maar_paging* paging, const struct maar_page_
             const struct maar_page_block* block = maar_entry_block(table, *entry);
             if (block != NULL && block->pool == pool) {
                 maar_page_stop_leaving(table, entry);
+                ++table->losses;
                 table->committed -= (*entry & MAAR_ENTRY_HELD) == 0 ? 1 : 0;
                 maar_page_mark_clean(table, entry);
                 *entry = 0;
@@ -474,6 +477,11 @@ uint64_t maar_page_table_count(const struct maar_page_table* table)
 uint64_t maar_page_table_committed(const struct maar_page_table* table)
 {
     return table->committed;
+}
+
+uint64_t maar_page_table_losses(const struct maar_page_table* table)
+{
+    return table->losses;
 }
 
 uint32_t maar_page_table_types(const struct maar_page_table* table)
@@ -511,6 +519,22 @@ bool maar_pages_are_committed(const struct maar_page_table* table, uint64_t firs
     }
     maar_mutex_unlock(&table->paging->lock);
     return all;
+}
+
+uint64_t maar_page_table_missing(const struct maar_page_table* table, uint64_t first, uint64_t end,
+                                 uint64_t* count)
+{
+    maar_mutex_lock(&table->paging->lock);
+    while (first < end && is_committed(table, first)) {
+        ++first;
+    }
+    uint64_t past = first;
+    while (past < end && !is_committed(table, past)) {
+        ++past;
+    }
+    maar_mutex_unlock(&table->paging->lock);
+    *count = past - first;
+    return first;
 }
 
 void maar_page_table_read(const struct maar_page_table* table, uint32_t count, uint8_t* committed)

@@ -36,8 +36,10 @@ struct maar_page_table_info {
     /* Usage, flags, types, pool: never NULL. It is copied; the pool must exist as long as the
      * table. */
     const MaarAllocationCreateInfo* memory;
-    bool may_alias; /* its pages may be shared with other tables */
-    bool mapped;    /* its pages are HOST_VISIBLE, and the host may access them */
+    bool may_alias;        /* its pages may be shared with other tables */
+    bool mapped;           /* its pages are HOST_VISIBLE, and the host may access them */
+    uint64_t reservation;  /* handle; 0 for other resources */
+    VkDeviceSize reserved; /* bytes of the reservation, of which the last page may have fewer */
     /* BUFFER and OPAQUE: the offset of page 0 in the driver's own terms, and the bytes from there
      * to the end of the resource or tail. The last page may be cut. */
     VkDeviceSize resource_offset;
@@ -78,6 +80,12 @@ void maar_page_table_destroy(struct maar_page_table* table);
 uint64_t maar_page_table_count(const struct maar_page_table* table);
 /* Returns the number of pages with memory. */
 uint64_t maar_page_table_committed(const struct maar_page_table* table);
+/* Finds the first page of [first, end) that has no memory, and how many follow it alike. Returns
+ * `end` if all have memory. */
+uint64_t maar_page_table_missing(const struct maar_page_table* table, uint64_t first, uint64_t end,
+                                 uint64_t* count);
+/* Returns a number that changes when the table loses pages by the end of their pool. */
+uint64_t maar_page_table_losses(const struct maar_page_table* table);
 /* Returns the memory types that the table's pages may come from, as bits. */
 uint32_t maar_page_table_types(const struct maar_page_table* table);
 /* Returns the stitching pool that the table's pages come from, or NULL. */

@@ -22,7 +22,6 @@ struct maar_array {
     VkDeviceSize element_size;
     VkDeviceSize grow_size;
     uint64_t count;
-    VkDeviceSize ready; /* bytes from the start that have memory */
 };
 
 static VkResult check_array(MaarAllocator allocator, const char* call, MaarArray array,
@@ -115,7 +114,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetArrayInfo(MaarAllocator allocator, MaarArr
         .sType = pInfo->sType,
         .pNext = pInfo->pNext,
         .count = it->count,
-        .capacity = it->ready / it->element_size,
+        .capacity = it->reservation.ready / it->element_size,
         .maxCount = it->reservation.size / it->element_size,
         .elementSize = it->element_size,
         .reservation = MAAR_FROM_BITS(MaarReservation, it->reservation.listed.handle),
@@ -133,15 +132,15 @@ static VkResult commit_up_to(struct maar_array* array, const char* call, VkDevic
                              bool within_budget)
 {
     struct maar_reservation* reservation = &array->reservation;
-    VkResult result = maar_reservation_commit(reservation, call, array->ready, end, within_budget);
+    VkResult result =
+        maar_reservation_commit(reservation, call, array->reservation.ready, end, within_budget);
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (reservation->copying != NULL) {
-        end = reservation->copying->present_size;
+    if (reservation->copying == NULL) {
+        end = maar_align_up(end, reservation->page_size);
+        reservation->ready = end < reservation->size ? end : reservation->size;
     }
-    end = maar_align_up(end, reservation->page_size);
-    array->ready = end < reservation->size ? end : reservation->size;
     return VK_SUCCESS;
 }
 
@@ -149,7 +148,7 @@ static VkDeviceSize step_of(const struct maar_array* array)
 {
     VkDeviceSize step = array->grow_size;
     if (step == 0) {
-        step = array->ready / 8;
+        step = array->reservation.ready / 8;
         step = step > LEAST_STEP ? step : LEAST_STEP;
         step = step < MOST_STEP ? step : MOST_STEP;
     }
@@ -178,13 +177,13 @@ static VkResult make_array_room(struct maar_array* array, const char* call, uint
         return report_full(array, call, count);
     }
     const VkDeviceSize least = count * array->element_size;
-    if (least <= array->ready) {
+    if (least <= array->reservation.ready) {
         return VK_SUCCESS;
     }
     VkDeviceSize end = least;
     if (ample) {
         const VkDeviceSize step = step_of(array);
-        end = step < size - array->ready ? array->ready + step : size;
+        end = step < size - array->reservation.ready ? array->reservation.ready + step : size;
         end = end > least ? end : least;
     }
     /* The step beyond the request stays within budgets, and its failure is not reported. */
@@ -245,7 +244,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTruncateArray(MaarAllocator allocator, MaarAr
         const VkDeviceSize used = count * it->element_size;
         maar_reservation_decommit(reservation, used, reservation->size);
         const VkDeviceSize rounded = maar_align_up(used, reservation->page_size);
-        it->ready = rounded < it->ready ? rounded : it->ready;
+        it->reservation.ready = rounded < it->reservation.ready ? rounded : it->reservation.ready;
     }
     return VK_SUCCESS;
 }

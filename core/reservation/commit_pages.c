@@ -5,7 +5,8 @@
 #include "core/reservation/commit_pages.h"
 
 #include "core/memory/allocator_state.h"
-#include "core/paging/page_commit.h"
+#include "core/reservation/page_request.h"
+#include "core/reservation/page_uses.h"
 #include "core/reservation/reservation_copy.h"
 
 /* The number of ranges that are turned into pages on the stack. More ranges take host memory. */
@@ -78,27 +79,16 @@ static VkResult commit_sparse(const struct maar_reservation* reservation, const 
                               uint32_t count, const MaarPageRange* ranges,
                               struct maar_new_pages* taken)
 {
-    const MaarAllocator allocator = reservation->allocator;
-    struct maar_page_range few[RANGES_AT_ONCE] = {{NULL, 0, 0}};
-    struct maar_page_range* pages = few;
-    if (count > RANGES_AT_ONCE) {
-        pages = maar_host_calloc(allocator->callbacks, count, sizeof *pages);
-        if (pages == NULL) {
-            return VK_ERROR_OUT_OF_HOST_MEMORY;
-        }
+    struct maar_page_request request;
+    bool has_memory = true;
+    maar_page_request_begin(&request, reservation->allocator, call);
+    for (uint32_t i = 0; i < count && has_memory; ++i) {
+        has_memory = maar_page_request_add(&request, reservation, ranges[i].offset,
+                                           end_of(reservation, &ranges[i]));
     }
-    for (uint32_t i = 0; i < count; ++i) {
-        pages[i] = pages_around(reservation, ranges[i].offset, end_of(reservation, &ranges[i]));
-    }
-    if (taken != NULL) {
-        taken->limit = reservation->size;
-    }
-    VkResult result = taken == NULL
-                          ? maar_pages_commit(allocator, call, count, pages)
-                          : maar_pages_commit_listed(allocator, call, count, pages, taken);
-    if (pages != few) {
-        maar_host_free(allocator->callbacks, pages);
-    }
+    const VkResult result =
+        has_memory ? maar_page_request_commit(&request, taken) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    maar_page_request_end(&request);
     return result;
 }
 
@@ -107,24 +97,25 @@ static VkResult commit_copying(struct maar_reservation* reservation, const char*
                                uint32_t count, const MaarPageRange* ranges,
                                struct maar_new_pages* taken)
 {
-    const VkDeviceSize present = reservation->copying->present_size;
+    const VkDeviceSize present = reservation->ready;
     VkDeviceSize furthest = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const VkDeviceSize end = end_of(reservation, &ranges[i]);
         furthest = end > furthest && end > ranges[i].offset ? end : furthest;
     }
-    if (taken != NULL && furthest > present) {
-        taken->count = 1;
-        if (taken->ranges != NULL && taken->capacity == 0) {
-            return VK_INCOMPLETE;
-        }
+    if (furthest <= present) {
+        return VK_SUCCESS;
     }
-    const VkResult result = maar_copying_grow(reservation, call, furthest);
-    if (result == VK_SUCCESS && taken != NULL && taken->count > 0) {
-        taken->size = reservation->copying->present_size - present;
-        if (taken->ranges != NULL) {
-            taken->ranges[0] = (MaarPageRange){present, taken->size};
-        }
+    VkResult result = maar_copying_prepare(reservation, call, furthest);
+    if (result == VK_SUCCESS && taken != NULL) {
+        maar_new_pages_add(taken, reservation->listed.handle, present,
+                           reservation->copying->growth.size - present);
+        result = maar_new_pages_overflow(taken) ? VK_INCOMPLETE : VK_SUCCESS;
+    }
+    if (result == VK_SUCCESS) {
+        maar_copying_adopt(reservation);
+    } else if (reservation->copying->growth.size != 0) {
+        maar_copying_discard(reservation);
     }
     return result;
 }
@@ -176,12 +167,21 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCommitNewPages(MaarAllocator allocator,
 
 /* ---- giving back ---- */
 
+/* Notes that pages are given back. */
+static void lose_pages(struct maar_reservation* reservation, const struct maar_page_range* range)
+{
+    const VkDeviceSize end = (range->first + range->count) * reservation->page_size;
+    maar_uses_lose(reservation, range->first * reservation->page_size,
+                   end < reservation->size ? end : reservation->size);
+}
+
 void maar_reservation_decommit(struct maar_reservation* reservation, VkDeviceSize offset,
                                VkDeviceSize end)
 {
     if (reservation->table != NULL) {
         const struct maar_page_range range = pages_within(reservation, offset, end);
         maar_pages_decommit(reservation->allocator, 1, &range);
+        lose_pages(reservation, &range);
     }
 }
 
@@ -203,6 +203,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDecommitPages(MaarAllocator allocator,
         uint32_t count = 0;
         for (; count < RANGES_AT_ONCE && done < rangeCount; ++count, ++done) {
             pages[count] = pages_within(it, pRanges[done].offset, end_of(it, &pRanges[done]));
+            lose_pages(it, &pages[count]);
         }
         maar_pages_decommit(allocator, count, pages);
     }

@@ -25,6 +25,7 @@ VkDeviceSize maar_reservation_committed(const struct maar_reservation* reservati
 void maar_reservation_free(struct maar_reservation* reservation)
 {
     const VkAllocationCallbacks* callbacks = reservation->allocator->callbacks;
+    maar_host_free(callbacks, reservation->notes);
     maar_host_free(callbacks, reservation->name);
     maar_host_free(callbacks, reservation);
 }

@@ -13,6 +13,7 @@
 #include "maar/paging.h"
 
 struct maar_copying;
+struct maar_touch_notes;
 struct maar_page_table;
 
 /* The common state of both kinds. */
@@ -27,9 +28,17 @@ struct maar_reservation {
     VkDeviceSize size;
     VkDeviceSize page_size;
     VkDeviceSize space; /* sparse: bytes of address space taken, mostly whole pages */
+    /* Bytes from the start that have memory, of an array or of a reservation that grows by copies;
+     * else 0. */
+    VkDeviceSize ready;
     uint32_t move_count;
     struct maar_page_table* table; /* NULL: grows by copies */
     struct maar_copying* copying;  /* NULL: sparse */
+    /* Of a sparse one: see page_uses.h. */
+    uint32_t unit_shift;            /* the binary logarithm of a unit's bytes */
+    struct maar_touch_notes* notes; /* NULL before the first touch */
+    uint64_t losses;                /* maar_page_table_losses, when the notes were last right */
+    uint64_t last_touch;            /* number of the last touch that named the reservation */
     /* Made with the reservation, so that destroying the reservation cannot fail. */
     struct maar_retire_item* item;
     void* user_data;

@@ -319,36 +319,65 @@ static void replace_present(struct maar_reservation* reservation, struct outgrow
     maar_copy_record(allocator, copy);
 }
 
-VkResult maar_copying_grow(struct maar_reservation* reservation, const char* call,
-                           VkDeviceSize least)
+VkResult maar_copying_prepare(struct maar_reservation* reservation, const char* call,
+                              VkDeviceSize least)
 {
     const MaarAllocator allocator = reservation->allocator;
     struct maar_copying* copying = reservation->copying;
+    struct maar_growth* growth = &copying->growth;
     const bool replaces = copying->present.buffer != VK_NULL_HANDLE;
-    if (least <= copying->present_size) {
-        return VK_SUCCESS;
-    }
-    struct outgrown_buffer* outgrown = replaces ? prepare_outgrown(allocator) : NULL;
-    if (replaces && outgrown == NULL) {
+    MAAR_DEBUG_ASSERT(growth->size == 0 && least > copying->present_size);
+    growth->outgrown = replaces ? prepare_outgrown(allocator) : NULL;
+    if (replaces && growth->outgrown == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    struct maar_leaving_buffer larger = {.slot = MAAR_SLOT_NONE};
-    VkDeviceSize size = 0;
-    VkResult result = make_larger(reservation, call, least, &larger, &size);
+    growth->larger = (struct maar_leaving_buffer){.slot = MAAR_SLOT_NONE};
+    const VkResult result = make_larger(reservation, call, least, &growth->larger, &growth->size);
     if (result != VK_SUCCESS) {
-        discard_outgrown(allocator, outgrown);
-        return result;
+        discard_outgrown(allocator, growth->outgrown);
+        *growth = (struct maar_growth){.size = 0};
     }
-    if (replaces) {
-        replace_present(reservation, outgrown, larger.buffer);
+    return result;
+}
+
+void maar_copying_adopt(struct maar_reservation* reservation)
+{
+    struct maar_copying* copying = reservation->copying;
+    struct maar_growth* growth = &copying->growth;
+    MAAR_DEBUG_ASSERT(growth->size > copying->present_size);
+    if (copying->present.buffer != VK_NULL_HANDLE) {
+        replace_present(reservation, growth->outgrown, growth->larger.buffer);
     }
-    copying->present = larger;
-    copying->present_size = size;
-    reservation->buffer = larger.buffer;
-    reservation->address =
-        maar_buffer_address(allocator, larger.buffer, copying->buffer_info.usage);
+    copying->present = growth->larger;
+    copying->present_size = growth->size;
+    reservation->ready = growth->size;
+    reservation->buffer = growth->larger.buffer;
+    reservation->address = maar_buffer_address(reservation->allocator, reservation->buffer,
+                                               copying->buffer_info.usage);
     ++reservation->move_count;
-    return VK_SUCCESS;
+    *growth = (struct maar_growth){.size = 0};
+}
+
+void maar_copying_discard(struct maar_reservation* reservation)
+{
+    const MaarAllocator allocator = reservation->allocator;
+    struct maar_growth* growth = &reservation->copying->growth;
+    end_leaving(allocator, &growth->larger);
+    discard_outgrown(allocator, growth->outgrown);
+    *growth = (struct maar_growth){.size = 0};
+}
+
+VkResult maar_copying_grow(struct maar_reservation* reservation, const char* call,
+                           VkDeviceSize least)
+{
+    if (least <= reservation->copying->present_size) {
+        return VK_SUCCESS;
+    }
+    const VkResult result = maar_copying_prepare(reservation, call, least);
+    if (result == VK_SUCCESS) {
+        maar_copying_adopt(reservation);
+    }
+    return result;
 }
 
 bool maar_copying_run(const struct maar_reservation* reservation, MaarPageRun* run)

@@ -14,6 +14,7 @@
 #include "core/paging/page_table.h"
 #include "core/paging/paging_info.h"
 #include "core/paging/paging_open.h"
+#include "core/reservation/page_uses.h"
 #include "core/reservation/reservation_copy.h"
 #include "core/reservation/reservation_sparse.h"
 #include "core/time/retire_collect.h"
@@ -349,5 +350,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetReservationInfo(MaarAllocator allocator,
         .pUserData = it->user_data,
         .pName = it->name,
     };
+    MaarReservationUseInfo* use =
+        maar_chain_find_output(pInfo->pNext, MAAR_STRUCTURE_TYPE_RESERVATION_USE_INFO);
+    if (use != NULL) {
+        maar_uses_describe(it, use);
+    }
     return VK_SUCCESS;
 }

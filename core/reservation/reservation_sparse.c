@@ -3,6 +3,7 @@
  */
 #include "core/reservation/reservation_sparse.h"
 
+#include "core/chain.h"
 #include "core/memory/allocation_check.h"
 #include "core/memory/pool.h"
 #include "core/objects/buffer.h"
@@ -11,7 +12,9 @@
 #include "core/paging/address_space.h"
 #include "core/paging/page_table.h"
 #include "core/paging/paging_timeline.h"
+#include "core/reservation/page_uses.h"
 #include "core/time/retire_collect.h"
+#include "maar/touch.h"
 
 /* Creates the buffer, and asks what it requires. */
 static VkResult create_sparse_buffer(MaarAllocator allocator, const MaarReservationCreateInfo* info,
@@ -71,12 +74,17 @@ VkResult maar_reservation_create_sparse(struct maar_reservation* reservation, co
         .memory = info->pMemoryInfo != NULL ? info->pMemoryInfo : &maar_default_create_info,
         .may_alias = (info->flags & MAAR_RESERVATION_CREATE_ALIASED_BIT) != 0,
         .mapped = (info->flags & MAAR_RESERVATION_CREATE_MAPPED_BIT) != 0,
+        .reservation = reservation->listed.handle,
+        .reserved = reservation->size,
         .size = request.requirements.size,
     };
     result = maar_page_table_create(allocator, &table, &reservation->table);
     if (result != VK_SUCCESS) {
         goto destroy_buffer;
     }
+    const MaarReservationTouchInfo* touches =
+        maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_RESERVATION_TOUCH_INFO);
+    maar_uses_begin(reservation, touches != NULL ? touches->unitSize : 0);
     reservation->address =
         maar_buffer_address(allocator, reservation->buffer, info->pBufferInfo->usage);
     return VK_SUCCESS;

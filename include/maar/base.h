@@ -250,6 +250,14 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_MARGIN_INFO = 0x4D4100C3,
     /** MaarFeatureChainInfo */
     MAAR_STRUCTURE_TYPE_FEATURE_CHAIN_INFO = 0x4D4100C8,
+    /** MaarReservationTouchInfo */
+    MAAR_STRUCTURE_TYPE_RESERVATION_TOUCH_INFO = 0x4D4100F0,
+    /** MaarReservationUseInfo */
+    MAAR_STRUCTURE_TYPE_RESERVATION_USE_INFO = 0x4D4100F1,
+    /** MaarTouchInfo */
+    MAAR_STRUCTURE_TYPE_TOUCH_INFO = 0x4D4100F2,
+    /** MaarTouchResult */
+    MAAR_STRUCTURE_TYPE_TOUCH_RESULT = 0x4D4100F3,
     /** Reserves the enumeration's size. */
     MAAR_STRUCTURE_TYPE_MAX_ENUM = 0x7FFFFFFF
 } MaarStructureType;

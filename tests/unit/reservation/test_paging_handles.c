@@ -50,6 +50,9 @@ CALL(alias_pages, MaarReservation, maarAliasPages(allocator, handle, 0, 0, handl
 CALL(enumerate_pages, MaarReservation,
      maarEnumerateReservationPages(allocator, handle, &count, NULL))
 
+CALL(enumerate_touched, MaarReservation,
+     maarEnumerateTouchedRuns(allocator, handle, &count, NULL))
+
 SILENT_CALL(destroy_array, MaarArray, maarDestroyArray(allocator, handle))
 CALL(destroy_array_after, MaarArray, maarDestroyArrayAfter(allocator, handle, 0, NULL))
 CALL(read_array, MaarArray, maarGetArrayInfo(allocator, handle, INFO(MaarArrayInfo, ARRAY)))
@@ -96,7 +99,7 @@ static VkResult create_cache(MaarAllocator allocator, uint64_t handle)
     return maarCreateTileCache(allocator, &info, &cache);
 }
 
-enum { KINDS = 4, MOST_CALLS = 12 };
+enum { KINDS = 4, MOST_CALLS = 16 };
 
 /* The calls of a kind, and the names of their arguments. The first ends the object and accepts a
  * null handle; the second does so too if it is marked. */
@@ -109,7 +112,7 @@ static const struct handle_kind {
      "reservation",
      {destroy_reservation, destroy_reservation_after, read_reservation, commit_pages,
       commit_new_pages, record_zeros, list_host_pages, flush_pages, invalidate_pages,
-      decommit_pages, alias_pages, enumerate_pages}},
+      decommit_pages, alias_pages, enumerate_pages, enumerate_touched}},
     {true,
      "array",
      {destroy_array, destroy_array_after, read_array, reserve_array, append_array, truncate_array}},

@@ -1,0 +1,149 @@
+/** @file
+ * maar/touch.h: commit on use. A program names, before each submission, the ranges of its
+ * reservations that the submission uses. What has no memory there gets it, what was given memory is
+ * listed, since its contents are undefined, and what is used is noted.
+ *
+ * The notes say in which order the parts of a reservation were last touched. A part is a unit: one
+ * page, or a run of pages (MaarReservationTouchInfo). Units are committed as a whole. Notes take 24
+ * bytes of host memory a unit, and an eighth of a byte to find them; they are made at the first
+ * touch of a reservation. A touch of a range that has memory takes no host memory and no lock, and
+ * its cost does not grow with the range if the range was touched as one before.
+ *
+ * Reservations that grow by copies have no notes: a touch enlarges their buffer.
+ *
+ * The reservation of an array (MaarArrayInfo::reservation) may be touched where the array has
+ * memory. That notes the use, and commits nothing.
+ *
+ * The general rules of maar/allocator.h and maar/paging.h hold here too.
+ */
+#ifndef MAAR_TOUCH_H
+#define MAAR_TOUCH_H
+
+#include "maar/paging.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A range of a reservation. */
+typedef struct MaarReservationRange {
+    /** The reservation. */
+    MaarReservation reservation;
+    /** Bytes from its start. */
+    VkDeviceSize offset;
+    /** Bytes; VK_WHOLE_SIZE for the rest of the reservation. */
+    VkDeviceSize size;
+} MaarReservationRange;
+
+/** Chained to MaarReservationCreateInfo, says how touches of the reservation are noted. */
+typedef struct MaarReservationTouchInfo {
+    /** MAAR_STRUCTURE_TYPE_RESERVATION_TOUCH_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** Bytes of a unit. Rounded up to a power of two of pages, and further until the reservation
+     * has at most 16,777,216 units. 0: the least unit of which the reservation has at most 65,536,
+     * so that its notes take at most 1.6 MB. */
+    VkDeviceSize unitSize;
+} MaarReservationTouchInfo;
+
+/** Chained to MaarReservationInfo, receives what is known of a reservation's use. */
+typedef struct MaarReservationUseInfo {
+    /** MAAR_STRUCTURE_TYPE_RESERVATION_USE_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** Bytes of a unit; 0 for a reservation that grows by copies. */
+    VkDeviceSize unitSize;
+    /** Bytes of host memory that its notes take; 0 before the first touch. */
+    VkDeviceSize noteSize;
+    /** Number of the last touch that named the reservation; 0: none did. */
+    uint64_t lastTouch;
+} MaarReservationUseInfo;
+
+/** What a touch names. */
+typedef struct MaarTouchInfo {
+    /** MAAR_STRUCTURE_TYPE_TOUCH_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** How many ranges. */
+    uint32_t rangeCount;
+    /** The ranges, of any reservations of the allocator. They may overlap. Their ends are rounded
+     * outward to whole units. */
+    const MaarReservationRange* pRanges;
+} MaarTouchInfo;
+
+/** What a touch has done. */
+typedef struct MaarTouchResult {
+    /** MAAR_STRUCTURE_TYPE_TOUCH_RESULT */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** Set by the caller: room in pFresh. */
+    uint32_t freshCapacity;
+    /** Set by the caller: an array that receives the fresh ranges: those that got memory, and whose
+     * contents are undefined until the program writes them (maarRecordZeroPages). Each page is in
+     * one range. The order is that of the ranges that are touched, and pages that follow one
+     * another there are one range. NULL: they are only counted. */
+    MaarReservationRange* pFresh;
+    /** Number of these ranges, also if there was no room for them. */
+    uint32_t freshCount;
+    /** Bytes of these ranges. */
+    VkDeviceSize freshSize;
+    /** Where the call failed for want of device memory: bytes that were missing. Once so many bytes
+     * of pages of these memory types are given back, the same call finds enough. Otherwise 0. */
+    VkDeviceSize missingSize;
+    /** Number of this touch: the touches of an allocator, by any thread, are numbered from 1. 0 if
+     * the call failed. */
+    uint64_t touch;
+} MaarTouchResult;
+
+/**
+ * Touches ranges, all or none. Pages without memory are committed as by maarCommitNewPages: their
+ * binds are recorded for maarSubmitBinds, and work that uses them waits for its point. May call the
+ * driver for a page block where memory is missing.
+ *
+ * @param allocator  not null
+ * @param pInfo      not NULL
+ * @param pResult    sType, pNext, freshCapacity and pFresh set by the caller; the rest is filled;
+ *                   may be NULL
+ * @return as maarCommitPages; VK_INCOMPLETE when there are more fresh ranges than room: then
+ *         nothing was touched, and freshCount says how much room the call needs
+ * @threadsafety internally synchronized; each reservation externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarTouchPages(MaarAllocator allocator, const MaarTouchInfo* pInfo,
+                                            MaarTouchResult* pResult);
+
+/** Units that follow one another and were touched alike. */
+typedef struct MaarTouchedRun {
+    /** Bytes from the start of the reservation. */
+    VkDeviceSize offset;
+    /** Bytes. */
+    VkDeviceSize size;
+    /** Number of the last touch that named these units. */
+    uint64_t touch;
+} MaarTouchedRun;
+
+/**
+ * Lists the units of a reservation that were touched and not given back since, the coldest first.
+ * Does not call the driver.
+ *
+ * @param allocator    not null
+ * @param reservation  not null; also that of an array
+ * @param pCount       in: room in pRuns; out: runs written, or their number if pRuns is NULL
+ * @param pRuns        receives the runs; or NULL
+ * @return VK_SUCCESS; VK_INCOMPLETE; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized; `reservation` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarEnumerateTouchedRuns(MaarAllocator allocator,
+                                                      MaarReservation reservation, uint32_t* pCount,
+                                                      MaarTouchedRun* pRuns);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
