@@ -748,25 +748,32 @@ VkResult maar_pages_try_commit(MaarAllocator allocator, const char* call,
     return commit_all(allocator, call, 1, range, true, NULL);
 }
 
+uint64_t maar_pages_decommit_range(const struct maar_page_range* range)
+{
+    struct maar_page_table* table = range->table;
+    const uint64_t end = range->first + range->count;
+    uint64_t count = 0;
+    maar_mutex_lock(&table->paging->lock);
+    for (uint64_t page = range->first; page < end; ++page) {
+        uint64_t* entry = maar_page_entry(table, page);
+        if (entry == NULL) {
+            page |= MAAR_LEAF_PAGES - 1; /* skip a leaf without pages */
+        } else if (maar_entry_has_page(*entry) && (*entry & MAAR_ENTRY_HELD) == 0) {
+            give_back(table, page, entry);
+            ++count;
+        }
+    }
+    maar_mutex_unlock(&table->paging->lock);
+    return count;
+}
+
 void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,
                          const struct maar_page_range* ranges)
 {
-    struct maar_paging* paging = maar_paging_of(allocator);
-    maar_mutex_lock(&paging->lock);
     for (uint32_t i = 0; i < range_count; ++i) {
-        struct maar_page_table* table = ranges[i].table;
-        const uint64_t end = ranges[i].first + ranges[i].count;
-        for (uint64_t page = ranges[i].first; page < end; ++page) {
-            uint64_t* entry = maar_page_entry(table, page);
-            if (entry == NULL) {
-                page |= MAAR_LEAF_PAGES - 1; /* skip a leaf without pages */
-            } else if (maar_entry_has_page(*entry) && (*entry & MAAR_ENTRY_HELD) == 0) {
-                give_back(table, page, entry);
-            }
-        }
+        (void)maar_pages_decommit_range(&ranges[i]);
     }
-    maar_mutex_unlock(&paging->lock);
-    (void)maar_page_pools_release(paging, NULL, UINT32_MAX, true);
+    (void)maar_page_pools_release(maar_paging_of(allocator), NULL, UINT32_MAX, true);
 }
 
 /* Returns why pages cannot be shared, or NULL. */

@@ -30,6 +30,9 @@ VkResult maar_pages_try_commit(MaarAllocator allocator, const char* call,
 /* Gives back the pages that the ranges have and records that they are unbound. Cannot fail. */
 void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,
                          const struct maar_page_range* ranges);
+/* Does so with one range, and returns how many pages it had. Blocks that are empty then stay until
+ * a call of maar_pages_decommit, of any ranges or none. */
+uint64_t maar_pages_decommit_range(const struct maar_page_range* range);
 /* Receives which pages of reservations a commit takes. */
 struct maar_new_pages {
     uint32_t capacity;            /* room in one of the two lists; without any they are counted */

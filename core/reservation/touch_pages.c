@@ -89,8 +89,8 @@ static VkResult check_touch(MaarAllocator allocator, const char* call, uint32_t 
                             const MaarReservationRange* range)
 {
     struct maar_reservation* reservation = NULL;
-    const VkResult result =
-        maar_reservation_check(allocator, call, "pRanges", range->reservation, false, &reservation);
+    const VkResult result = maar_reservation_check(allocator, call, "pInfo->pRanges->reservation",
+                                                   range->reservation, false, &reservation);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -258,6 +258,10 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_TOUCH_INFO = 0x4D4100F2,
     /** MaarTouchResult */
     MAAR_STRUCTURE_TYPE_TOUCH_RESULT = 0x4D4100F3,
+    /** MaarPageTrimInfo */
+    MAAR_STRUCTURE_TYPE_PAGE_TRIM_INFO = 0x4D4100F4,
+    /** MaarPageTrimResult */
+    MAAR_STRUCTURE_TYPE_PAGE_TRIM_RESULT = 0x4D4100F5,
     /** Reserves the enumeration's size. */
     MAAR_STRUCTURE_TYPE_MAX_ENUM = 0x7FFFFFFF
 } MaarStructureType;

@@ -142,6 +142,71 @@ MAAR_API VkResult VKAPI_CALL maarEnumerateTouchedRuns(MaarAllocator allocator,
                                                       MaarReservation reservation, uint32_t* pCount,
                                                       MaarTouchedRun* pRuns);
 
+/* ---------------------------------------------------------------------------------------------- */
+/* Giving back what is cold */
+/* ---------------------------------------------------------------------------------------------- */
+
+/** What maarTrimPages gives back. */
+typedef struct MaarPageTrimInfo {
+    /** MAAR_STRUCTURE_TYPE_PAGE_TRIM_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** How many reservations. */
+    uint32_t reservationCount;
+    /** The reservations, each once, and none of an array. What was never touched stays, whoever
+     * committed it. Of reservations that grow by copies nothing is given back. */
+    const MaarReservation* pReservations;
+    /** Gives back only what was last touched before the touch of this number. A program that passes
+     * MaarTouchResult::touch of its present touch keeps what that touch named; n less keeps what
+     * the n touches before it named too. 0: the last touch that named one of the reservations. */
+    uint64_t touchedBefore;
+    /** Stops when the reservations together have at most so many bytes of pages. */
+    VkDeviceSize keptSize;
+    /** Most bytes to give back, rounded up to a whole unit; 0: no limit. */
+    VkDeviceSize maxSize;
+    /** 0 to MAAR_MAX_POINTS. */
+    uint32_t pointCount;
+    /** The points after which nobody uses what is cold, as for maarDelayBinds: the next submission
+     * of binds waits for them if anything is given back. */
+    const MaarPoint* pPoints;
+} MaarPageTrimInfo;
+
+/** What maarTrimPages has given back. */
+typedef struct MaarPageTrimResult {
+    /** MAAR_STRUCTURE_TYPE_PAGE_TRIM_RESULT */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    void* pNext;
+    /** Set by the caller: room in pRanges. */
+    uint32_t rangeCapacity;
+    /** Set by the caller: an array that receives the ranges that went, the coldest first; NULL:
+     * they are only counted. */
+    MaarReservationRange* pRanges;
+    /** Number of ranges that went. */
+    uint32_t rangeCount;
+    /** Bytes of pages that went. */
+    VkDeviceSize size;
+} MaarPageTrimResult;
+
+/**
+ * Gives back pages of reservations, those first that were touched longest ago, in whole units, and
+ * records their unbinding for maarSubmitBinds. Their contents are lost: the next touch lists them
+ * as fresh. Does not wait for the device.
+ *
+ * @param allocator  not null
+ * @param pInfo      not NULL
+ * @param pResult    sType, pNext, rangeCapacity and pRanges set by the caller; the rest is filled;
+ *                   may be NULL
+ * @return VK_SUCCESS; VK_INCOMPLETE when the list is full and more could go: another call goes on;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY and VK_ERROR_TOO_MANY_OBJECTS as maarDelayBinds: nothing was
+ *         given back then; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized; each reservation externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarTrimPages(MaarAllocator allocator, const MaarPageTrimInfo* pInfo,
+                                           MaarPageTrimResult* pResult);
+
 #ifdef __cplusplus
 }
 #endif
