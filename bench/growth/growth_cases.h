@@ -32,6 +32,7 @@ extern const struct growth_case growth_slice_cases[];
 extern const struct growth_case growth_sparse_image_cases[];
 extern const struct growth_case growth_stitched_cases[];
 extern const struct growth_case growth_tile_cache_cases[];
+extern const struct growth_case growth_touch_cases[];
 extern const struct growth_case growth_transient_cases[];
 extern const struct growth_case growth_watch_cases[];
 

@@ -46,8 +46,7 @@ static inline void* maar_object_of(MaarAllocator allocator, enum maar_object_kin
     const bool is_kind = maar_atomic32_load_acquire(&extra->object_kind) == (uint32_t)kind;
     /* The key is checked again: another thread may have ended the object and put a new one into the
      * slot while this thread read the object and its kind. */
-    return is_kind && maar_slot_resolve(&allocator->object_slots, handle, &index) != NULL ? object
-                                                                                          : NULL;
+    return is_kind && maar_key_read(&slot->key) == (uint32_t)(handle >> 32) ? object : NULL;
 }
 
 /* Returns the pool that a handle names, or NULL when it names no pool of this allocator. */

@@ -60,7 +60,7 @@ uint32_t maar_touch_notes_find(const struct maar_touch_notes* notes, uint32_t un
 size_t maar_touch_notes_size(uint32_t unit_count)
 {
     size_t size =
-        sizeof(struct maar_touch_notes) + (size_t)unit_count * sizeof(struct maar_touch_note);
+        sizeof(struct maar_touch_notes) + ((size_t)unit_count + 2) * sizeof(struct maar_touch_note);
     for (uint32_t level = 0; level < MAAR_NOTE_LEVELS; ++level) {
         size += words_of_level(unit_count, level) * sizeof(uint64_t);
     }
@@ -70,17 +70,19 @@ size_t maar_touch_notes_size(uint32_t unit_count)
 void maar_touch_notes_begin(struct maar_touch_notes* notes, uint32_t unit_count)
 {
     MAAR_DEBUG_ASSERT(unit_count > 0 && unit_count <= MAAR_MOST_UNITS);
-    uint64_t* words = (uint64_t*)(void*)&notes->units[unit_count];
+    uint64_t* words = (uint64_t*)(void*)&notes->units[unit_count + 2];
     notes->unit_count = unit_count;
-    notes->touched = (struct maar_run_list){MAAR_UNIT_NONE, MAAR_UNIT_NONE};
-    notes->untouched = notes->touched;
+    for (uint32_t anchor = unit_count; anchor < unit_count + 2; ++anchor) {
+        notes->units[anchor].older = anchor;
+        notes->units[anchor].newer = anchor;
+    }
     for (uint32_t level = 0; level < MAAR_NOTE_LEVELS; ++level) {
         notes->levels[level] = words;
         words += words_of_level(unit_count, level);
     }
     notes->units[0].length = unit_count;
     set_run_bit(notes, 0);
-    maar_run_link(notes, 0);
+    maar_run_link(notes, maar_untouched_anchor(notes), 0);
 }
 
 /* ---- runs ---- */
@@ -98,19 +100,13 @@ static void split_run_at(struct maar_touch_notes* notes, uint32_t unit)
     lower->length = unit - first;
     upper->length -= lower->length;
     set_run_bit(notes, unit);
-    /* The upper part follows the lower one in the list. */
+    /* The upper part follows the lower one in the ring. */
     upper->older = first;
     lower->newer = unit;
-    if (upper->newer != MAAR_UNIT_NONE) {
-        notes->units[upper->newer].older = unit;
-    } else if (upper->touch != 0) {
-        notes->touched.newest = unit;
-    } else {
-        notes->untouched.newest = unit;
-    }
+    notes->units[upper->newer].older = unit;
 }
 
-/* Adds a run, which is in no list, to the run that ends where it begins. */
+/* Adds a run, which is in no ring, to the run that ends where it begins. */
 static void append_run(struct maar_touch_notes* notes, uint32_t to, uint32_t first)
 {
     MAAR_DEBUG_ASSERT(to + notes->units[to].length == first);
@@ -143,7 +139,7 @@ void maar_touch_notes_touch(struct maar_touch_notes* notes, uint32_t first, uint
             append_run(notes, first, run);
         }
     }
-    maar_run_link(notes, first);
+    maar_run_link(notes, maar_touched_anchor(notes), first);
 }
 
 void maar_touch_notes_lose(struct maar_touch_notes* notes, uint32_t first, uint32_t count,
@@ -158,29 +154,31 @@ void maar_touch_notes_lose(struct maar_touch_notes* notes, uint32_t first, uint3
         if (forgets && note->touch != 0) {
             maar_run_unlink(notes, run);
             note->touch = 0;
-            maar_run_link(notes, run);
+            maar_run_link(notes, maar_untouched_anchor(notes), run);
         }
     }
 }
 
 /* ---- the check ---- */
 
-/* Counts the runs of a list. Returns UINT32_MAX if its links are wrong. */
-static uint32_t count_listed(const struct maar_touch_notes* notes, const struct maar_run_list* list,
-                             bool is_touched)
+/* Counts the runs of a ring. Returns UINT32_MAX if its links are wrong. */
+static uint32_t count_ring(const struct maar_touch_notes* notes, uint32_t anchor)
 {
-    uint32_t older = MAAR_UNIT_NONE;
+    const bool is_touched = anchor == maar_touched_anchor(notes);
+    uint64_t touch = 0;
+    uint32_t older = anchor;
     uint32_t count = 0;
-    for (uint32_t run = list->oldest; run != MAAR_UNIT_NONE; run = notes->units[run].newer) {
+    for (uint32_t run = notes->units[anchor].newer; run != anchor; run = notes->units[run].newer) {
         const struct maar_touch_note* note = &notes->units[run];
-        if (note->older != older || note->length == 0 || (note->touch != 0) != is_touched ||
-            (older != MAAR_UNIT_NONE && note->touch < notes->units[older].touch) ||
+        if (run >= notes->unit_count || note->older != older || note->length == 0 ||
+            (note->touch != 0) != is_touched || note->touch < touch ||
             ++count > notes->unit_count) {
             return UINT32_MAX;
         }
         older = run;
+        touch = note->touch;
     }
-    return list->newest == older ? count : UINT32_MAX;
+    return notes->units[anchor].older == older ? count : UINT32_MAX;
 }
 
 const char* maar_touch_notes_check(const struct maar_touch_notes* notes)
@@ -211,8 +209,8 @@ const char* maar_touch_notes_check(const struct maar_touch_notes* notes)
             }
         }
     }
-    return count_listed(notes, &notes->touched, true) == touched &&
-                   count_listed(notes, &notes->untouched, false) == untouched
+    return count_ring(notes, maar_touched_anchor(notes)) == touched &&
+                   count_ring(notes, maar_untouched_anchor(notes)) == untouched
                ? NULL
-               : "a run of touched units is in a wrong place of its list";
+               : "a run of touched units is in a wrong place of its ring";
 }

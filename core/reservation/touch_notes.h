@@ -4,8 +4,8 @@
  *
  * The units form runs: each unit is in one, and all units of a run were last touched by the same
  * touch, and have one state. The note of a run is that of its first unit. Runs that were touched
- * are in a list in the order of touches, and all others in a second list. So a touch of a run takes
- * the same few steps whatever its length. A touch of a part of a run splits it, and a touch of
+ * are in a ring in the order of touches, and all others in a second ring. So a touch of a run takes
+ * the same few steps, whatever its length. A touch of a part of a run splits it, and a touch of
  * several runs makes one of them: each touch makes at most two more runs than there were.
  *
  * A bit for each unit says whether a run begins there. Words of bits have a bit in a level above
@@ -20,8 +20,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No unit. */
-#define MAAR_UNIT_NONE UINT32_MAX
 /* The most units that notes may have: their bits have four levels then. */
 #define MAAR_MOST_UNITS ((uint32_t)1 << 24)
 
@@ -31,22 +29,16 @@ enum { MAAR_NOTE_LEVELS = 4 };
 struct maar_touch_note {
     uint64_t touch;  /* number of the last touch; 0: never touched */
     uint32_t length; /* units; 0: no run begins here */
-    uint32_t newer;  /* first unit of the run after this one in its list */
+    uint32_t newer;  /* first unit of the run after this one in its ring, or the anchor */
     uint32_t older;
     bool whole; /* every page of the run is known to have memory */
 };
 
-/* A list of runs, by their first units. */
-struct maar_run_list {
-    uint32_t oldest;
-    uint32_t newest;
-};
-
 struct maar_touch_notes {
     uint32_t unit_count;
-    struct maar_run_list touched; /* the oldest touch first */
-    struct maar_run_list untouched;
     uint64_t* levels[MAAR_NOTE_LEVELS];
+    /* After the units come the anchors of two rings: the runs that were touched, the oldest touch
+     * first, and the others. */
     struct maar_touch_note units[];
 };
 
@@ -67,54 +59,40 @@ void maar_touch_notes_lose(struct maar_touch_notes* notes, uint32_t first, uint3
 /* Returns the first broken invariant, or NULL. Walks over all units. */
 const char* maar_touch_notes_check(const struct maar_touch_notes* notes);
 
-/* Takes a run off its list. */
+/* Return the anchors. The oldest run follows its anchor, and the newest one comes before it. */
+static inline uint32_t maar_touched_anchor(const struct maar_touch_notes* notes)
+{
+    return notes->unit_count;
+}
+static inline uint32_t maar_untouched_anchor(const struct maar_touch_notes* notes)
+{
+    return notes->unit_count + 1;
+}
+
+/* Takes a run out of its ring. */
 static inline void maar_run_unlink(struct maar_touch_notes* notes, uint32_t first)
 {
     const struct maar_touch_note* note = &notes->units[first];
-    struct maar_run_list* list = note->touch != 0 ? &notes->touched : &notes->untouched;
-    if (note->older != MAAR_UNIT_NONE) {
-        notes->units[note->older].newer = note->newer;
-    } else {
-        list->oldest = note->newer;
-    }
-    if (note->newer != MAAR_UNIT_NONE) {
-        notes->units[note->newer].older = note->older;
-    } else {
-        list->newest = note->older;
-    }
+    notes->units[note->older].newer = note->newer;
+    notes->units[note->newer].older = note->older;
 }
 
-/* Adds a run at the newest end of its list. */
-static inline void maar_run_link(struct maar_touch_notes* notes, uint32_t first)
+/* Adds a run at the newest end of a ring. */
+static inline void maar_run_link(struct maar_touch_notes* notes, uint32_t anchor, uint32_t first)
 {
     struct maar_touch_note* note = &notes->units[first];
-    struct maar_run_list* list = note->touch != 0 ? &notes->touched : &notes->untouched;
-    note->newer = MAAR_UNIT_NONE;
-    note->older = list->newest;
-    if (note->older != MAAR_UNIT_NONE) {
-        notes->units[note->older].newer = first;
-    } else {
-        list->oldest = first;
-    }
-    list->newest = first;
+    note->newer = anchor;
+    note->older = notes->units[anchor].older;
+    notes->units[note->older].newer = first;
+    notes->units[anchor].older = first;
 }
 
-/* Whether these units are one run that is whole. */
-static inline bool maar_touch_notes_is_run(const struct maar_touch_notes* notes, uint32_t first,
-                                           uint32_t count)
-{
-    return notes->units[first].length == count && notes->units[first].whole;
-}
-
-/* Notes the touch of a whole run. */
+/* Notes the touch of a run that was touched before. */
 static inline void maar_touch_notes_renew(struct maar_touch_notes* notes, uint32_t first,
                                           uint64_t touch)
 {
-    if (notes->touched.newest != first) {
-        maar_run_unlink(notes, first);
-        notes->units[first].touch = touch;
-        maar_run_link(notes, first);
-    }
+    maar_run_unlink(notes, first);
+    maar_run_link(notes, maar_touched_anchor(notes), first);
     notes->units[first].touch = touch;
 }
 

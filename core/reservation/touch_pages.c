@@ -21,8 +21,10 @@
 MAAR_INLINE bool is_hot(const struct maar_reservation* reservation,
                         const MaarReservationRange* range, struct maar_unit_range* units)
 {
-    const VkDeviceSize rest =
-        reservation->size - (range->offset < reservation->size ? range->offset : reservation->size);
+    if (range->offset >= reservation->size) {
+        return false;
+    }
+    const VkDeviceSize rest = reservation->size - range->offset;
     const VkDeviceSize size = range->size == VK_WHOLE_SIZE ? rest : range->size;
     const VkDeviceSize end = range->offset + size;
     if (size == 0 || size > rest) {
@@ -33,7 +35,8 @@ MAAR_INLINE bool is_hot(const struct maar_reservation* reservation,
     }
     *units = maar_units_around(reservation, range->offset, end);
     const struct maar_touch_note* note = &reservation->notes->units[units->first];
-    return note->length == units->count && (note->whole || end <= reservation->ready) &&
+    return note->length == units->count && note->touch != 0 &&
+           (note->whole || end <= reservation->ready) &&
            reservation->losses == maar_page_table_losses(reservation->table);
 }
 
@@ -49,30 +52,6 @@ MAAR_INLINE struct maar_reservation* reservation_of(MaarAllocator allocator,
                                                     const MaarReservationRange* range)
 {
     return maar_object_of(allocator, MAAR_OBJECT_RESERVATION, MAAR_TO_BITS(range->reservation));
-}
-
-/* Touches ranges that are all hot. Returns the number of the touch, or 0 if one of them is not. */
-MAAR_INLINE uint64_t touch_hot(MaarAllocator allocator, uint32_t count,
-                               const MaarReservationRange* ranges)
-{
-    struct maar_unit_range units = {0, 0};
-    struct maar_reservation* reservation = NULL;
-    for (uint32_t i = 0; i < count; ++i) {
-        reservation = reservation_of(allocator, &ranges[i]);
-        if (reservation == NULL || !is_hot(reservation, &ranges[i], &units)) {
-            return 0;
-        }
-    }
-    const uint64_t touch = maar_atomic64_add(&allocator->touches, 1);
-    if (count == 1) {
-        note_hot(reservation, units.first, touch);
-        return touch;
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        reservation = reservation_of(allocator, &ranges[i]);
-        note_hot(reservation, (uint32_t)(ranges[i].offset >> reservation->unit_shift), touch);
-    }
-    return touch;
 }
 
 /* ---- the long way ---- */
@@ -222,9 +201,9 @@ static VkResult get_memory(MaarAllocator allocator, const char* call, uint32_t c
     return result;
 }
 
-static VkResult touch_cold(MaarAllocator allocator, const char* call, uint32_t count,
-                           const MaarReservationRange* ranges, struct maar_new_pages* taken,
-                           uint64_t* touch)
+static VkResult touch_checked(MaarAllocator allocator, const char* call, uint32_t count,
+                              const MaarReservationRange* ranges, struct maar_new_pages* taken,
+                              uint64_t* touch)
 {
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
@@ -243,6 +222,75 @@ static VkResult touch_cold(MaarAllocator allocator, const char* call, uint32_t c
     return VK_SUCCESS;
 }
 
+/* Touches ranges of which one is not hot. A function of its own, so that the short way saves few
+ * registers. */
+MAAR_NOINLINE VkResult touch_cold(MaarAllocator allocator, const char* call,
+                                  const MaarTouchInfo* info, MaarTouchResult* out)
+{
+    if (info->rangeCount > 0 && info->pRanges == NULL) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
+                           "pInfo->pRanges is NULL");
+    }
+    struct maar_new_pages taken = {.capacity = 0};
+    uint64_t touch = 0;
+    if (out != NULL) {
+        taken.capacity = out->freshCapacity;
+        taken.listed = out->pFresh;
+    }
+    const VkResult result =
+        touch_checked(allocator, call, info->rangeCount, info->pRanges, &taken, &touch);
+    if (out != NULL) {
+        out->freshCount = result >= 0 ? taken.count : 0;
+        out->freshSize = result == VK_SUCCESS ? taken.size : 0;
+        out->missingSize = result < 0 ? taken.missing : 0;
+        out->touch = touch;
+    }
+    return result;
+}
+
+/* Returns the reservation of a range. `last` is that of the range before it, mostly the same. */
+MAAR_INLINE struct maar_reservation* next_reservation(MaarAllocator allocator,
+                                                      const MaarReservationRange* ranges,
+                                                      uint32_t at, struct maar_reservation* last)
+{
+    return at > 0 && ranges[at].reservation == ranges[at - 1].reservation
+               ? last
+               : reservation_of(allocator, &ranges[at]);
+}
+
+/* Touches several ranges that may all be hot: see touch_one. */
+MAAR_NOINLINE uint64_t touch_several(MaarAllocator allocator, uint32_t count,
+                                     const MaarReservationRange* ranges)
+{
+    struct maar_reservation* reservation = NULL;
+    struct maar_unit_range units;
+    for (uint32_t i = 0; i < count; ++i) {
+        reservation = ranges != NULL ? next_reservation(allocator, ranges, i, reservation) : NULL;
+        if (reservation == NULL || !is_hot(reservation, &ranges[i], &units)) {
+            return 0;
+        }
+    }
+    const uint64_t touch = maar_atomic64_add(&allocator->touches, 1);
+    for (uint32_t i = 0; i < count; ++i) {
+        reservation = next_reservation(allocator, ranges, i, reservation);
+        note_hot(reservation, (uint32_t)(ranges[i].offset >> reservation->unit_shift), touch);
+    }
+    return touch;
+}
+
+/* Touches a range. Returns the number of the touch, or 0 if the range is not hot. */
+MAAR_INLINE uint64_t touch_one(MaarAllocator allocator, const MaarReservationRange* range)
+{
+    struct maar_unit_range units = {0, 0};
+    struct maar_reservation* reservation = reservation_of(allocator, range);
+    if (reservation == NULL || !is_hot(reservation, range, &units)) {
+        return 0;
+    }
+    const uint64_t touch = maar_atomic64_add(&allocator->touches, 1);
+    note_hot(reservation, units.first, touch);
+    return touch;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarTouchPages(MaarAllocator allocator, const MaarTouchInfo* pInfo,
                                               MaarTouchResult* pResult)
 {
@@ -258,34 +306,19 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTouchPages(MaarAllocator allocator, const Maa
     if (result != VK_SUCCESS) {
         return result;
     }
-    const uint32_t count = pInfo->rangeCount;
-    if (count > 0 && pInfo->pRanges == NULL) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
-                           "pInfo->pRanges is NULL");
+    const uint64_t touch = pInfo->rangeCount == 1 && pInfo->pRanges != NULL
+                               ? touch_one(allocator, pInfo->pRanges)
+                               : touch_several(allocator, pInfo->rangeCount, pInfo->pRanges);
+    if (touch == 0) {
+        return touch_cold(allocator, __func__, pInfo, pResult);
     }
-    uint64_t touch = touch_hot(allocator, count, pInfo->pRanges);
-    if (touch != 0) {
-        if (pResult != NULL) {
-            pResult->freshCount = 0;
-            pResult->freshSize = 0;
-            pResult->missingSize = 0;
-            pResult->touch = touch;
-        }
-        return VK_SUCCESS;
-    }
-    struct maar_new_pages taken = {.capacity = 0};
     if (pResult != NULL) {
-        taken.capacity = pResult->freshCapacity;
-        taken.listed = pResult->pFresh;
-    }
-    result = touch_cold(allocator, __func__, count, pInfo->pRanges, &taken, &touch);
-    if (pResult != NULL) {
-        pResult->freshCount = result >= 0 ? taken.count : 0;
-        pResult->freshSize = result == VK_SUCCESS ? taken.size : 0;
-        pResult->missingSize = result < 0 ? taken.missing : 0;
+        pResult->freshCount = 0;
+        pResult->freshSize = 0;
+        pResult->missingSize = 0;
         pResult->touch = touch;
     }
-    return result;
+    return VK_SUCCESS;
 }
 
 /* ---- listing ---- */
@@ -306,8 +339,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateTouchedRuns(MaarAllocator allocator,
     const struct maar_touch_notes* notes = it->notes;
     const uint32_t capacity = pRuns != NULL ? *pCount : 0;
     uint32_t count = 0;
-    for (uint32_t run = notes != NULL ? notes->touched.oldest : MAAR_UNIT_NONE;
-         run != MAAR_UNIT_NONE; run = notes->units[run].newer) {
+    const uint32_t anchor = notes != NULL ? maar_touched_anchor(notes) : 0;
+    for (uint32_t run = notes != NULL ? notes->units[anchor].newer : anchor; run != anchor;
+         run = notes->units[run].newer) {
         if (count < capacity) {
             const VkDeviceSize offset = maar_unit_begin(it, run);
             pRuns[count] = (MaarTouchedRun){

@@ -28,9 +28,9 @@ struct page_trim {
 static uint64_t coldest_touch(const struct maar_reservation* reservation)
 {
     const struct maar_touch_notes* notes = reservation->notes;
-    return notes != NULL && notes->touched.oldest != MAAR_UNIT_NONE
-               ? notes->units[notes->touched.oldest].touch
-               : UINT64_MAX;
+    const uint32_t anchor = notes != NULL ? maar_touched_anchor(notes) : 0;
+    const uint32_t coldest = notes != NULL ? notes->units[anchor].newer : anchor;
+    return coldest != anchor ? notes->units[coldest].touch : UINT64_MAX;
 }
 
 /* Restores the order of the heap below an element whose coldest run may have gone. */
@@ -91,7 +91,7 @@ static VkResult trim_run(struct page_trim* trim, VkDeviceSize to_go)
 {
     struct maar_reservation* reservation = trim->list.all[0];
     struct maar_touch_notes* notes = reservation->notes;
-    uint32_t first = notes->touched.oldest;
+    uint32_t first = notes->units[maar_touched_anchor(notes)].newer;
     const uint32_t past = first + notes->units[first].length;
     const VkDeviceSize end = maar_unit_begin(reservation, past);
     const VkDeviceSize units = ((to_go - 1) >> reservation->unit_shift) + 1;

@@ -24,6 +24,21 @@ static struct maar_touch_notes* make_notes(uint32_t unit_count)
     return notes;
 }
 
+static uint32_t oldest(const struct maar_touch_notes* notes)
+{
+    return notes->units[maar_touched_anchor(notes)].newer;
+}
+
+static uint32_t newest(const struct maar_touch_notes* notes)
+{
+    return notes->units[maar_touched_anchor(notes)].older;
+}
+
+static bool is_run(const struct maar_touch_notes* notes, uint32_t first, uint32_t count)
+{
+    return notes->units[first].length == count && notes->units[first].whole;
+}
+
 /* Each unit has the number of its run, and runs are found from all of their units. */
 static void expect_plain(const struct maar_touch_notes* notes)
 {
@@ -63,16 +78,16 @@ static void a_touch_of_several_runs_makes_one(void** state)
     touch_some(notes, 10, 10, 1);
     touch_some(notes, 30, 10, 2);
     expect_plain(notes);
-    assert_int_equal(notes->touched.oldest, 10);
-    assert_int_equal(notes->touched.newest, 30);
-    assert_true(maar_touch_notes_is_run(notes, 30, 10));
-    assert_false(maar_touch_notes_is_run(notes, 30, 9));
-    assert_false(maar_touch_notes_is_run(notes, 31, 9));
+    assert_int_equal(oldest(notes), 10);
+    assert_int_equal(newest(notes), 30);
+    assert_true(is_run(notes, 30, 10));
+    assert_false(is_run(notes, 30, 9));
+    assert_false(is_run(notes, 31, 9));
     touch_some(notes, 15, 20, 3);
     expect_plain(notes);
-    assert_true(maar_touch_notes_is_run(notes, 15, 20));
-    assert_int_equal(notes->touched.newest, 15);
-    assert_int_equal(notes->touched.oldest, 10);
+    assert_true(is_run(notes, 15, 20));
+    assert_int_equal(newest(notes), 15);
+    assert_int_equal(oldest(notes), 10);
     assert_int_equal(notes->units[10].newer, 35);
     /* Again and again the same ranges: no more runs than ranges and what lies between. */
     for (uint64_t touch = 4; touch < 40; ++touch) {
@@ -92,13 +107,13 @@ static void what_was_given_back_was_never_touched(void** state)
     touch_some(notes, 0, 64, 1);
     lose_some(notes, 10, 10, false);
     expect_plain(notes);
-    assert_false(maar_touch_notes_is_run(notes, 10, 10));
+    assert_false(is_run(notes, 10, 10));
     lose_some(notes, 15, 49, true);
     expect_plain(notes);
     lose_some(notes, 0, 64, true);
     expect_plain(notes);
-    assert_int_equal(notes->touched.oldest, MAAR_UNIT_NONE);
-    assert_int_equal(notes->touched.newest, MAAR_UNIT_NONE);
+    assert_int_equal(oldest(notes), maar_touched_anchor(notes));
+    assert_int_equal(newest(notes), maar_touched_anchor(notes));
     free(notes);
 }
 
