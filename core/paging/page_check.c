@@ -145,23 +145,45 @@ static const char* check_entry(const struct maar_page_table* table, uint64_t ent
     return NULL;
 }
 
+/* Checks the counts of a leaf, and adds them to those of the table. */
+static const char* check_leaf(const struct maar_page_table* table,
+                              const struct maar_page_leaf* leaf, uint64_t* committed,
+                              uint64_t* away, uint64_t* dirty)
+{
+    uint64_t live = 0;
+    uint64_t far_pages = 0;
+    for (uint32_t i = 0; i < maar_leaf_size(table, leaf->number); ++i) {
+        const uint64_t before = *dirty;
+        const uint64_t entry = leaf->entries[i];
+        const char* broken = check_entry(table, entry, &live, dirty);
+        if (broken != NULL) {
+            return broken;
+        }
+        if (*dirty != before && !table->sealed && (!leaf->dirty || !table->dirty)) {
+            return "a change of a page is in no list";
+        }
+        far_pages += maar_entry_has_page(entry) && (entry & MAAR_ENTRY_HELD) == 0 &&
+                     maar_entry_is_away(table, entry);
+    }
+    *committed += live;
+    *away += far_pages;
+    return live != leaf->live || far_pages != leaf->away ? "a leaf counts its pages wrongly" : NULL;
+}
+
 static const char* check_table(const struct maar_page_table* table, uint64_t* dirty)
 {
     uint64_t committed = 0;
+    uint64_t away = 0;
     for (uint64_t number = 0; number < maar_leaf_count(table); ++number) {
         const struct maar_page_leaf* leaf = table->leaves[number];
-        for (uint32_t i = 0; leaf != NULL && i < maar_leaf_size(table, number); ++i) {
-            const uint64_t before = *dirty;
-            const char* broken = check_entry(table, leaf->entries[i], &committed, dirty);
-            if (broken != NULL) {
-                return broken;
-            }
-            if (*dirty != before && !table->sealed && (!leaf->dirty || !table->dirty)) {
-                return "a change of a page is in no list";
-            }
+        const char* broken =
+            leaf != NULL ? check_leaf(table, leaf, &committed, &away, dirty) : NULL;
+        if (broken != NULL) {
+            return broken;
         }
     }
-    return committed != table->committed ? "a table counts its pages wrongly" : NULL;
+    return committed != table->committed || away != table->away ? "a table counts its pages wrongly"
+                                                                : NULL;
 }
 
 /* Sets the counts of check_entry to zero, or compares them with the references. */

@@ -42,14 +42,14 @@ static VkResult make_leaves(struct maar_page_table* table, uint64_t first, uint6
 }
 
 /* Commits a held page again. Returns false if the page is not held. */
-static bool unhold(struct maar_page_table* table, uint64_t* entry)
+static bool unhold(struct maar_page_table* table, uint64_t page, uint64_t* entry)
 {
     if ((*entry & MAAR_ENTRY_HELD) == 0) {
         return false;
     }
     *entry &= ~MAAR_ENTRY_HELD;
     maar_page_hold(maar_entry_block(table, *entry), maar_entry_page(*entry), false);
-    ++table->committed;
+    maar_page_count(table, maar_page_leaf_of(table, page), *entry, true);
     if ((*entry & (MAAR_ENTRY_MOVED | MAAR_ENTRY_REBOUND)) == 0) {
         maar_page_mark_clean(table, entry);
     }
@@ -120,8 +120,8 @@ static void fill_run(struct maar_page_table* table, struct maar_page_pool* pool,
             *entry |= (((uint64_t)block->number + 1) << MAAR_ENTRY_BLOCK_SHIFT) | (first + i) |
                       MAAR_ENTRY_FRESH;
             maar_page_mark_dirty(table, page + i, entry);
+            maar_page_count(table, maar_page_leaf_of(table, page + i), *entry, true);
         }
-        table->committed += taken;
         page += taken;
         count -= taken;
     }
@@ -134,7 +134,7 @@ static void fill_range(const struct maar_page_range* range, struct maar_page_poo
     for (uint64_t page = range->first; page < end;) {
         uint64_t* entry = maar_page_entry(table, page);
         if (maar_entry_has_page(*entry)) {
-            if (unhold(table, entry)) {
+            if (unhold(table, page, entry)) {
                 *entry |= MAAR_ENTRY_FRESH;
             }
             ++page;
@@ -159,7 +159,7 @@ static bool fill_with_held(const struct maar_page_range* range, struct maar_page
     for (uint64_t page = range->first; page < end; ++page) {
         uint64_t* entry = maar_page_entry(table, page);
         missing += maar_entry_has_page(*entry) ? 0 : 1;
-        if (unhold(table, entry)) {
+        if (unhold(table, page, entry)) {
             *entry |= MAAR_ENTRY_FRESH;
         }
     }
@@ -238,16 +238,14 @@ enum commit_effort {
     COMMIT_LAST_RESORT    /* every way that a failing allocation tries */
 };
 
-/* Returns what distinguishes the pool of a memory type that serves a table. */
-static struct maar_page_pool_key pool_key(const struct maar_page_table* table, uint32_t type)
+/* Returns how many of the table's memory types serve a range. The pool where pages spill may have
+ * ended. */
+static uint32_t count_types(const struct maar_page_range* range)
 {
-    return (struct maar_page_pool_key){
-        .owner = maar_page_table_owner(table),
-        .type_index = type,
-        .kind = (MaarResourceKind)table->kind,
-        .mapped = table->mapped,
-        .page_size = table->page_size,
-    };
+    const struct maar_page_table* table = range->table;
+    const bool is_alone = range->stays || (table->spill != VK_NULL_HANDLE &&
+                                           maar_page_table_spill_owner(table) == NULL);
+    return is_alone ? 1 : table->type_count;
 }
 
 /* Commits a range in one memory type. No lock may be held. */
@@ -255,7 +253,7 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
                                enum commit_effort effort, struct maar_patience* patience)
 {
     struct maar_page_table* table = range->table;
-    const struct maar_page_pool_key key = pool_key(table, type);
+    const struct maar_page_pool_key key = maar_page_table_pool_key(table, type);
     struct maar_page_pool* pool = NULL;
     VkResult result = maar_page_pool_open(table->paging, &key, &pool);
     while (result == VK_SUCCESS) {
@@ -291,7 +289,7 @@ static VkResult commit_in_any_type(const struct maar_page_range* range, const ch
 {
     const struct maar_page_table* table = range->table;
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    for (uint32_t i = 0; i < table->type_count && is_page_shortage(result); ++i) {
+    for (uint32_t i = 0; i < count_types(range) && is_page_shortage(result); ++i) {
         result = commit_in_type(range, call, table->types[i], effort, patience);
         if (is_page_shortage(result)) {
             result = commit_in_type(range, call, table->types[i], COMMIT_HELD_PAGES, patience);
@@ -307,7 +305,7 @@ static bool may_fit_together(const struct maar_page_range* range)
     MaarAllocator allocator = table->paging->allocator;
     uint32_t heaps = 0;
     uint64_t pages = 0;
-    for (uint32_t i = 0; i < table->type_count; ++i) {
+    for (uint32_t i = 0; i < count_types(range); ++i) {
         const uint32_t heap = maar_type_heap(allocator, table->types[i]);
         const VkDeviceSize size = allocator->device.facts.memory.memoryHeaps[heap].size;
         pages += (heaps >> heap & 1) == 0 ? size / table->page_size : 0;
@@ -358,10 +356,10 @@ static VkResult commit_range(MaarAllocator allocator, const char* call,
         (void)maar_retire_collect(&allocator->retire, NULL);
         result = commit_in_any_type(range, call, effort, patience);
     }
-    if (is_page_shortage(result) && table->type_count > 1 && may_fit_together(range)) {
+    if (is_page_shortage(result) && count_types(range) > 1 && may_fit_together(range)) {
         result = commit_in_pieces(range, call, effort, patience);
     }
-    const uint32_t last_count = may_grow && !within_budget ? table->type_count : 0;
+    const uint32_t last_count = may_grow && !within_budget ? count_types(range) : 0;
     for (uint32_t i = 0; i < last_count && is_page_shortage(result); ++i) {
         result = commit_in_type(range, call, table->types[i], COMMIT_LAST_RESORT, patience);
     }
@@ -375,7 +373,7 @@ static void give_back(struct maar_page_table* table, uint64_t page, uint64_t* en
     const uint32_t number = maar_entry_page(*entry);
     MAAR_DEBUG_ASSERT((*entry & MAAR_ENTRY_HELD) == 0);
     const bool is_unseen = (*entry & (MAAR_ENTRY_DIRTY | MAAR_ENTRY_INFLIGHT)) == MAAR_ENTRY_DIRTY;
-    --table->committed;
+    maar_page_count(table, maar_page_leaf_of(table, page), *entry, false);
     *entry &= ~MAAR_ENTRY_FRESH;
     maar_page_stop_leaving(table, entry);
     if (!is_unseen || (*entry & MAAR_ENTRY_MOVED) != 0) {
@@ -418,7 +416,7 @@ static void count_fallback(const struct maar_page_range* range, struct fallback_
 {
     const struct maar_page_table* table = range->table;
     maar_assert_held(&table->paging->lock);
-    for (uint64_t i = 0; table->type_count > 1 && i < range->count; ++i) {
+    for (uint64_t i = 0; count_types(range) > 1 && i < range->count; ++i) {
         const uint64_t* entry = maar_page_entry(table, range->first + i);
         if (entry == NULL || (*entry & MAAR_ENTRY_FRESH) == 0) {
             continue;
@@ -631,12 +629,13 @@ static void list_missing(const struct maar_page_range* range, struct maar_new_pa
     }
 }
 
-/* Returns the free pages that may serve a table. Called under the paging lock. */
-static uint64_t count_free_for(const struct maar_page_table* table)
+/* Returns the free pages that may serve a range. Called under the paging lock. */
+static uint64_t count_free_for(const struct maar_page_range* range)
 {
+    const struct maar_page_table* table = range->table;
     uint64_t pages = 0;
-    for (uint32_t i = 0; i < table->type_count; ++i) {
-        const struct maar_page_pool_key key = pool_key(table, table->types[i]);
+    for (uint32_t i = 0; i < count_types(range); ++i) {
+        const struct maar_page_pool_key key = maar_page_table_pool_key(table, table->types[i]);
         const struct maar_page_pool* pool = maar_page_pool_find(table->paging, &key);
         pages += pool != NULL ? pool->free_count : 0;
     }
@@ -654,7 +653,7 @@ static VkDeviceSize count_missing_bytes(struct maar_paging* paging, uint32_t ran
     for (uint32_t i = 0; i < range_count; ++i) {
         lacking += ranges[i].table->page_size == table->page_size ? count_lacking(&ranges[i]) : 0;
     }
-    const uint64_t unused = count_free_for(table);
+    const uint64_t unused = count_free_for(&ranges[0]);
     maar_mutex_unlock(&paging->lock);
     return (lacking > unused ? lacking - unused : 1) * table->page_size;
 }
@@ -742,10 +741,10 @@ VkResult maar_pages_commit_listed(MaarAllocator allocator, const char* call, uin
     return commit_all(allocator, call, range_count, ranges, false, taken);
 }
 
-VkResult maar_pages_try_commit(MaarAllocator allocator, const char* call,
-                               const struct maar_page_range* range)
+VkResult maar_pages_try_commit(MaarAllocator allocator, const char* call, uint32_t range_count,
+                               const struct maar_page_range* ranges)
 {
-    return commit_all(allocator, call, 1, range, true, NULL);
+    return commit_all(allocator, call, range_count, ranges, true, NULL);
 }
 
 uint64_t maar_pages_decommit_range(const struct maar_page_range* range)
@@ -817,7 +816,7 @@ VkResult maar_pages_alias(MaarAllocator allocator, const char* call,
         uint64_t* entry = maar_page_entry(to->table, to->first + shared);
         *entry = (*entry & MAAR_ENTRY_FLAGS) | (source & MAAR_ENTRY_PAGE);
         maar_page_mark_dirty(to->table, to->first + shared, entry);
-        ++to->table->committed;
+        maar_page_count(to->table, maar_page_leaf_of(to->table, to->first + shared), *entry, true);
     }
     while (fault != NULL && shared > 0) {
         --shared;
@@ -847,9 +846,9 @@ bool maar_page_move(struct maar_page_table* to, uint64_t to_page, struct maar_pa
         *target |= *source & (MAAR_ENTRY_PAGE | MAAR_ENTRY_MOVED);
         *target |= is_unseen ? 0 : MAAR_ENTRY_MOVED;
         maar_page_mark_dirty(to, to_page, target);
-        ++to->committed;
+        maar_page_count(to, maar_page_leaf_of(to, to_page), *target, true);
+        maar_page_count(from, maar_page_leaf_of(from, from_page), *source, false);
         *source &= MAAR_ENTRY_FLAGS & ~MAAR_ENTRY_MOVED;
-        --from->committed;
         if (is_unseen && (*source & MAAR_ENTRY_BOUND) == 0) {
             maar_page_mark_clean(from, source);
         } else {

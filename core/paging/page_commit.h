@@ -18,15 +18,16 @@ struct maar_page_range {
     struct maar_page_table* table;
     uint64_t first;
     uint64_t count;
+    bool stays; /* takes pages of the preferred memory type alone */
 };
 
 /* Takes a page for each page of the ranges that has none, for all or for none, and records the
  * binds. A shortage returns the result that maar_allocate returns. */
 VkResult maar_pages_commit(MaarAllocator allocator, const char* call, uint32_t range_count,
                            const struct maar_page_range* ranges);
-/* Commits one range within budgets, without a report and without asking the observer. */
-VkResult maar_pages_try_commit(MaarAllocator allocator, const char* call,
-                               const struct maar_page_range* range);
+/* Commits ranges within budgets, without a report and without asking the observer. */
+VkResult maar_pages_try_commit(MaarAllocator allocator, const char* call, uint32_t range_count,
+                               const struct maar_page_range* ranges);
 /* Gives back the pages that the ranges have and records that they are unbound. Cannot fail. */
 void maar_pages_decommit(MaarAllocator allocator, uint32_t range_count,
                          const struct maar_page_range* ranges);

@@ -87,14 +87,6 @@ static struct maar_page_leaf* find_leaf(struct maar_page_drain* drain, uint32_t*
     return NULL;
 }
 
-/* Whether the page of an entry can move now: the device has it here, no change is under way, and
- * nobody shares it. */
-static bool is_entry_movable(const struct maar_page_table* table, uint64_t entry)
-{
-    return (entry & MAAR_ENTRY_FLAGS) == MAAR_ENTRY_BOUND && maar_entry_has_page(entry) &&
-           maar_entry_block(table, entry)->marks[maar_entry_page(entry)].refs == 1;
-}
-
 /* Locks for a part of a walk, which may be the first. */
 static void begin_part(struct maar_page_drain* drain)
 {
@@ -130,7 +122,7 @@ static void survey_leaf(const struct maar_page_drain* drain, const struct maar_p
     const struct maar_page_table* table = drain->cursor.table;
     const uint32_t size = maar_leaf_size(table, leaf->number);
     for (uint32_t i = 0; i < size; ++i) {
-        if (!is_entry_movable(table, leaf->entries[i])) {
+        if (!maar_entry_is_movable(table, leaf->entries[i])) {
             continue;
         }
         struct maar_page_block* block = maar_entry_block(table, leaf->entries[i]);
@@ -250,7 +242,7 @@ void maar_page_drain_enter(struct maar_page_drain* drain, uint32_t number, uint6
 static bool is_collected(const struct maar_page_drain* drain, uint64_t entry)
 {
     const struct maar_page_table* table = drain->cursor.table;
-    return is_entry_movable(table, entry) &&
+    return maar_entry_is_movable(table, entry) &&
            maar_entry_block(table, entry)->drainer == drain->number &&
            maar_entry_block(table, entry)->is_emptied;
 }

@@ -35,7 +35,9 @@ enum { MAAR_LEAF_PAGES = 512 };
 struct maar_page_leaf {
     struct maar_page_leaf* next_dirty;
     uint32_t number;
-    bool dirty; /* in the list */
+    uint16_t live; /* entries with a page that was not given back */
+    uint16_t away; /* such entries whose page lies away: see maar_page_count */
+    bool dirty;    /* in the list */
     uint64_t entries[];
 };
 
@@ -50,6 +52,7 @@ struct maar_page_table {
     struct maar_page_leaf** leaves;
     uint64_t page_count;
     uint64_t committed;
+    uint64_t away;         /* committed pages that lie away: see maar_page_count */
     uint64_t losses;       /* pages lost by the ends of pools */
     uint64_t last_value;   /* of the paging timeline: the last submission that names the table */
     uint64_t value_before; /* last_value before the submission under way */
@@ -77,6 +80,8 @@ struct maar_page_table {
     uint64_t reservation; /* the handle, or 0 */
     VkDeviceSize reserved;
     struct maar_page_move* moves; /* that have not ended: see page_move.h */
+    MaarPool spill;      /* where pages of types[1] come from, if the program has named it */
+    uint32_t away_types; /* bits: types of other heaps than that of types[0] */
     uint8_t type_count;
     uint8_t types[VK_MAX_MEMORY_TYPES]; /* in order of preference */
 };
@@ -101,6 +106,33 @@ static inline bool maar_entry_has_page(uint64_t entry)
     return (entry & MAAR_ENTRY_PAGE) != 0;
 }
 
+/* Whether the page of an entry lies away: in another heap than the preferred one. */
+static inline bool maar_entry_is_away(const struct maar_page_table* table, uint64_t entry)
+{
+    return (table->away_types >> maar_entry_block(table, entry)->pool->type_index & 1) != 0;
+}
+
+/* Whether the page of an entry can move now: the device has it here, no change is under way, and
+ * nobody shares it. */
+static inline bool maar_entry_is_movable(const struct maar_page_table* table, uint64_t entry)
+{
+    return (entry & MAAR_ENTRY_FLAGS) == MAAR_ENTRY_BOUND && maar_entry_has_page(entry) &&
+           maar_entry_block(table, entry)->marks[maar_entry_page(entry)].refs == 1;
+}
+
+/* Counts a page that an entry has got, or is about to give back. */
+static inline void maar_page_count(struct maar_page_table* table, struct maar_page_leaf* leaf,
+                                   uint64_t entry, bool has)
+{
+    const bool is_away = maar_entry_is_away(table, entry);
+    table->committed += has ? 1 : UINT64_MAX;
+    leaf->live = (uint16_t)(has ? leaf->live + 1 : leaf->live - 1);
+    if (is_away) {
+        table->away += has ? 1 : UINT64_MAX;
+        leaf->away = (uint16_t)(has ? leaf->away + 1 : leaf->away - 1);
+    }
+}
+
 /* Returns how many leaves a table may have. */
 static inline uint64_t maar_leaf_count(const struct maar_page_table* table)
 {
@@ -112,6 +144,13 @@ static inline uint32_t maar_leaf_size(const struct maar_page_table* table, uint6
 {
     const uint64_t rest = table->page_count - number * MAAR_LEAF_PAGES;
     return rest < MAAR_LEAF_PAGES ? (uint32_t)rest : MAAR_LEAF_PAGES;
+}
+
+/* Returns the leaf of a page, or NULL while it does not exist. */
+static inline struct maar_page_leaf* maar_page_leaf_of(const struct maar_page_table* table,
+                                                       uint64_t page)
+{
+    return table->leaves[page / MAAR_LEAF_PAGES];
 }
 
 /* Returns the entry of a page, or NULL while its leaf does not exist. */
@@ -129,6 +168,9 @@ static inline void maar_page_stop_leaving(const struct maar_page_table* table, u
 void maar_page_mark_dirty(struct maar_page_table* table, uint64_t page, uint64_t* entry);
 /* Takes a page off the list of changes. Its leaf stays listed: a submission skips clean entries. */
 void maar_page_mark_clean(struct maar_page_table* table, uint64_t* entry);
+/* Returns what distinguishes the page pool of one of the table's memory types. */
+struct maar_page_pool_key maar_page_table_pool_key(const struct maar_page_table* table,
+                                                   uint32_t type);
 /* Sorts the dirty leaves of a table by number. */
 void maar_page_table_sort(struct maar_page_table* table);
 /* Takes a table off the list of tables with changes. */

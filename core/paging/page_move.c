@@ -57,40 +57,63 @@ static void unlist_page_moves(struct maar_page_moves* moves)
     moves->previous = NULL;
 }
 
-uint32_t maar_page_moves_add(struct maar_page_moves* moves, struct maar_page_table* table,
-                             uint64_t first, uint32_t count)
+/* Adds the move of adjacent pages to free pages of a pool, which has some. The batch has room.
+ * Returns how many pages it could add. */
+static uint32_t add_one_run(struct maar_page_moves* moves, struct maar_page_table* table,
+                            uint64_t first, uint32_t count, struct maar_page_pool* pool)
 {
     const uint64_t entry = *maar_page_entry(table, first);
     struct maar_page_block* from = maar_entry_block(table, entry);
+    struct maar_page_move* move = &moves->moves[moves->count++];
+    *move = (struct maar_page_move){
+        .table = table,
+        .first = first,
+        .from = from,
+        .from_first = maar_entry_page(entry),
+    };
+    move->count = maar_page_pool_take(pool, count, &move->to, &move->to_first);
+    for (uint32_t i = 0; i < move->count; ++i) {
+        maar_page_hold(move->to, move->to_first + i, true);
+        *maar_page_entry(table, move->first + i) |= MAAR_ENTRY_LEAVING;
+    }
+    maar_page_keep(from, move->from_first, move->count);
+    from->moving_count += move->count;
+    maar_page_move_link(move);
+    moves->page_count += move->count;
+    moves->bytes += move->count * pool->page_size;
+    moves->ready_value = maar_atomic64_load(&moves->paging->submitted);
+    return move->count;
+}
+
+uint32_t maar_page_moves_add(struct maar_page_moves* moves, struct maar_page_table* table,
+                             uint64_t first, uint32_t count)
+{
+    struct maar_page_block* from = maar_entry_block(table, *maar_page_entry(table, first));
     struct maar_page_pool* pool = from->pool;
     uint32_t done = 0;
     maar_assert_held(pool->lock);
     while (done < count && moves->count < moves->capacity && from->promised > 0) {
-        uint32_t wanted = count - done < from->promised ? count - done : from->promised;
+        const uint32_t wanted = count - done < from->promised ? count - done : from->promised;
         from->promised -= wanted;
         pool->free_count += wanted;
-        struct maar_page_move* move = &moves->moves[moves->count++];
-        *move = (struct maar_page_move){
-            .table = table,
-            .first = first + done,
-            .from = from,
-            .from_first = maar_entry_page(entry) + done,
-        };
-        move->count = maar_page_pool_take(pool, wanted, &move->to, &move->to_first);
-        from->promised += wanted - move->count;
-        pool->free_count -= wanted - move->count;
-        for (uint32_t i = 0; i < move->count; ++i) {
-            maar_page_hold(move->to, move->to_first + i, true);
-            *maar_page_entry(table, move->first + i) |= MAAR_ENTRY_LEAVING;
-        }
-        maar_page_keep(from, move->from_first, move->count);
-        from->moving_count += move->count;
-        maar_page_move_link(move);
-        done += move->count;
+        const uint32_t added = add_one_run(moves, table, first + done, wanted, pool);
+        from->promised += wanted - added;
+        pool->free_count -= wanted - added;
+        done += added;
     }
-    moves->page_count += done;
-    moves->bytes += done * pool->page_size;
-    moves->ready_value = maar_atomic64_load(&moves->paging->submitted);
+    return done;
+}
+
+uint32_t maar_page_moves_add_to(struct maar_page_moves* moves, struct maar_page_table* table,
+                                uint64_t first, uint32_t count, struct maar_page_pool* pool)
+{
+    uint32_t done = 0;
+    maar_assert_held(pool->lock);
+    while (done < count && moves->count < moves->capacity && pool->free_count > 0) {
+        const uint32_t wanted =
+            count - done < pool->free_count ? count - done : (uint32_t)pool->free_count;
+        done += add_one_run(moves, table, first + done, wanted, pool);
+    }
     return done;
 }
 
@@ -187,7 +210,7 @@ void maar_page_moves_describe(const struct maar_page_moves* moves, uint32_t at, 
 
 bool maar_page_moves_are_of(const struct maar_page_moves* moves, const struct maar_pool* pool)
 {
-    return moves != NULL && moves->owner == pool;
+    return moves != NULL && (moves->owner == pool || moves->spill_owner == pool);
 }
 
 /* ---- the end ---- */
@@ -275,7 +298,10 @@ static void rebind_page(const struct maar_page_move* move, uint32_t at)
     maar_page_keep(move->to, move->to_first + at, 1);
     maar_page_hold(move->to, move->to_first + at, false);
     maar_page_drop(move->from, move->from_first + at, 1, true);
+    struct maar_page_leaf* leaf = maar_page_leaf_of(table, move->first + at);
+    maar_page_count(table, leaf, *entry, false);
     *entry = (*entry & MAAR_ENTRY_FLAGS) | page | MAAR_ENTRY_REBOUND;
+    maar_page_count(table, leaf, *entry, true);
     maar_page_mark_dirty(table, move->first + at, entry);
 }
 
@@ -394,7 +420,8 @@ struct maar_page_moves* maar_page_moves_leave(struct maar_paging* paging,
     struct maar_page_moves* ended = NULL;
     maar_assert_held(&paging->lock);
     for (struct maar_page_moves* moves = paging->moves; moves != NULL; moves = moves->next) {
-        if (moves->is_recorded && (owner == NULL || moves->owner == owner)) {
+        if (moves->is_recorded &&
+            (owner == NULL || moves->owner == owner || moves->spill_owner == owner)) {
             moves->is_recorded = false;
             moves->next_ended = ended;
             ended = moves;

@@ -27,7 +27,8 @@ struct maar_page_moves {
     struct maar_page_moves* previous;
     struct maar_page_moves* next_ended;
     struct maar_paging* paging;
-    struct maar_pool* owner; /* the pool that stitches and has the pages, or NULL */
+    struct maar_pool* owner;       /* the pool that stitches and has the pages, or NULL */
+    struct maar_pool* spill_owner; /* another pool that has some of them, or NULL */
     struct maar_retire_item* item;
     bool is_recorded; /* committed, and waits for a submission of binds; under the paging lock */
     bool is_taken;    /* the submission under way has all of them; under the paging lock */
@@ -61,6 +62,9 @@ struct maar_page_moves* maar_page_moves_make(struct maar_paging* paging, struct 
  * not adjacent or the batch is full. Called under the paging lock. */
 uint32_t maar_page_moves_add(struct maar_page_moves* moves, struct maar_page_table* table,
                              uint64_t first, uint32_t count);
+/* Does the same with free pages of a pool. */
+uint32_t maar_page_moves_add_to(struct maar_page_moves* moves, struct maar_page_table* table,
+                                uint64_t first, uint32_t count, struct maar_page_pool* pool);
 /* Says where the bytes of a move lie. Returns false if it has been dropped. */
 bool maar_page_moves_read(const struct maar_page_moves* moves, uint32_t at,
                           struct maar_page_places* places);

@@ -67,7 +67,7 @@ void maar_held_move(struct maar_held_walk* walk, struct maar_page_table* to, uin
     *target |= (*source & MAAR_ENTRY_PAGE) | MAAR_ENTRY_MOVED;
     maar_page_hold(maar_entry_block(to, *target), maar_entry_page(*target), false);
     maar_page_mark_dirty(to, to_page, target);
-    ++to->committed;
+    maar_page_count(to, maar_page_leaf_of(to, to_page), *target, true);
     *source &= MAAR_ENTRY_FLAGS & ~(MAAR_ENTRY_HELD | MAAR_ENTRY_MOVED);
     if ((*source & MAAR_ENTRY_BOUND) == 0) {
         maar_page_mark_clean(walk->table, source);

@@ -106,6 +106,50 @@ static VkResult choose_types(MaarAllocator allocator, const struct maar_page_tab
     return table->type_count != 0 ? VK_SUCCESS : VK_ERROR_FEATURE_NOT_PRESENT;
 }
 
+/* Makes the pool that the program has named the only place where pages spill. */
+static VkResult choose_spill(MaarAllocator allocator, const struct maar_page_table_info* info,
+                             struct maar_page_table* table)
+{
+    if (info->spill == VK_NULL_HANDLE) {
+        return VK_SUCCESS;
+    }
+    const VkResult known =
+        maar_pool_require_own(allocator, info->call, "MaarReservationSpillInfo::pool", info->spill);
+    if (known != VK_SUCCESS) {
+        return known;
+    }
+    const struct maar_pool* pool = maar_pool_of(allocator, info->spill);
+    const struct maar_rule rules[] = {
+        {!pool->stitches, MAAR_MESSAGE_ID_POOL_MISMATCH,
+         "MaarReservationSpillInfo::pool does not stitch"},
+        {(info->type_bits & (1u << pool->type_index)) == 0, MAAR_MESSAGE_ID_POOL_MISMATCH,
+         "the memory type of MaarReservationSpillInfo::pool is not among the memoryTypeBits of the "
+         "resource"},
+        {pool->heap_index == maar_type_heap(allocator, table->types[0]),
+         MAAR_MESSAGE_ID_POOL_MISMATCH,
+         "MaarReservationSpillInfo::pool has memory of the heap that the pages prefer"},
+        {info->mapped && !can_map_pages(allocator, pool->type_index, info->page_size),
+         MAAR_MESSAGE_ID_POOL_MISMATCH,
+         "the memory type of MaarReservationSpillInfo::pool is not HOST_VISIBLE, but the pages are "
+         "to be mapped"},
+        {0},
+    };
+    table->spill = info->spill;
+    table->types[1] = (uint8_t)pool->type_index;
+    table->type_count = 2;
+    return maar_check_rules(allocator, info->call, rules);
+}
+
+/* Notes which of the types lie in other heaps than the preferred one. */
+static void note_away_types(MaarAllocator allocator, struct maar_page_table* table)
+{
+    const uint32_t home = maar_type_heap(allocator, table->types[0]);
+    for (uint32_t i = 1; i < table->type_count; ++i) {
+        const uint32_t type = table->types[i];
+        table->away_types |= maar_type_heap(allocator, type) != home ? 1u << type : 0;
+    }
+}
+
 static void shape_table(struct maar_paging* paging, const struct maar_page_table_info* info,
                         struct maar_page_table* table)
 {
@@ -126,6 +170,7 @@ static void shape_table(struct maar_paging* paging, const struct maar_page_table
         .extent = info->extent,
         .reservation = info->reservation,
         .reserved = info->reserved,
+        .spill = info->spill,
         .memory = *info->memory,
     };
     table->memory.pNext = NULL;
@@ -156,6 +201,10 @@ VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_
     shape_table(paging, info, made);
     VkResult result = choose_types(allocator, info, made);
     if (result == VK_SUCCESS) {
+        result = choose_spill(allocator, info, made);
+    }
+    if (result == VK_SUCCESS) {
+        note_away_types(allocator, made);
         const uint64_t leaves = maar_leaf_count(made);
         made->leaves = leaves <= SIZE_MAX / sizeof made->leaves[0]
                            ? maar_host_calloc(allocator->callbacks, (size_t)leaves,
@@ -299,7 +348,7 @@ void maar_page_table_sort(struct maar_page_table* table)
  * page serves another entry, the device must unbind it here: the object still exists then. Work
  * that uses the object until it ends finds the bytes in the other page. Returns whether the change
  * stays. */
-static bool seal_entry(struct maar_page_table* table, uint64_t* entry)
+static bool seal_entry(struct maar_page_table* table, struct maar_page_leaf* leaf, uint64_t* entry)
 {
     /* A page that is held here is the page that the device has here, unless it was moved here. */
     const uint64_t held = *entry & (MAAR_ENTRY_HELD | MAAR_ENTRY_MOVED);
@@ -311,7 +360,7 @@ static bool seal_entry(struct maar_page_table* table, uint64_t* entry)
         maar_page_mark_clean(table, entry);
     } else if (maar_entry_has_page(*entry) && (*entry & MAAR_ENTRY_HELD) == 0 && !is_rebound) {
         /* It has got another page since. */
-        --table->committed;
+        maar_page_count(table, leaf, *entry, false);
         *entry |= MAAR_ENTRY_HELD;
         maar_page_hold(maar_entry_block(table, *entry), maar_entry_page(*entry), true);
     }
@@ -332,7 +381,7 @@ uint64_t maar_page_table_seal(struct maar_page_table* table)
     }
     for (struct maar_page_leaf* leaf = table->first_dirty; leaf != NULL; leaf = leaf->next_dirty) {
         for (uint32_t i = 0; i < maar_leaf_size(table, leaf->number); ++i) {
-            table->unbinding |= seal_entry(table, &leaf->entries[i]);
+            table->unbinding |= seal_entry(table, leaf, &leaf->entries[i]);
         }
     }
     /* The next submission takes the changes that stay, and first of all signals this value. */
@@ -452,7 +501,9 @@ void maar_page_tables_forget(struct maar_paging* paging, const struct maar_page_
             if (block != NULL && block->pool == pool) {
                 maar_page_stop_leaving(table, entry);
                 ++table->losses;
-                table->committed -= (*entry & MAAR_ENTRY_HELD) == 0 ? 1 : 0;
+                if ((*entry & MAAR_ENTRY_HELD) == 0) {
+                    maar_page_count(table, maar_page_leaf_of(table, page), *entry, false);
+                }
                 maar_page_mark_clean(table, entry);
                 *entry = 0;
             }
@@ -479,6 +530,14 @@ uint64_t maar_page_table_committed(const struct maar_page_table* table)
     return table->committed;
 }
 
+uint64_t maar_page_table_away(const struct maar_page_table* table)
+{
+    maar_mutex_lock(&table->paging->lock);
+    const uint64_t away = table->away;
+    maar_mutex_unlock(&table->paging->lock);
+    return away;
+}
+
 uint64_t maar_page_table_losses(const struct maar_page_table* table)
 {
     return table->losses;
@@ -496,6 +555,24 @@ uint32_t maar_page_table_types(const struct maar_page_table* table)
 struct maar_pool* maar_page_table_owner(const struct maar_page_table* table)
 {
     return maar_pool_of(table->paging->allocator, table->memory.pool);
+}
+
+struct maar_pool* maar_page_table_spill_owner(const struct maar_page_table* table)
+{
+    return maar_pool_of(table->paging->allocator, table->spill);
+}
+
+struct maar_page_pool_key maar_page_table_pool_key(const struct maar_page_table* table,
+                                                   uint32_t type)
+{
+    const bool spills = table->spill != VK_NULL_HANDLE && type == table->types[1];
+    return (struct maar_page_pool_key){
+        .owner = spills ? maar_page_table_spill_owner(table) : maar_page_table_owner(table),
+        .type_index = type,
+        .kind = (MaarResourceKind)table->kind,
+        .mapped = table->mapped,
+        .page_size = table->page_size,
+    };
 }
 
 static bool is_committed(const struct maar_page_table* table, uint64_t page)
@@ -561,6 +638,7 @@ static void write_run(const struct maar_page_table* table, uint64_t page, uint64
         .memory = block->block->memory,
         .memoryOffset = maar_entry_page(entry) * table->page_size,
         .blockId = block->block->id,
+        .memoryTypeIndex = block->pool->type_index,
     };
 }
 

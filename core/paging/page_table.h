@@ -36,8 +36,9 @@ struct maar_page_table_info {
     /* Usage, flags, types, pool: never NULL. It is copied; the pool must exist as long as the
      * table. */
     const MaarAllocationCreateInfo* memory;
-    bool may_alias;        /* its pages may be shared with other tables */
-    bool mapped;           /* its pages are HOST_VISIBLE, and the host may access them */
+    bool may_alias; /* its pages may be shared with other tables */
+    bool mapped;    /* its pages are HOST_VISIBLE, and the host may access them */
+    MaarPool spill; /* the pool that stitches where pages spill; null: any of the other types */
     uint64_t reservation;  /* handle; 0 for other resources */
     VkDeviceSize reserved; /* bytes of the reservation, of which the last page may have fewer */
     /* BUFFER and OPAQUE: the offset of page 0 in the driver's own terms, and the bytes from there
@@ -84,12 +85,17 @@ uint64_t maar_page_table_committed(const struct maar_page_table* table);
  * `end` if all have memory. */
 uint64_t maar_page_table_missing(const struct maar_page_table* table, uint64_t first, uint64_t end,
                                  uint64_t* count);
+/* Returns the number of pages with memory of another heap than the preferred one. */
+uint64_t maar_page_table_away(const struct maar_page_table* table);
 /* Returns a number that changes when the table loses pages by the end of their pool. */
 uint64_t maar_page_table_losses(const struct maar_page_table* table);
 /* Returns the memory types that the table's pages may come from, as bits. */
 uint32_t maar_page_table_types(const struct maar_page_table* table);
 /* Returns the stitching pool that the table's pages come from, or NULL. */
 struct maar_pool* maar_page_table_owner(const struct maar_page_table* table);
+/* Returns the pool where the table's pages spill, or NULL for none of the program's, also if it has
+ * ended. */
+struct maar_pool* maar_page_table_spill_owner(const struct maar_page_table* table);
 /* Returns whether one page is committed. */
 bool maar_page_is_committed(const struct maar_page_table* table, uint64_t page);
 /* Returns whether all pages [first, first + count) are committed; true for none. */

@@ -176,7 +176,8 @@ static void settle_paging(MaarAllocator allocator, struct maar_pool* owner)
     }
     for (struct maar_page_table *table = paging->first_dirty, *next; table != NULL; table = next) {
         next = table->next_dirty;
-        if (table->sealed && (owner == NULL || maar_page_table_owner(table) == owner)) {
+        if (table->sealed && (owner == NULL || maar_page_table_owner(table) == owner ||
+                              maar_page_table_spill_owner(table) == owner)) {
             maar_page_table_forget(table);
         }
     }

@@ -41,8 +41,8 @@ static VkDeviceSize end_of(const struct maar_reservation* reservation, const Maa
     return range->size == VK_WHOLE_SIZE ? reservation->size : range->offset + range->size;
 }
 
-static VkResult check_ranges(const struct maar_reservation* reservation, const char* call,
-                             uint32_t count, const MaarPageRange* ranges)
+VkResult maar_reservation_check_ranges(const struct maar_reservation* reservation, const char* call,
+                                       uint32_t count, const MaarPageRange* ranges)
 {
     const VkDeviceSize size = reservation->size;
     if (count > 0 && ranges == NULL) {
@@ -69,9 +69,15 @@ VkResult maar_reservation_commit(struct maar_reservation* reservation, const cha
     if (reservation->table == NULL) {
         return maar_copying_grow(reservation, call, end);
     }
-    const struct maar_page_range range = pages_around(reservation, offset, end);
-    return within_budget ? maar_pages_try_commit(reservation->allocator, call, &range)
-                         : maar_pages_commit(reservation->allocator, call, 1, &range);
+    struct maar_page_request request;
+    maar_page_request_begin(&request, reservation->allocator, call);
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (maar_page_request_add(&request, reservation, offset, end)) {
+        result = within_budget ? maar_page_request_try_commit(&request)
+                               : maar_page_request_commit(&request, NULL);
+    }
+    maar_page_request_end(&request);
+    return result;
 }
 
 /* Commits ranges of pages. taken: NULL, or receives which pages are new. */
@@ -129,7 +135,7 @@ static VkResult commit_ranges(MaarAllocator allocator, const char* call,
     VkResult result =
         maar_reservation_check(allocator, call, "reservation", reservation, true, &it);
     if (result == VK_SUCCESS) {
-        result = check_ranges(it, call, count, ranges);
+        result = maar_reservation_check_ranges(it, call, count, ranges);
     }
     if (result != VK_SUCCESS) {
         return result;
@@ -193,7 +199,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDecommitPages(MaarAllocator allocator,
     VkResult result =
         maar_reservation_check(allocator, __func__, "reservation", reservation, true, &it);
     if (result == VK_SUCCESS) {
-        result = check_ranges(it, __func__, rangeCount, pRanges);
+        result = maar_reservation_check_ranges(it, __func__, rangeCount, pRanges);
     }
     if (result != VK_SUCCESS || it->table == NULL) {
         return result;

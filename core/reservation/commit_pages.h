@@ -6,6 +6,9 @@
 
 #include "core/reservation/reservation.h"
 
+/* Checks ranges that a call names pRanges, and reports one that ends beyond the reservation. */
+VkResult maar_reservation_check_ranges(const struct maar_reservation* reservation, const char* call,
+                                       uint32_t count, const MaarPageRange* ranges);
 /* Commits bytes [offset, end), which lie within the reservation. within_budget: takes only pages
  * within budgets, and reports no shortage. */
 VkResult maar_reservation_commit(struct maar_reservation* reservation, const char* call,

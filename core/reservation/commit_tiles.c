@@ -234,7 +234,8 @@ static void evict_followers(MaarAllocator allocator, struct maar_sparse_image* i
         const VkExtent3D extent = {grid->tile[0], grid->tile[1], grid->tile[2]};
         const struct maar_tile_box led =
             maar_tile_box_touched(maar_sparse_grid(image), region->mipLevel, offset, extent);
-        const struct maar_page_range page = {table, maar_tile_number(level, at), 1};
+        const struct maar_page_range page = {
+            .table = table, .first = maar_tile_number(level, at), .count = 1};
         if (!box_has_pages(leader, &maar_sparse_grid(image)->levels[region->mipLevel], &led)) {
             maar_pages_decommit(allocator, 1, &page);
         }
@@ -316,7 +317,8 @@ VkResult maar_sparse_commit_tails(MaarAllocator allocator, const char* call,
             struct maar_page_table* table = NULL;
             result = maar_sparse_bring_tail(allocator, call, image, aspect, i, &table);
             if (result == VK_SUCCESS) {
-                ranges[count++] = (struct maar_page_range){table, 0, maar_page_table_count(table)};
+                ranges[count++] =
+                    (struct maar_page_range){.table = table, .count = maar_page_table_count(table)};
             }
         }
     }
@@ -355,8 +357,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEvictMipTail(MaarAllocator allocator, MaarSpa
             tail_range(aspect, it->layers, firstLayer, layerCount, false, &first);
         for (uint32_t i = first; i < first + tails; ++i) {
             if (aspect->tails[i] != NULL) {
-                const struct maar_page_range range = {aspect->tails[i], 0,
-                                                      maar_page_table_count(aspect->tails[i])};
+                const struct maar_page_range range = {
+                    .table = aspect->tails[i], .count = maar_page_table_count(aspect->tails[i])};
                 maar_pages_decommit(allocator, 1, &range);
             }
         }

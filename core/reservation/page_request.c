@@ -4,6 +4,7 @@
 #include "core/reservation/page_request.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/reservation/page_uses.h"
 
 #include <string.h>
 
@@ -40,13 +41,10 @@ static bool grow_request(struct maar_page_request* request)
     return true;
 }
 
-bool maar_page_request_add(struct maar_page_request* request,
-                           const struct maar_reservation* reservation, VkDeviceSize offset,
-                           VkDeviceSize end)
+/* Adds a range. stays: its new pages come from the preferred memory type alone. */
+static bool add_pages(struct maar_page_request* request, const struct maar_reservation* reservation,
+                      VkDeviceSize offset, VkDeviceSize end, bool stays)
 {
-    if (offset >= end) {
-        return true;
-    }
     if (request->count == request->capacity && !grow_request(request)) {
         return false;
     }
@@ -55,14 +53,69 @@ bool maar_page_request_add(struct maar_page_request* request,
         .table = reservation->table,
         .first = first,
         .count = (end - 1) / reservation->page_size + 1 - first,
+        .stays = stays,
     };
     return true;
+}
+
+bool maar_page_request_add(struct maar_page_request* request,
+                           const struct maar_reservation* reservation, VkDeviceSize offset,
+                           VkDeviceSize end)
+{
+    const struct maar_touch_notes* notes = reservation->notes;
+    if (offset >= end) {
+        return true;
+    }
+    if (notes == NULL || !reservation->has_staying) {
+        return add_pages(request, reservation, offset, end, false);
+    }
+    bool has_memory = true;
+    uint32_t run = maar_touch_notes_find(notes, maar_units_around(reservation, offset, end).first);
+    while (offset < end && has_memory) {
+        const VkDeviceSize stop = maar_unit_begin(reservation, run + notes->units[run].length);
+        has_memory = add_pages(request, reservation, offset, stop < end ? stop : end,
+                               notes->units[run].stays);
+        run += notes->units[run].length;
+        offset = stop;
+    }
+    return has_memory;
+}
+
+bool maar_page_request_add_units(struct maar_page_request* request,
+                                 const struct maar_reservation* reservation, VkDeviceSize offset,
+                                 VkDeviceSize end)
+{
+    const struct maar_touch_notes* notes = reservation->notes;
+    const struct maar_unit_range units = maar_units_around(reservation, offset, end);
+    const uint32_t past = units.first + units.count;
+    bool has_memory = true;
+    uint32_t run = maar_touch_notes_find(notes, units.first);
+    for (uint32_t next; run < past && has_memory; run = next) {
+        next = run + notes->units[run].length;
+        const uint32_t from = run > units.first ? run : units.first;
+        const uint32_t to = next < past ? next : past;
+        has_memory = notes->units[run].whole ||
+                     add_pages(request, reservation, maar_unit_begin(reservation, from),
+                               maar_unit_begin(reservation, to), notes->units[run].stays);
+    }
+    return has_memory;
+}
+
+static const struct maar_page_range* listed_pages(const struct maar_page_request* request)
+{
+    return request->pages != NULL ? request->pages : request->few;
+}
+
+VkResult maar_page_request_try_commit(const struct maar_page_request* request)
+{
+    return maar_pages_try_commit(request->allocator, request->call, request->count,
+                                 listed_pages(request));
 }
 
 VkResult maar_page_request_commit(const struct maar_page_request* request,
                                   struct maar_new_pages* taken)
 {
-    const struct maar_page_range* pages = request->pages != NULL ? request->pages : request->few;
+    const struct maar_page_range* pages = listed_pages(request);
     return taken == NULL
                ? maar_pages_commit(request->allocator, request->call, request->count, pages)
                : maar_pages_commit_listed(request->allocator, request->call, request->count, pages,

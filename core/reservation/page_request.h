@@ -29,10 +29,17 @@ void maar_page_request_begin(struct maar_page_request* request, MaarAllocator al
 bool maar_page_request_add(struct maar_page_request* request,
                            const struct maar_reservation* reservation, VkDeviceSize offset,
                            VkDeviceSize end);
+/* Adds the whole units around these bytes, except for those that are known to have memory. The
+ * reservation has notes. */
+bool maar_page_request_add_units(struct maar_page_request* request,
+                                 const struct maar_reservation* reservation, VkDeviceSize offset,
+                                 VkDeviceSize end);
 /* Commits the pages of the list: see maar_pages_commit_listed. taken: NULL, or what receives which
  * pages are new. */
 VkResult maar_page_request_commit(const struct maar_page_request* request,
                                   struct maar_new_pages* taken);
+/* Does so within budgets: see maar_pages_try_commit. */
+VkResult maar_page_request_try_commit(const struct maar_page_request* request);
 /* Frees the list. */
 void maar_page_request_end(struct maar_page_request* request);
 

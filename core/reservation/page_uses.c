@@ -78,4 +78,7 @@ void maar_uses_describe(const struct maar_reservation* reservation, MaarReservat
     out->unitSize = reservation->table != NULL ? (VkDeviceSize)1 << reservation->unit_shift : 0;
     out->noteSize = notes != NULL ? maar_touch_notes_size(notes->unit_count) : 0;
     out->lastTouch = reservation->last_touch;
+    out->spilledSize = reservation->table != NULL
+                           ? maar_page_table_away(reservation->table) * reservation->page_size
+                           : 0;
 }

@@ -37,6 +37,8 @@ struct maar_reservation {
     /* Of a sparse one: see page_uses.h. */
     uint32_t unit_shift;            /* the binary logarithm of a unit's bytes */
     struct maar_touch_notes* notes; /* NULL before the first touch */
+    bool has_staying;               /* units may have been set to stay */
+    uint8_t priorities;             /* bits: priorities that units may have */
     uint64_t losses;                /* maar_page_table_losses, when the notes were last right */
     uint64_t last_touch;            /* number of the last touch that named the reservation */
     /* Made with the reservation, so that destroying the reservation cannot fail. */

@@ -394,6 +394,7 @@ bool maar_copying_run(const struct maar_reservation* reservation, MaarPageRun* r
         .memory = block->memory,
         .memoryOffset = maar_slot_span(allocator, slot).offset,
         .blockId = block->id,
+        .memoryTypeIndex = block->pool->type_index,
     };
     return true;
 }

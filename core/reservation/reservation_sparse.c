@@ -64,6 +64,8 @@ VkResult maar_reservation_create_sparse(struct maar_reservation* reservation, co
         }
         reservation->space += more;
     }
+    const MaarReservationSpillInfo* spill =
+        maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_RESERVATION_SPILL_INFO);
     const struct maar_page_table_info table = {
         .call = call,
         .target = MAAR_PAGES_BUFFER,
@@ -74,6 +76,7 @@ VkResult maar_reservation_create_sparse(struct maar_reservation* reservation, co
         .memory = info->pMemoryInfo != NULL ? info->pMemoryInfo : &maar_default_create_info,
         .may_alias = (info->flags & MAAR_RESERVATION_CREATE_ALIASED_BIT) != 0,
         .mapped = (info->flags & MAAR_RESERVATION_CREATE_MAPPED_BIT) != 0,
+        .spill = spill != NULL ? spill->pool : VK_NULL_HANDLE,
         .reservation = reservation->listed.handle,
         .reserved = reservation->size,
         .size = request.requirements.size,

@@ -127,6 +127,7 @@ void maar_touch_notes_touch(struct maar_touch_notes* notes, uint32_t first, uint
                             uint64_t touch, bool whole)
 {
     const uint32_t end = first + count;
+    uint32_t into = first; /* the run that the others are added to */
     MAAR_DEBUG_ASSERT(touch != 0);
     cut_out(notes, first, count);
     for (uint32_t run = first, next; run < end; run = next) {
@@ -135,11 +136,25 @@ void maar_touch_notes_touch(struct maar_touch_notes* notes, uint32_t first, uint
         maar_run_unlink(notes, run);
         note->touch = touch;
         note->whole = whole;
-        if (run != first) {
-            append_run(notes, first, run);
+        if (run != into && note->priority == notes->units[into].priority &&
+            note->stays == notes->units[into].stays) {
+            append_run(notes, into, run);
+            continue;
         }
+        maar_run_link(notes, maar_touched_anchor(notes), run);
+        into = run;
     }
-    maar_run_link(notes, maar_touched_anchor(notes), first);
+}
+
+void maar_touch_notes_set(struct maar_touch_notes* notes, uint32_t first, uint32_t count,
+                          int8_t priority, bool stays)
+{
+    const uint32_t end = first + count;
+    cut_out(notes, first, count);
+    for (uint32_t run = first; run < end; run += notes->units[run].length) {
+        notes->units[run].priority = priority;
+        notes->units[run].stays = stays;
+    }
 }
 
 void maar_touch_notes_lose(struct maar_touch_notes* notes, uint32_t first, uint32_t count,

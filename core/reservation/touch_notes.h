@@ -3,10 +3,11 @@
  * unit is.
  *
  * The units form runs: each unit is in one, and all units of a run were last touched by the same
- * touch, and have one state. The note of a run is that of its first unit. Runs that were touched
- * are in a ring in the order of touches, and all others in a second ring. So a touch of a run takes
- * the same few steps, whatever its length. A touch of a part of a run splits it, and a touch of
- * several runs makes one of them: each touch makes at most two more runs than there were.
+ * touch, and have one state and one priority. The note of a run is that of its first unit. Runs
+ * that were touched are in a ring in the order of touches, and all others in a second ring. So a
+ * touch of a run takes the same few steps, whatever its length. A touch of a part of a run splits
+ * it, and a touch of several runs makes one of them: each touch makes at most two more runs than
+ * there were.
  *
  * A bit for each unit says whether a run begins there. Words of bits have a bit in a level above
  * unless they are 0, so that the run of any unit is found in a few steps.
@@ -31,7 +32,9 @@ struct maar_touch_note {
     uint32_t length; /* units; 0: no run begins here */
     uint32_t newer;  /* first unit of the run after this one in its ring, or the anchor */
     uint32_t older;
-    bool whole; /* every page of the run is known to have memory */
+    bool whole;      /* every page of the run is known to have memory */
+    int8_t priority; /* what the owner has set */
+    bool stays;      /* the same */
 };
 
 struct maar_touch_notes {
@@ -56,6 +59,9 @@ void maar_touch_notes_touch(struct maar_touch_notes* notes, uint32_t first, uint
  * touched. */
 void maar_touch_notes_lose(struct maar_touch_notes* notes, uint32_t first, uint32_t count,
                            bool forgets);
+/* Sets the priority of units. Nothing else reads it: it belongs to the owner. */
+void maar_touch_notes_set(struct maar_touch_notes* notes, uint32_t first, uint32_t count,
+                          int8_t priority, bool stays);
 /* Returns the first broken invariant, or NULL. Walks over all units. */
 const char* maar_touch_notes_check(const struct maar_touch_notes* notes);
 

@@ -89,27 +89,6 @@ static VkResult check_touch(MaarAllocator allocator, const char* call, uint32_t 
     return VK_SUCCESS;
 }
 
-/* Lists the units of a range that may lack memory. */
-static bool request_units(struct maar_page_request* request,
-                          const struct maar_reservation* reservation, VkDeviceSize offset,
-                          VkDeviceSize end)
-{
-    const struct maar_touch_notes* notes = reservation->notes;
-    const struct maar_unit_range units = maar_units_around(reservation, offset, end);
-    const uint32_t past = units.first + units.count;
-    bool has_memory = true;
-    uint32_t run = maar_touch_notes_find(notes, units.first);
-    for (uint32_t next; run < past && has_memory; run = next) {
-        next = run + notes->units[run].length;
-        const uint32_t from = run > units.first ? run : units.first;
-        const uint32_t to = next < past ? next : past;
-        has_memory = notes->units[run].whole ||
-                     maar_page_request_add(request, reservation, maar_unit_begin(reservation, from),
-                                           maar_unit_begin(reservation, to));
-    }
-    return has_memory;
-}
-
 /* Notes how large the buffer of a reservation that grows by copies must be, or lists the pages that
  * a sparse one lacks. Arrays lack none. */
 static VkResult request_range(struct maar_page_request* request, const MaarReservationRange* range)
@@ -128,7 +107,8 @@ static VkResult request_range(struct maar_page_request* request, const MaarReser
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     maar_uses_renew(reservation);
-    return reservation->array_handle != 0 || request_units(request, reservation, range->offset, end)
+    return reservation->array_handle != 0 ||
+                   maar_page_request_add_units(request, reservation, range->offset, end)
                ? VK_SUCCESS
                : VK_ERROR_OUT_OF_HOST_MEMORY;
 }
@@ -348,6 +328,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEnumerateTouchedRuns(MaarAllocator allocator,
                 .offset = offset,
                 .size = maar_unit_begin(it, run + notes->units[run].length) - offset,
                 .touch = notes->units[run].touch,
+                .priority = notes->units[run].priority,
+                .neverSpills = notes->units[run].stays ? VK_TRUE : VK_FALSE,
             };
         }
         ++count;

@@ -129,7 +129,8 @@ static VkResult commit_pinned(struct maar_tile_cache* cache, const char* call)
         result = maar_sparse_bring_table(allocator, call, image, 0,
                                          cache->first_pinned + i % levels, i / levels, &table);
         if (result == VK_SUCCESS) {
-            ranges[count++] = (struct maar_page_range){table, 0, maar_page_table_count(table)};
+            ranges[count++] =
+                (struct maar_page_range){.table = table, .count = maar_page_table_count(table)};
         }
     }
     if (result == VK_SUCCESS && count > 0) {

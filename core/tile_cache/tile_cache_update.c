@@ -80,7 +80,7 @@ static bool take_page(struct maar_tile_cache* cache, const char* call,
         cache->shortage_rest > 0) {
         return false;
     }
-    if (maar_pages_try_commit(cache->allocator, call, page) != VK_SUCCESS) {
+    if (maar_pages_try_commit(cache->allocator, call, 1, page) != VK_SUCCESS) {
         cache->shortage_rest = SHORTAGE_REST;
         ++cache->info.shortageCount;
         return false;

@@ -262,6 +262,12 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_PAGE_TRIM_INFO = 0x4D4100F4,
     /** MaarPageTrimResult */
     MAAR_STRUCTURE_TYPE_PAGE_TRIM_RESULT = 0x4D4100F5,
+    /** MaarReservationSpillInfo */
+    MAAR_STRUCTURE_TYPE_RESERVATION_SPILL_INFO = 0x4D4100F6,
+    /** MaarPagePriority */
+    MAAR_STRUCTURE_TYPE_PAGE_PRIORITY = 0x4D4100F7,
+    /** MaarPageMigrationInfo */
+    MAAR_STRUCTURE_TYPE_PAGE_MIGRATION_INFO = 0x4D4100F8,
     /** Reserves the enumeration's size. */
     MAAR_STRUCTURE_TYPE_MAX_ENUM = 0x7FFFFFFF
 } MaarStructureType;

@@ -152,6 +152,8 @@ typedef struct MaarPageRun {
     VkDeviceSize memoryOffset;
     /** The page block's number: MaarBlockInfo::blockId. */
     uint64_t blockId;
+    /** The page block's memory type. */
+    uint32_t memoryTypeIndex;
 } MaarPageRun;
 
 /* ---------------------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 #ifndef MAAR_TOUCH_H
 #define MAAR_TOUCH_H
 
+#include "maar/move.h"
 #include "maar/paging.h"
 
 #ifdef __cplusplus
@@ -59,6 +60,9 @@ typedef struct MaarReservationUseInfo {
     VkDeviceSize noteSize;
     /** Number of the last touch that named the reservation; 0: none did. */
     uint64_t lastTouch;
+    /** Bytes of pages that lie in another heap than the preferred one. MaarPageRun names the memory
+     * type of each run. */
+    VkDeviceSize spilledSize;
 } MaarReservationUseInfo;
 
 /** What a touch names. */
@@ -124,6 +128,10 @@ typedef struct MaarTouchedRun {
     VkDeviceSize size;
     /** Number of the last touch that named these units. */
     uint64_t touch;
+    /** MaarPagePriority::priority */
+    int32_t priority;
+    /** MaarPagePriority::neverSpills */
+    VkBool32 neverSpills;
 } MaarTouchedRun;
 
 /**
@@ -206,6 +214,116 @@ typedef struct MaarPageTrimResult {
  */
 MAAR_API VkResult VKAPI_CALL maarTrimPages(MaarAllocator allocator, const MaarPageTrimInfo* pInfo,
                                            MaarPageTrimResult* pResult);
+
+/* ---------------------------------------------------------------------------------------------- */
+/* Spilling: pages in another memory type */
+/* ---------------------------------------------------------------------------------------------- */
+
+/** Chained to MaarReservationCreateInfo, says where pages spill that do not fit into the preferred
+ * memory type. Without it they spill to the other memory types that serve the reservation, or, if
+ * its memory is from a pool, not at all. */
+typedef struct MaarReservationSpillInfo {
+    /** MAAR_STRUCTURE_TYPE_RESERVATION_SPILL_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** A pool that stitches, whose memory type serves the buffer and is of another heap than the
+     * preferred one; null: as without the structure. Pages spill there alone. It must exist as long
+     * as the reservation; without it nothing spills. */
+    MaarPool pool;
+} MaarReservationSpillInfo;
+
+/** Least and greatest MaarPagePriority::priority. */
+#define MAAR_PAGE_PRIORITY_MIN (-4)
+/** Least and greatest MaarPagePriority::priority. */
+#define MAAR_PAGE_PRIORITY_MAX 3
+
+/** How readily pages spill. */
+typedef struct MaarPagePriority {
+    /** MAAR_STRUCTURE_TYPE_PAGE_PRIORITY */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** Pages of a lower priority spill first, and those of a higher one return first:
+     * MAAR_PAGE_PRIORITY_MIN to MAAR_PAGE_PRIORITY_MAX. 0 is the priority of all others. */
+    int32_t priority;
+    /** VK_TRUE: new pages come from the preferred memory type alone, as with
+     * MAAR_ALLOCATION_CREATE_NO_FALLBACK_BIT, and pages that lie there are never spilled. */
+    VkBool32 neverSpills;
+} MaarPagePriority;
+
+/**
+ * Says how readily ranges spill. Applies to pages that are committed later and to those that are
+ * there, of which none moves before maarBeginPageMigration. Does nothing for reservations that grow
+ * by copies. Takes host memory for the notes of the reservation.
+ *
+ * @param allocator    not null
+ * @param reservation  not null; also that of an array
+ * @param rangeCount   how many
+ * @param pRanges      the ranges, rounded outward to whole units
+ * @param pPriority    not NULL
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized; `reservation` externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarSetPagePriority(MaarAllocator allocator,
+                                                 MaarReservation reservation, uint32_t rangeCount,
+                                                 const MaarPageRange* pRanges,
+                                                 const MaarPagePriority* pPriority);
+
+/** Where pages migrate to. */
+typedef enum MaarPageMigration {
+    /** From the preferred memory type to where pages spill: those of the lowest priority first, and
+     * of these the coldest; what was never touched is coldest. */
+    MAAR_PAGE_MIGRATION_SPILL = 0,
+    /** Back to the preferred memory type: those of the highest priority first, and of these the
+     * ones that were touched last. */
+    MAAR_PAGE_MIGRATION_RETURN = 1,
+    /** Reserves the enumeration's size. */
+    MAAR_PAGE_MIGRATION_MAX_ENUM = 0x7FFFFFFF
+} MaarPageMigration;
+
+/** Which pages migrate. */
+typedef struct MaarPageMigrationInfo {
+    /** MAAR_STRUCTURE_TYPE_PAGE_MIGRATION_INFO */
+    MaarStructureType sType;
+    /** NULL or a chain. */
+    const void* pNext;
+    /** Where to. */
+    MaarPageMigration direction;
+    /** How many reservations. */
+    uint32_t reservationCount;
+    /** The reservations, also those of arrays, each once; all of one pool, or of none. Those that
+     * grow by copies, or were made with MAAR_RESERVATION_CREATE_MAPPED_BIT, have no pages that
+     * move. */
+    const MaarReservation* pReservations;
+    /** Most bytes that move, at least a page; 0: as many as one batch holds. */
+    VkDeviceSize maxBytes;
+    /** Spilling: only what was last touched before the touch of this number, as for
+     * MaarPageTrimInfo. */
+    uint64_t touchedBefore;
+} MaarPageMigrationInfo;
+
+/**
+ * Begins to move pages between memory types: takes pages within budget there, for as many pages of
+ * the reservations as may move. May call the driver for page blocks. The batch goes on as one of
+ * MAAR_DEFRAGMENTATION_GOAL_PAGES does: maarSubmitMoves or maarRecordMoves copies, and
+ * maarCommitMoves records the binds for maarSubmitBinds. Buffers, device addresses and contents
+ * stay. Pages whose binds have not been submitted, and those that other reservations show, do not
+ * move.
+ *
+ * @param allocator  not null
+ * @param pInfo      not NULL
+ * @param pBatch     receives the batch; null if no page is to move
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_DEVICE_MEMORY when pages are to move, and no page is to be
+ * had within budget; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized; each reservation externally
+ * @lifetime end it with maarCommitMoves or maarCancelMoves
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarBeginPageMigration(MaarAllocator allocator,
+                                                    const MaarPageMigrationInfo* pInfo,
+                                                    MaarMoveBatch* pBatch);
 
 #ifdef __cplusplus
 }

@@ -89,8 +89,9 @@ static void touches_have_an_order(void** state)
     (void)touch(it, 0, 10);
     (void)touch(it, 22, 2);
     static const MaarTouchedRun order[] = {
-        {20 * PAGE, 2 * PAGE, 2}, {24 * PAGE, 6 * PAGE, 2}, {40 * PAGE, 10 * PAGE, 3},
-        {0, 10 * PAGE, 4},        {22 * PAGE, 2 * PAGE, 5},
+        {20 * PAGE, 2 * PAGE, 2, 0, VK_FALSE},  {24 * PAGE, 6 * PAGE, 2, 0, VK_FALSE},
+        {40 * PAGE, 10 * PAGE, 3, 0, VK_FALSE}, {0, 10 * PAGE, 4, 0, VK_FALSE},
+        {22 * PAGE, 2 * PAGE, 5, 0, VK_FALSE},
     };
     MaarTouchedRun runs[64];
     assert_int_equal(touched_runs(it, runs), 5);
