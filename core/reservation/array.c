@@ -1,12 +1,12 @@
 /*
  * Growable arrays: reservations that are filled from their start. Memory is committed in steps that
  * grow with the array, so that few appends need a submission.
- *
- * Invariant: count * element_size <= ready <= committed bytes from the start. ready is a number of
- * whole pages, the size of the reservation, or the size of the buffer that grows by copies.
  */
+#include "core/reservation/array.h"
+
 #include "core/memory/allocator_state.h"
 #include "core/memory/device_memory.h"
+#include "core/paging/page_commit.h"
 #include "core/reservation/commit_pages.h"
 #include "core/reservation/reservation_copy.h"
 
@@ -16,22 +16,20 @@
 #define LEAST_STEP ((VkDeviceSize)1 << 20)
 #define MOST_STEP ((VkDeviceSize)64 << 20)
 
-/* An array is a reservation with more members after it. */
-struct maar_array {
-    struct maar_reservation reservation;
-    VkDeviceSize element_size;
-    VkDeviceSize grow_size;
-    uint64_t count;
-};
+VkResult maar_array_check(MaarAllocator allocator, const char* call, const char* argument,
+                          MaarArray array, struct maar_array** found)
+{
+    void* object = NULL;
+    const VkResult result = maar_object_enter(allocator, call, argument, MAAR_OBJECT_ARRAY,
+                                              MAAR_TO_BITS(array), &object);
+    *found = object;
+    return result;
+}
 
 static VkResult check_array(MaarAllocator allocator, const char* call, MaarArray array,
                             struct maar_array** found)
 {
-    void* object = NULL;
-    const VkResult result = maar_object_enter(allocator, call, "array", MAAR_OBJECT_ARRAY,
-                                              MAAR_TO_BITS(array), &object);
-    *found = object;
-    return result;
+    return maar_array_check(allocator, call, "array", array, found);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateArray(MaarAllocator allocator,
@@ -127,21 +125,24 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetArrayInfo(MaarAllocator allocator, MaarArr
 
 /* ---- growing and shrinking ---- */
 
+void maar_array_set_ready(struct maar_array* array, VkDeviceSize end)
+{
+    struct maar_reservation* reservation = &array->reservation;
+    end = maar_align_up(end, reservation->page_size);
+    reservation->ready = end < reservation->size ? end : reservation->size;
+}
+
 /* Commits memory up to the byte `end`, which lies within the reservation. */
 static VkResult commit_up_to(struct maar_array* array, const char* call, VkDeviceSize end,
                              bool within_budget)
 {
     struct maar_reservation* reservation = &array->reservation;
-    VkResult result =
-        maar_reservation_commit(reservation, call, array->reservation.ready, end, within_budget);
-    if (result != VK_SUCCESS) {
-        return result;
+    const VkResult result =
+        maar_reservation_commit(reservation, call, reservation->ready, end, within_budget);
+    if (result == VK_SUCCESS && reservation->copying == NULL) {
+        maar_array_set_ready(array, end);
     }
-    if (reservation->copying == NULL) {
-        end = maar_align_up(end, reservation->page_size);
-        reservation->ready = end < reservation->size ? end : reservation->size;
-    }
-    return VK_SUCCESS;
+    return result;
 }
 
 static VkDeviceSize step_of(const struct maar_array* array)
@@ -168,26 +169,37 @@ static VkResult report_full(const struct maar_array* array, const char* call, ui
         maar_show_bytes(reservation->size).text, maar_show_bytes(array->element_size).text);
 }
 
+VkResult maar_array_needs(const struct maar_array* array, const char* call, uint64_t count,
+                          VkDeviceSize* bytes)
+{
+    if (count > array->reservation.size / array->element_size) {
+        return report_full(array, call, count);
+    }
+    *bytes = count * array->element_size;
+    return VK_SUCCESS;
+}
+
+VkDeviceSize maar_array_ample_end(const struct maar_array* array, VkDeviceSize least)
+{
+    const VkDeviceSize size = array->reservation.size;
+    const VkDeviceSize ready = array->reservation.ready;
+    const VkDeviceSize step = step_of(array);
+    const VkDeviceSize end = step < size - ready ? ready + step : size;
+    return end > least ? end : least;
+}
+
 /* Ensures that `count` elements have memory. ample: and some more elements, for later appends. */
 static VkResult make_array_room(struct maar_array* array, const char* call, uint64_t count,
                                 bool ample)
 {
-    const VkDeviceSize size = array->reservation.size;
-    if (count > size / array->element_size) {
-        return report_full(array, call, count);
+    VkDeviceSize least = 0;
+    VkResult result = maar_array_needs(array, call, count, &least);
+    if (result != VK_SUCCESS || least <= array->reservation.ready) {
+        return result;
     }
-    const VkDeviceSize least = count * array->element_size;
-    if (least <= array->reservation.ready) {
-        return VK_SUCCESS;
-    }
-    VkDeviceSize end = least;
-    if (ample) {
-        const VkDeviceSize step = step_of(array);
-        end = step < size - array->reservation.ready ? array->reservation.ready + step : size;
-        end = end > least ? end : least;
-    }
+    const VkDeviceSize end = ample ? maar_array_ample_end(array, least) : least;
     /* The step beyond the request stays within budgets, and its failure is not reported. */
-    VkResult result = commit_up_to(array, call, end, end > least);
+    result = commit_up_to(array, call, end, end > least);
     if (end > least && (maar_driver_had_no_memory(result) || result == VK_ERROR_TOO_MANY_OBJECTS)) {
         result = commit_up_to(array, call, least, false);
     }
@@ -225,6 +237,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAppendArray(MaarAllocator allocator, MaarArra
     return VK_SUCCESS;
 }
 
+void maar_array_release(struct maar_array* array)
+{
+    struct maar_reservation* reservation = &array->reservation;
+    const VkDeviceSize used = array->count * array->element_size;
+    maar_reservation_decommit(reservation, used, reservation->size);
+    const VkDeviceSize rounded = maar_align_up(used, reservation->page_size);
+    reservation->ready = rounded < reservation->ready ? rounded : reservation->ready;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarTruncateArray(MaarAllocator allocator, MaarArray array,
                                                  uint64_t count, VkBool32 release)
 {
@@ -239,12 +260,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTruncateArray(MaarAllocator allocator, MaarAr
                          (unsigned long long)count, (unsigned long long)it->count);
     }
     it->count = count;
-    struct maar_reservation* reservation = &it->reservation;
-    if (release == VK_TRUE && reservation->table != NULL) {
-        const VkDeviceSize used = count * it->element_size;
-        maar_reservation_decommit(reservation, used, reservation->size);
-        const VkDeviceSize rounded = maar_align_up(used, reservation->page_size);
-        it->reservation.ready = rounded < it->reservation.ready ? rounded : it->reservation.ready;
+    if (release == VK_TRUE && it->reservation.table != NULL) {
+        maar_array_release(it);
+        maar_pages_decommit(allocator, 0, NULL);
     }
     return VK_SUCCESS;
 }

@@ -186,7 +186,7 @@ void maar_reservation_decommit(struct maar_reservation* reservation, VkDeviceSiz
 {
     if (reservation->table != NULL) {
         const struct maar_page_range range = pages_within(reservation, offset, end);
-        maar_pages_decommit(reservation->allocator, 1, &range);
+        (void)maar_pages_decommit_range(&range);
         lose_pages(reservation, &range);
     }
 }

@@ -13,7 +13,8 @@ VkResult maar_reservation_check_ranges(const struct maar_reservation* reservatio
  * within budgets, and reports no shortage. */
 VkResult maar_reservation_commit(struct maar_reservation* reservation, const char* call,
                                  VkDeviceSize offset, VkDeviceSize end, bool within_budget);
-/* Gives back the whole pages of [offset, end). */
+/* Gives back the whole pages of [offset, end). Blocks that are empty then stay until a call of
+ * maar_pages_decommit. */
 void maar_reservation_decommit(struct maar_reservation* reservation, VkDeviceSize offset,
                                VkDeviceSize end);
 

@@ -760,6 +760,37 @@ MAAR_API VkResult VKAPI_CALL maarAppendArray(MaarAllocator allocator, MaarArray 
 MAAR_API VkResult VKAPI_CALL maarTruncateArray(MaarAllocator allocator, MaarArray array,
                                                uint64_t count, VkBool32 release);
 
+/** A new number of elements of an array. */
+typedef struct MaarArrayResize {
+    /** The array. Each array occurs once in a call. */
+    MaarArray array;
+    /** Elements from then on. New ones are appended, as by maarAppendArray; the others stay. */
+    uint64_t count;
+    /** VK_TRUE: if the array shrinks, the pages behind its last element are given back, as by
+     * maarTruncateArray. */
+    VkBool32 release;
+} MaarArrayResize;
+
+/**
+ * Gives many arrays new numbers of elements, all or none: for caches that grow together, one call
+ * and one submission a step. An array that has to grow takes pages as maarAppendArray does; if
+ * memory is too short for that, all of them take only what their elements need. Pages that the call
+ * gives back do not serve the arrays that grow in it. Most calls record nothing, and then cost a
+ * few nanoseconds an array.
+ *
+ * @param allocator     not null
+ * @param resizeCount   how many
+ * @param pResizes      the arrays
+ * @param pMissingSize  receives, if device memory was short, the bytes that were missing, as
+ *                      MaarTouchResult::missingSize; otherwise 0; may be NULL
+ * @return as maarReserveArray; on failure every array is unchanged
+ * @threadsafety internally synchronized; each array externally
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarResizeArrays(MaarAllocator allocator, uint32_t resizeCount,
+                                              const MaarArrayResize* pResizes,
+                                              VkDeviceSize* pMissingSize);
+
 /* ---------------------------------------------------------------------------------------------- */
 /* Partially resident images */
 /* ---------------------------------------------------------------------------------------------- */
