@@ -233,13 +233,18 @@ static VkResult migrate(struct migration* migration, MaarMoveBatch* batch)
     result = relocate_all(migration);
     if (result == VK_SUCCESS && relocation->moves->count > 0) {
         result = hand_out(migration, batch);
-    } else if (result == VK_SUCCESS && relocation->is_short) {
-        result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    } else if (result == VK_SUCCESS) {
+        /* To the caller, a pool's limit is a lack of memory. */
+        result = relocation->shortage == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_ERROR_OUT_OF_DEVICE_MEMORY
+                                                                     : relocation->shortage;
     }
     if (relocation->moves != NULL) {
-        maar_page_moves_discard(relocation->moves);
+        maar_relocation_undo(relocation);
     }
 free_cursors:
+    for (uint32_t i = 0; i < migration->count && result != VK_SUCCESS; ++i) {
+        maar_uses_close_unused(migration->cursors[i].reservation);
+    }
     maar_host_free(allocator->callbacks, migration->cursors);
     return result;
 }

@@ -276,22 +276,15 @@ static VkResult commit_in_type(const struct maar_page_range* range, const char* 
     return result;
 }
 
-/* Returns whether another type, or another way, may succeed. */
-static bool is_page_shortage(VkResult result)
-{
-    return maar_driver_had_no_memory(result) || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
-           result == VK_ERROR_TOO_MANY_OBJECTS;
-}
-
 /* Commits a range in one of its types. No lock may be held. */
 static VkResult commit_in_any_type(const struct maar_page_range* range, const char* call,
                                    enum commit_effort effort, struct maar_patience* patience)
 {
     const struct maar_page_table* table = range->table;
     VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    for (uint32_t i = 0; i < count_types(range) && is_page_shortage(result); ++i) {
+    for (uint32_t i = 0; i < count_types(range) && maar_is_page_shortage(result); ++i) {
         result = commit_in_type(range, call, table->types[i], effort, patience);
-        if (is_page_shortage(result)) {
+        if (maar_is_page_shortage(result)) {
             result = commit_in_type(range, call, table->types[i], COMMIT_HELD_PAGES, patience);
         }
     }
@@ -327,7 +320,7 @@ static VkResult commit_in_pieces(const struct maar_page_range* range, const char
         const VkResult result = commit_in_any_type(&piece, call, effort, patience);
         if (result == VK_SUCCESS) {
             done += piece.count;
-        } else if (is_page_shortage(result) && piece.count > 1) {
+        } else if (maar_is_page_shortage(result) && piece.count > 1) {
             most = piece.count / 2;
         } else {
             return result;
@@ -352,15 +345,15 @@ static VkResult commit_range(MaarAllocator allocator, const char* call,
     const bool may_grow = (table->memory.flags & MAAR_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT) == 0;
     const enum commit_effort effort = may_grow ? COMMIT_WITHIN_BUDGET : COMMIT_FREE_PAGES;
     result = commit_in_type(range, call, table->types[0], COMMIT_FREE_PAGES, patience);
-    if (is_page_shortage(result)) {
+    if (maar_is_page_shortage(result)) {
         (void)maar_retire_collect(&allocator->retire, NULL);
         result = commit_in_any_type(range, call, effort, patience);
     }
-    if (is_page_shortage(result) && count_types(range) > 1 && may_fit_together(range)) {
+    if (maar_is_page_shortage(result) && count_types(range) > 1 && may_fit_together(range)) {
         result = commit_in_pieces(range, call, effort, patience);
     }
     const uint32_t last_count = may_grow && !within_budget ? count_types(range) : 0;
-    for (uint32_t i = 0; i < last_count && is_page_shortage(result); ++i) {
+    for (uint32_t i = 0; i < last_count && maar_is_page_shortage(result); ++i) {
         result = commit_in_type(range, call, table->types[i], COMMIT_LAST_RESORT, patience);
     }
     return result;
@@ -691,10 +684,10 @@ static VkResult commit_all(MaarAllocator allocator, const char* call, uint32_t r
     if (result == VK_SUCCESS && taken != NULL && maar_new_pages_overflow(taken)) {
         result = VK_INCOMPLETE;
     }
-    if (taken != NULL && is_page_shortage(result)) {
+    if (taken != NULL && maar_is_page_shortage(result)) {
         taken->missing = count_missing_bytes(paging, range_count - done + 1, &ranges[done - 1]);
     }
-    const bool is_reported = is_page_shortage(result) && !within_budget;
+    const bool is_reported = maar_is_page_shortage(result) && !within_budget;
     struct maar_allocation_failure failure = {.size = 0};
     if (is_reported) {
         const uint64_t asked = count_asked(paging, range_count, ranges);

@@ -4,6 +4,7 @@
 #ifndef MAAR_CORE_PAGING_PAGE_POOL_H
 #define MAAR_CORE_PAGING_PAGE_POOL_H
 
+#include "core/memory/device_memory.h"
 #include "core/memory/patience.h"
 #include "core/paging/page_block.h"
 
@@ -36,6 +37,14 @@ VkResult maar_page_pool_grow(struct maar_paging* paging, struct maar_page_pool* 
  * paging lock. */
 uint32_t maar_page_pool_take(struct maar_page_pool* pool, uint32_t wanted,
                              struct maar_page_block** block, uint32_t* first);
+/* Returns whether another memory type, or another way, may succeed where maar_page_pool_grow has
+ * failed. */
+static inline bool maar_is_page_shortage(VkResult result)
+{
+    return maar_driver_had_no_memory(result) || result == VK_ERROR_OUT_OF_POOL_MEMORY ||
+           result == VK_ERROR_TOO_MANY_OBJECTS;
+}
+
 /* Lets the blocks of a pool that drain serve requests again. Returns whether so many pages are free
  * then. Called under the paging lock. */
 bool maar_page_pool_revive(struct maar_page_pool* pool, uint64_t wanted);

@@ -20,13 +20,26 @@ enum {
 VkResult maar_relocation_begin(MaarAllocator allocator, struct maar_pool* owner,
                                struct maar_pool* spill_owner, struct maar_relocation* relocation)
 {
+    struct maar_paging* paging = maar_paging_of(allocator);
     relocation->patience = maar_patience_begin();
-    relocation->moves = maar_page_moves_make(maar_paging_of(allocator), owner, RELOCATED_RUNS);
+    relocation->shortage = VK_SUCCESS;
+    relocation->moves = maar_page_moves_make(paging, owner, RELOCATED_RUNS);
     if (relocation->moves == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     relocation->moves->spill_owner = spill_owner;
+    maar_mutex_lock(&paging->lock);
+    relocation->blocks_made = paging->blocks_made;
+    maar_mutex_unlock(&paging->lock);
     return VK_SUCCESS;
+}
+
+void maar_relocation_undo(struct maar_relocation* relocation)
+{
+    struct maar_paging* paging = relocation->moves->paging;
+    maar_page_moves_discard(relocation->moves);
+    relocation->moves = NULL;
+    maar_page_pools_undo(paging, relocation->blocks_made);
 }
 
 bool maar_relocation_concerns(const struct maar_relocation* relocation,
@@ -106,23 +119,24 @@ static void add_relocated(struct maar_relocation* relocation, struct maar_page_t
     }
 }
 
-/* Ensures that a pool has some free pages, at most so many, within budgets. Returns VK_SUCCESS,
- * also if there are none; or VK_ERROR_OUT_OF_HOST_MEMORY. */
+/* Ensures that a pool has some free pages, at most so many, within budgets. Fewer, or none, are no
+ * failure. */
 static VkResult get_targets(struct maar_relocation* relocation, const struct maar_page_table* table,
-                            struct maar_page_pool* pool, uint64_t wanted)
+                            struct maar_page_pool* pool, uint64_t wanted, VkResult* shortage)
 {
-    VkResult result = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    while (wanted > 0 && result != VK_SUCCESS && result != VK_ERROR_OUT_OF_HOST_MEMORY) {
+    VkResult result = VK_SUCCESS;
+    for (bool is_short = wanted > 0; is_short && wanted > 0; wanted /= 2) {
         result = maar_page_pool_grow(table->paging, pool, relocation->call, wanted, &table->memory,
                                      false, &relocation->patience);
-        wanted /= 2;
+        is_short = maar_is_page_shortage(result);
+        *shortage = is_short ? result : *shortage;
     }
-    return result == VK_ERROR_OUT_OF_HOST_MEMORY ? result : VK_SUCCESS;
+    return maar_is_page_shortage(result) ? VK_SUCCESS : result;
 }
 
 /* Adds moves to pages of one memory type. */
 static VkResult relocate_to(struct maar_relocation* relocation, struct maar_page_table* table,
-                            uint64_t first, uint64_t past, uint32_t type)
+                            uint64_t first, uint64_t past, uint32_t type, VkResult* shortage)
 {
     struct maar_paging* paging = table->paging;
     const struct maar_page_pool_key key = maar_page_table_pool_key(table, type);
@@ -135,14 +149,11 @@ static VkResult relocate_to(struct maar_relocation* relocation, struct maar_page
     const uint64_t wanted =
         count_relocated(relocation, table, first, past, relocation->left / table->page_size);
     maar_mutex_unlock(&paging->lock);
-    result = get_targets(relocation, table, pool, wanted);
+    result = get_targets(relocation, table, pool, wanted, shortage);
     if (result == VK_SUCCESS && wanted > 0) {
-        const VkDeviceSize left = relocation->left;
         maar_mutex_lock(&paging->lock);
         add_relocated(relocation, table, first, past, pool);
         maar_mutex_unlock(&paging->lock);
-        const VkDeviceSize moved = left - relocation->left;
-        relocation->is_short = relocation->is_short || moved < wanted * table->page_size;
     }
     return result;
 }
@@ -152,16 +163,18 @@ VkResult maar_relocation_add(struct maar_relocation* relocation, struct maar_pag
 {
     const uint64_t past = first + count;
     VkResult result = VK_SUCCESS;
+    VkResult shortage = VK_SUCCESS; /* of the last type that was tried */
     if (relocation->returns) {
-        result = relocate_to(relocation, table, first, past, table->types[0]);
+        result = relocate_to(relocation, table, first, past, table->types[0], &shortage);
     }
     for (uint32_t i = 1; i < table->type_count && result == VK_SUCCESS && !relocation->returns;
          ++i) {
         if (is_spill_type(table, table->types[i])) {
-            relocation->is_short = false;
-            result = relocate_to(relocation, table, first, past, table->types[i]);
+            shortage = VK_SUCCESS;
+            result = relocate_to(relocation, table, first, past, table->types[i], &shortage);
         }
     }
+    relocation->shortage = shortage != VK_SUCCESS ? shortage : relocation->shortage;
     const bool is_full = relocation->moves->count == relocation->moves->capacity ||
                          relocation->left < table->page_size;
     return result == VK_SUCCESS && is_full ? VK_INCOMPLETE : result;

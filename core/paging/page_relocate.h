@@ -13,10 +13,11 @@
 /* A batch that is being filled. */
 struct maar_relocation {
     struct maar_page_moves* moves;
-    const char* call;  /* the public function, for messages */
-    bool returns;      /* to the preferred memory type; else away from it */
-    bool is_short;     /* no page was to be had where one was wanted */
-    VkDeviceSize left; /* bytes that may still move */
+    const char* call;     /* the public function, for messages */
+    bool returns;         /* to the preferred memory type; else away from it */
+    VkResult shortage;    /* why fewer pages were to be had than wanted, or VK_SUCCESS */
+    VkDeviceSize left;    /* bytes that may still move */
+    uint64_t blocks_made; /* before the call */
     struct maar_patience patience;
 };
 
@@ -29,6 +30,8 @@ VkResult maar_relocation_begin(MaarAllocator allocator, struct maar_pool* owner,
  * VK_ERROR_OUT_OF_HOST_MEMORY. No lock may be held. */
 VkResult maar_relocation_add(struct maar_relocation* relocation, struct maar_page_table* table,
                              uint64_t first, uint64_t count);
+/* Ends a batch that the program has never seen, and gives back the blocks that were made for it. */
+void maar_relocation_undo(struct maar_relocation* relocation);
 /* Whether a table may have pages that move so. */
 bool maar_relocation_concerns(const struct maar_relocation* relocation,
                               const struct maar_page_table* table);

@@ -46,6 +46,14 @@ VkResult maar_uses_open(struct maar_reservation* reservation)
     return VK_SUCCESS;
 }
 
+void maar_uses_close_unused(struct maar_reservation* reservation)
+{
+    if (reservation->last_touch == 0 && reservation->priorities == 0) {
+        maar_host_free(reservation->allocator->callbacks, reservation->notes);
+        reservation->notes = NULL;
+    }
+}
+
 void maar_uses_lose(struct maar_reservation* reservation, VkDeviceSize offset, VkDeviceSize end)
 {
     if (reservation->notes == NULL || offset >= end) {

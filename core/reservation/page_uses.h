@@ -39,6 +39,8 @@ void maar_uses_begin(struct maar_reservation* reservation, VkDeviceSize wanted);
 /* Ensures that a sparse reservation has notes. Returns VK_SUCCESS or VK_ERROR_OUT_OF_HOST_MEMORY.
  */
 VkResult maar_uses_open(struct maar_reservation* reservation);
+/* Frees notes that were made by a call which has failed: those without a touch or a priority. */
+void maar_uses_close_unused(struct maar_reservation* reservation);
 /* Notes that pages of bytes [offset, end) were given back: all pages that lie within. */
 void maar_uses_lose(struct maar_reservation* reservation, VkDeviceSize offset, VkDeviceSize end);
 /* Forgets which units have memory, if pages were taken from the reservation since the last call:

@@ -362,7 +362,8 @@ void maar_copying_discard(struct maar_reservation* reservation)
 {
     const MaarAllocator allocator = reservation->allocator;
     struct maar_growth* growth = &reservation->copying->growth;
-    end_leaving(allocator, &growth->larger);
+    maar_discard_object(allocator, (struct maar_object){.buffer = growth->larger.buffer});
+    maar_undo_own_allocation(allocator, growth->larger.allocation);
     discard_outgrown(allocator, growth->outgrown);
     *growth = (struct maar_growth){.size = 0};
 }

@@ -175,7 +175,11 @@ static VkResult get_memory(MaarAllocator allocator, const char* call, uint32_t c
         result = maar_page_request_commit(&request, taken);
     }
     for (uint32_t i = 0; i < count; ++i) {
-        end_growth(reservation_of(allocator, &ranges[i]), result == VK_SUCCESS);
+        struct maar_reservation* reservation = reservation_of(allocator, &ranges[i]);
+        end_growth(reservation, result == VK_SUCCESS);
+        if (result != VK_SUCCESS) {
+            maar_uses_close_unused(reservation);
+        }
     }
     maar_page_request_end(&request);
     return result;

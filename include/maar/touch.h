@@ -315,8 +315,9 @@ typedef struct MaarPageMigrationInfo {
  * @param allocator  not null
  * @param pInfo      not NULL
  * @param pBatch     receives the batch; null if no page is to move
- * @return VK_SUCCESS; VK_ERROR_OUT_OF_DEVICE_MEMORY when pages are to move, and no page is to be
- * had within budget; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_DEVICE_MEMORY or VK_ERROR_TOO_MANY_OBJECTS when pages are to
+ *         move, and no page is to be had within budget; VK_ERROR_OUT_OF_HOST_MEMORY;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; each reservation externally
  * @lifetime end it with maarCommitMoves or maarCancelMoves
  * @since 0.2.0

@@ -104,6 +104,7 @@ extern const struct fault_table fault_object_steps;
 extern const struct fault_table fault_later_steps;
 extern const struct fault_table fault_move_steps;
 extern const struct fault_table fault_page_move_steps;
+extern const struct fault_table fault_touch_steps;
 extern const struct fault_table fault_watch_steps;
 extern const struct fault_table fault_ordered_steps;
 extern const struct fault_table fault_plan_steps;
