@@ -172,7 +172,7 @@ static VkResult relocate_all(struct migration* migration)
 }
 
 /* Hands the moves over to a batch of the program. */
-static VkResult hand_out(struct migration* migration, MaarMoveBatch* out)
+static VkResult hand_migration_out(struct migration* migration, MaarMoveBatch* out)
 {
     MaarAllocator allocator = migration->list.allocator;
     struct maar_move_batch* batch =
@@ -232,7 +232,7 @@ static VkResult migrate(struct migration* migration, MaarMoveBatch* batch)
     }
     result = relocate_all(migration);
     if (result == VK_SUCCESS && relocation->moves->count > 0) {
-        result = hand_out(migration, batch);
+        result = hand_migration_out(migration, batch);
     } else if (result == VK_SUCCESS) {
         /* To the caller, a pool's limit is a lack of memory. */
         result = relocation->shortage == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_ERROR_OUT_OF_DEVICE_MEMORY
@@ -272,9 +272,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBeginPageMigration(MaarAllocator allocator,
                        .returns = pInfo->direction == MAAR_PAGE_MIGRATION_RETURN,
                        .left = pInfo->maxBytes != 0 ? pInfo->maxBytes : UINT64_MAX},
     };
-    result =
-        maar_reservation_list_begin(&migration.list, allocator, __func__, "pInfo->pReservations",
-                                    false, pInfo->reservationCount, pInfo->pReservations);
+    result = maar_reservation_list_begin(&migration.list, allocator, __func__, false,
+                                         pInfo->reservationCount, pInfo->pReservations);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -42,8 +42,9 @@ static bool grow_request(struct maar_page_request* request)
 }
 
 /* Adds a range. stays: its new pages come from the preferred memory type alone. */
-static bool add_pages(struct maar_page_request* request, const struct maar_reservation* reservation,
-                      VkDeviceSize offset, VkDeviceSize end, bool stays)
+static bool add_listed_pages(struct maar_page_request* request,
+                             const struct maar_reservation* reservation, VkDeviceSize offset,
+                             VkDeviceSize end, bool stays)
 {
     if (request->count == request->capacity && !grow_request(request)) {
         return false;
@@ -67,14 +68,14 @@ bool maar_page_request_add(struct maar_page_request* request,
         return true;
     }
     if (notes == NULL || !reservation->has_staying) {
-        return add_pages(request, reservation, offset, end, false);
+        return add_listed_pages(request, reservation, offset, end, false);
     }
     bool has_memory = true;
     uint32_t run = maar_touch_notes_find(notes, maar_units_around(reservation, offset, end).first);
     while (offset < end && has_memory) {
         const VkDeviceSize stop = maar_unit_begin(reservation, run + notes->units[run].length);
-        has_memory = add_pages(request, reservation, offset, stop < end ? stop : end,
-                               notes->units[run].stays);
+        has_memory = add_listed_pages(request, reservation, offset, stop < end ? stop : end,
+                                      notes->units[run].stays);
         run += notes->units[run].length;
         offset = stop;
     }
@@ -95,8 +96,8 @@ bool maar_page_request_add_units(struct maar_page_request* request,
         const uint32_t from = run > units.first ? run : units.first;
         const uint32_t to = next < past ? next : past;
         has_memory = notes->units[run].whole ||
-                     add_pages(request, reservation, maar_unit_begin(reservation, from),
-                               maar_unit_begin(reservation, to), notes->units[run].stays);
+                     add_listed_pages(request, reservation, maar_unit_begin(reservation, from),
+                                      maar_unit_begin(reservation, to), notes->units[run].stays);
     }
     return has_memory;
 }

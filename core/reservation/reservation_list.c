@@ -6,15 +6,15 @@
 #include "core/memory/allocator_state.h"
 
 VkResult maar_reservation_list_begin(struct maar_reservation_list* list, MaarAllocator allocator,
-                                     const char* call, const char* argument, bool changes,
-                                     uint32_t count, const MaarReservation* reservations)
+                                     const char* call, bool changes, uint32_t count,
+                                     const MaarReservation* reservations)
 {
     list->allocator = allocator;
     list->count = 0;
     list->all = list->few;
     if (count > 0 && reservations == NULL) {
-        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_NULL_ARGUMENT,
-                         call, "%s is NULL", argument);
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
+                           "pInfo->pReservations is NULL");
     }
     if (count > MAAR_LISTED_RESERVATIONS) {
         list->all = maar_host_calloc(allocator->callbacks, count, sizeof list->all[0]);
@@ -24,8 +24,9 @@ VkResult maar_reservation_list_begin(struct maar_reservation_list* list, MaarAll
     }
     VkResult result = VK_SUCCESS;
     for (; list->count < count && result == VK_SUCCESS; ++list->count) {
-        result = maar_reservation_check(allocator, call, argument, reservations[list->count],
-                                        changes, &list->all[list->count]);
+        result =
+            maar_reservation_check(allocator, call, "a reservation of pInfo->pReservations",
+                                   reservations[list->count], changes, &list->all[list->count]);
     }
     if (result != VK_SUCCESS) {
         maar_reservation_list_end(list);

@@ -16,12 +16,11 @@ struct maar_reservation_list {
     struct maar_reservation* few[MAAR_LISTED_RESERVATIONS];
 };
 
-/* Finds the reservations of a call. call, argument: the public function, and its name of the
- * handles. changes: as maar_reservation_check. On failure there is no list. The list must not
- * move. */
+/* Finds the reservations of a call, which names them pInfo->pReservations. changes: as
+ * maar_reservation_check. On failure there is no list. The list must not move. */
 VkResult maar_reservation_list_begin(struct maar_reservation_list* list, MaarAllocator allocator,
-                                     const char* call, const char* argument, bool changes,
-                                     uint32_t count, const MaarReservation* reservations);
+                                     const char* call, bool changes, uint32_t count,
+                                     const MaarReservation* reservations);
 /* Frees the list. */
 void maar_reservation_list_end(struct maar_reservation_list* list);
 

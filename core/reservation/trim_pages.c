@@ -34,7 +34,7 @@ static uint64_t coldest_touch(const struct maar_reservation* reservation)
 }
 
 /* Restores the order of the heap below an element whose coldest run may have gone. */
-static void sift_down(struct maar_reservation_list* heap, uint32_t at)
+static void sink_reservation(struct maar_reservation_list* heap, uint32_t at)
 {
     for (uint32_t child = 2 * at + 1; child < heap->count; child = 2 * at + 1) {
         if (child + 1 < heap->count &&
@@ -66,7 +66,7 @@ static VkDeviceSize bytes_to_go(const struct page_trim* trim)
 }
 
 /* Makes the next submission of binds wait for the points, once. */
-static bool wait_for_points(struct page_trim* trim)
+static bool delay_for_points(struct page_trim* trim)
 {
     if (!trim->has_waits) {
         trim->has_waits = maar_paging_delay(maar_paging_of(trim->list.allocator),
@@ -102,7 +102,7 @@ static VkResult trim_run(struct page_trim* trim, VkDeviceSize to_go)
     if (!has_list_room(trim, reservation, offset)) {
         return VK_INCOMPLETE;
     }
-    if (!wait_for_points(trim)) {
+    if (!delay_for_points(trim)) {
         return VK_ERROR_TOO_MANY_OBJECTS;
     }
     const uint64_t page = offset / reservation->page_size;
@@ -135,7 +135,7 @@ static VkResult trim_all(struct page_trim* trim)
     }
     trim->before = trim->info->touchedBefore != 0 ? trim->info->touchedBefore : latest;
     for (uint32_t i = heap->count / 2; i-- > 0;) {
-        sift_down(heap, i);
+        sink_reservation(heap, i);
     }
     while (result == VK_SUCCESS && heap->count > 0 && coldest_touch(heap->all[0]) < trim->before) {
         const VkDeviceSize to_go = bytes_to_go(trim);
@@ -143,7 +143,7 @@ static VkResult trim_all(struct page_trim* trim)
             break;
         }
         result = trim_run(trim, to_go);
-        sift_down(heap, 0);
+        sink_reservation(heap, 0);
     }
     if (trim->given.size > 0) {
         maar_pages_decommit(heap->allocator, 0, NULL);
@@ -174,8 +174,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarTrimPages(MaarAllocator allocator, const Maar
         trim.given.capacity = pResult->rangeCapacity;
         trim.given.listed = pResult->pRanges;
     }
-    result = maar_reservation_list_begin(&trim.list, allocator, __func__, "pInfo->pReservations",
-                                         true, pInfo->reservationCount, pInfo->pReservations);
+    result = maar_reservation_list_begin(&trim.list, allocator, __func__, true,
+                                         pInfo->reservationCount, pInfo->pReservations);
     if (result == VK_SUCCESS) {
         result = trim_all(&trim);
         maar_reservation_list_end(&trim.list);

@@ -50,8 +50,44 @@ CALL(alias_pages, MaarReservation, maarAliasPages(allocator, handle, 0, 0, handl
 CALL(enumerate_pages, MaarReservation,
      maarEnumerateReservationPages(allocator, handle, &count, NULL))
 
-CALL(enumerate_touched, MaarReservation,
-     maarEnumerateTouchedRuns(allocator, handle, &count, NULL))
+CALL(enumerate_touched, MaarReservation, maarEnumerateTouchedRuns(allocator, handle, &count, NULL))
+
+CALL(set_priority, MaarReservation,
+     maarSetPagePriority(allocator, handle, 1, &page_range,
+                         &(MaarPagePriority){.sType = MAAR_STRUCTURE_TYPE_PAGE_PRIORITY}))
+
+static VkResult touch_pages(MaarAllocator allocator, uint64_t handle)
+{
+    const MaarReservationRange range = {MAAR_FROM_BITS(MaarReservation, handle), 0, 65536};
+    const MaarTouchInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_TOUCH_INFO, .rangeCount = 1, .pRanges = &range};
+    return maarTouchPages(allocator, &info, NULL);
+}
+
+static VkResult trim_pages(MaarAllocator allocator, uint64_t handle)
+{
+    const MaarReservation reservation = MAAR_FROM_BITS(MaarReservation, handle);
+    const MaarPageTrimInfo info = {.sType = MAAR_STRUCTURE_TYPE_PAGE_TRIM_INFO,
+                                   .reservationCount = 1,
+                                   .pReservations = &reservation};
+    return maarTrimPages(allocator, &info, NULL);
+}
+
+static VkResult migrate_pages(MaarAllocator allocator, uint64_t handle)
+{
+    const MaarReservation reservation = MAAR_FROM_BITS(MaarReservation, handle);
+    const MaarPageMigrationInfo info = {.sType = MAAR_STRUCTURE_TYPE_PAGE_MIGRATION_INFO,
+                                        .reservationCount = 1,
+                                        .pReservations = &reservation};
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    return maarBeginPageMigration(allocator, &info, &batch);
+}
+
+static VkResult resize_arrays(MaarAllocator allocator, uint64_t handle)
+{
+    const MaarArrayResize resize = {MAAR_FROM_BITS(MaarArray, handle), 1, VK_FALSE};
+    return maarResizeArrays(allocator, 1, &resize, NULL);
+}
 
 SILENT_CALL(destroy_array, MaarArray, maarDestroyArray(allocator, handle))
 CALL(destroy_array_after, MaarArray, maarDestroyArrayAfter(allocator, handle, 0, NULL))
@@ -99,7 +135,7 @@ static VkResult create_cache(MaarAllocator allocator, uint64_t handle)
     return maarCreateTileCache(allocator, &info, &cache);
 }
 
-enum { KINDS = 4, MOST_CALLS = 16 };
+enum { KINDS = 4, MOST_CALLS = 18 };
 
 /* The calls of a kind, and the names of their arguments. The first ends the object and accepts a
  * null handle; the second does so too if it is marked. */
@@ -112,10 +148,12 @@ static const struct handle_kind {
      "reservation",
      {destroy_reservation, destroy_reservation_after, read_reservation, commit_pages,
       commit_new_pages, record_zeros, list_host_pages, flush_pages, invalidate_pages,
-      decommit_pages, alias_pages, enumerate_pages, enumerate_touched}},
+      decommit_pages, alias_pages, enumerate_pages, enumerate_touched, set_priority, touch_pages,
+      trim_pages, migrate_pages}},
     {true,
      "array",
-     {destroy_array, destroy_array_after, read_array, reserve_array, append_array, truncate_array}},
+     {destroy_array, destroy_array_after, read_array, reserve_array, append_array, truncate_array,
+      resize_arrays}},
     {true,
      "image",
      {destroy_image, destroy_image_after, read_image, commit_tiles, evict_tiles, commit_tail,
