@@ -53,6 +53,41 @@ static void close_arrays(struct growth* growth)
     }
 }
 
+/* Gives all arrays so many elements. */
+static void resize_all(struct growth* growth, uint64_t count)
+{
+    const MaarArray* arrays = growth->state;
+    MaarArrayResize* resizes = growth->spare;
+    for (uint32_t i = 0; i < growth->n; ++i) {
+        resizes[i] = (MaarArrayResize){arrays[i], count, VK_TRUE};
+    }
+    GROWTH_EXPECT(maarResizeArrays(growth->allocator, growth->n, resizes, NULL));
+}
+
+static void open_resized(struct growth* growth)
+{
+    open_arrays(growth);
+    growth->spare = bench_allocate(growth->n, sizeof(MaarArrayResize));
+}
+
+/* Within the memory that they have. */
+static void do_resize_step(struct growth* growth, uint32_t index)
+{
+    resize_all(growth, PAGE_ELEMENTS - index % 2);
+}
+
+static void do_resize_pages(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    resize_all(growth, 3 * PAGE_ELEMENTS);
+}
+
+static void shrink_again(struct growth* growth)
+{
+    resize_all(growth, PAGE_ELEMENTS);
+    submit(growth);
+}
+
 static void do_create(struct growth* growth, uint32_t index)
 {
     MaarArray* arrays = growth->state;
@@ -183,5 +218,22 @@ const struct growth_case growth_array_cases[] = {
            do_reserve_page, truncate_more),
     ARRAYS("truncate-array", "maarTruncateArray", 16384, "pages of the array", long, append_more,
            do_truncate_page, truncate_more),
+    {.name = "resize-arrays",
+     .functions = "maarResizeArrays",
+     .dimension = "arrays",
+     .kind = GROWTH_OVER,
+     .n = 500,
+     .open = open_resized,
+     .operation = do_resize_step,
+     .close = close_arrays},
+    {.name = "resize-arrays-pages",
+     .functions = "maarResizeArrays",
+     .dimension = "arrays",
+     .kind = GROWTH_OVER,
+     .n = 500,
+     .open = open_resized,
+     .operation = do_resize_pages,
+     .tidy = shrink_again,
+     .close = close_arrays},
     {.name = NULL},
 };

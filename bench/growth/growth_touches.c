@@ -185,6 +185,62 @@ static void do_list_touched(struct growth* growth, uint32_t index)
     GROWTH_EXPECT(maarEnumerateTouchedRuns(growth->allocator, touches->all[0], &count, NULL));
 }
 
+/* ---- pages that spill ---- */
+
+static MaarMoveBatch begin_migration(struct growth* growth, MaarPageMigration direction,
+                                     VkDeviceSize bytes)
+{
+    const struct touches* touches = growth->state;
+    const MaarPageMigrationInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_PAGE_MIGRATION_INFO,
+        .direction = direction,
+        .reservationCount = touches->count,
+        .pReservations = touches->all,
+        .maxBytes = bytes,
+        .touchedBefore = UINT64_MAX,
+    };
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    GROWTH_EXPECT(maarBeginPageMigration(growth->allocator, &info, &batch));
+    return batch;
+}
+
+static void do_spill_page(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    const MaarMoveBatch batch = begin_migration(growth, MAAR_PAGE_MIGRATION_SPILL, GROWTH_PAGE);
+    GROWTH_EXPECT(maarCancelMoves(growth->allocator, batch, 0, NULL));
+}
+
+/* Nothing has spilled. */
+static void do_return_nothing(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    (void)begin_migration(growth, MAAR_PAGE_MIGRATION_RETURN, 0);
+}
+
+static void set_priority(struct growth* growth, const MaarPageRange* range)
+{
+    const struct touches* touches = growth->state;
+    const MaarPagePriority priority = {.sType = MAAR_STRUCTURE_TYPE_PAGE_PRIORITY,
+                                       .priority = (int32_t)(growth_pick(growth) % 8) +
+                                                   MAAR_PAGE_PRIORITY_MIN};
+    GROWTH_EXPECT(maarSetPagePriority(growth->allocator, touches->all[0], 1, range, &priority));
+}
+
+static void do_set_priority(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    const MaarPageRange range = {2 * GROWTH_PAGE * growth_pick(growth), GROWTH_PAGE};
+    set_priority(growth, &range);
+}
+
+static void do_set_all_priorities(struct growth* growth, uint32_t index)
+{
+    (void)index;
+    const MaarPageRange range = {0, VK_WHOLE_SIZE};
+    set_priority(growth, &range);
+}
+
 #define TOUCHES(case_name, function, how, text, world, before, does, after)                        \
     {                                                                                              \
         .name = case_name, .functions = function, .dimension = text, .kind = how, .n = 1000,       \
@@ -213,5 +269,13 @@ const struct growth_case growth_touch_cases[] = {
             do_trim_all, touch_and_submit),
     TOUCHES("list-touched", "maarEnumerateTouchedRuns", GROWTH_OVER, "ranges that were touched",
             touched, NULL, do_list_touched, NULL),
+    TOUCHES("spill-page", "maarBeginPageMigration", GROWTH_BESIDE, "ranges that were touched",
+            touched, NULL, do_spill_page, NULL),
+    TOUCHES("return-nothing", "maarBeginPageMigration", GROWTH_BESIDE, "ranges that were touched",
+            touched, NULL, do_return_nothing, NULL),
+    TOUCHES("set-page-priority", "maarSetPagePriority", GROWTH_BESIDE, "ranges that were touched",
+            touched, NULL, do_set_priority, NULL),
+    TOUCHES("set-page-priorities", "maarSetPagePriority", GROWTH_OVER, "ranges that were touched",
+            touched, NULL, do_set_all_priorities, NULL),
     {.name = NULL},
 };

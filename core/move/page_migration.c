@@ -14,6 +14,9 @@
 #include "core/reservation/reservation_list.h"
 #include "maar/touch.h"
 
+/* No run. */
+#define NO_RUN UINT32_MAX
+
 /* The next run of a reservation. */
 struct run_cursor {
     struct maar_reservation* reservation;
@@ -42,26 +45,37 @@ static bool is_wanted_run(const struct migration* migration, const struct maar_t
            (returns || (!note->stays && note->touch < migration->before));
 }
 
-/* Moves a cursor on to the next run of a priority. A run that was never touched is older than all
- * others. */
+/* Returns the run after another one of a ring, or after its anchor, or, at the end of the ring, of
+ * the next ring: runs that were never touched are older than all others. Returns NO_RUN at the
+ * end of both. */
+static uint32_t next_run(const struct migration* migration,
+                         const struct maar_reservation* reservation, uint32_t run)
+{
+    const struct maar_touch_notes* notes = reservation->notes;
+    const uint32_t touched = maar_touched_anchor(notes);
+    const uint32_t untouched = maar_untouched_anchor(notes);
+    if (migration->relocation.returns) {
+        run = notes->units[run].older;
+        run = run == touched && reservation->has_untouched ? notes->units[untouched].older : run;
+    } else {
+        run = notes->units[run].newer;
+        run = run == untouched ? notes->units[touched].newer : run;
+    }
+    return run < notes->unit_count ? run : NO_RUN;
+}
+
+/* Moves a cursor on to the next run of a priority. */
 static void advance_cursor(const struct migration* migration, struct run_cursor* cursor,
                            int32_t priority)
 {
     const struct maar_touch_notes* notes = cursor->reservation->notes;
-    const bool returns = migration->relocation.returns;
-    const uint32_t touched = maar_touched_anchor(notes);
-    const uint32_t untouched = maar_untouched_anchor(notes);
-    const uint32_t last = returns ? untouched : touched;
     do {
-        cursor->run = returns ? notes->units[cursor->run].older : notes->units[cursor->run].newer;
-        if (cursor->run == (returns ? touched : untouched)) {
-            cursor->run = returns ? notes->units[untouched].older : notes->units[touched].newer;
-        }
-    } while (cursor->run != last &&
+        cursor->run = next_run(migration, cursor->reservation, cursor->run);
+    } while (cursor->run != NO_RUN &&
              !is_wanted_run(migration, &notes->units[cursor->run], priority));
-    if (cursor->run == last) {
+    if (cursor->run == NO_RUN) {
         cursor->rank = UINT64_MAX;
-    } else if (returns) {
+    } else if (migration->relocation.returns) {
         cursor->rank = UINT64_MAX - 1 - notes->units[cursor->run].touch;
     } else {
         cursor->rank = notes->units[cursor->run].touch;
@@ -104,8 +118,9 @@ static VkResult relocate_priority(struct migration* migration, int32_t priority)
     for (uint32_t i = 0; i < migration->count; ++i) {
         struct run_cursor* cursor = &migration->cursors[i];
         const struct maar_touch_notes* notes = cursor->reservation->notes;
-        cursor->run = migration->relocation.returns ? maar_touched_anchor(notes)
-                                                    : maar_untouched_anchor(notes);
+        cursor->run = migration->relocation.returns || !cursor->reservation->has_untouched
+                          ? maar_touched_anchor(notes)
+                          : maar_untouched_anchor(notes);
         advance_cursor(migration, cursor, priority);
     }
     for (uint32_t i = migration->count / 2; i-- > 0;) {

@@ -81,7 +81,7 @@ VkResult maar_reservation_commit(struct maar_reservation* reservation, const cha
 }
 
 /* Commits ranges of pages. taken: NULL, or receives which pages are new. */
-static VkResult commit_sparse(const struct maar_reservation* reservation, const char* call,
+static VkResult commit_sparse(struct maar_reservation* reservation, const char* call,
                               uint32_t count, const MaarPageRange* ranges,
                               struct maar_new_pages* taken)
 {
@@ -295,6 +295,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAliasPages(MaarAllocator allocator, MaarReser
     if (result != VK_SUCCESS) {
         return result;
     }
+    to->has_untouched = true;
     const struct maar_page_range range = pages_around(to, offset, offset + size);
     const uint64_t first = sourceOffset / to->page_size;
     const struct maar_fault fault = find_alias_fault(to, &range, from, first);

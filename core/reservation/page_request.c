@@ -59,14 +59,14 @@ static bool add_listed_pages(struct maar_page_request* request,
     return true;
 }
 
-bool maar_page_request_add(struct maar_page_request* request,
-                           const struct maar_reservation* reservation, VkDeviceSize offset,
-                           VkDeviceSize end)
+bool maar_page_request_add(struct maar_page_request* request, struct maar_reservation* reservation,
+                           VkDeviceSize offset, VkDeviceSize end)
 {
     const struct maar_touch_notes* notes = reservation->notes;
     if (offset >= end) {
         return true;
     }
+    reservation->has_untouched = true;
     if (notes == NULL || !reservation->has_staying) {
         return add_listed_pages(request, reservation, offset, end, false);
     }

@@ -26,9 +26,8 @@ void maar_page_request_begin(struct maar_page_request* request, MaarAllocator al
                              const char* call);
 /* Adds the pages around bytes [offset, end) of a sparse reservation. Returns false if host memory
  * is short. */
-bool maar_page_request_add(struct maar_page_request* request,
-                           const struct maar_reservation* reservation, VkDeviceSize offset,
-                           VkDeviceSize end);
+bool maar_page_request_add(struct maar_page_request* request, struct maar_reservation* reservation,
+                           VkDeviceSize offset, VkDeviceSize end);
 /* Adds the whole units around these bytes, except for those that are known to have memory. The
  * reservation has notes. */
 bool maar_page_request_add_units(struct maar_page_request* request,

@@ -37,6 +37,7 @@ struct maar_reservation {
     /* Of a sparse one: see page_uses.h. */
     uint32_t unit_shift;            /* the binary logarithm of a unit's bytes */
     struct maar_touch_notes* notes; /* NULL before the first touch */
+    bool has_untouched;             /* pages may have been committed without a touch */
     bool has_staying;               /* units may have been set to stay */
     uint8_t priorities;             /* bits: priorities that units may have */
     uint64_t losses;                /* maar_page_table_losses, when the notes were last right */

@@ -98,7 +98,7 @@ static VkResult commit_arrays(struct array_resize* resize, bool ample)
     bool has_memory = true;
     maar_page_request_begin(&request, resize->allocator, resize->call);
     for (uint32_t i = 0; i < resize->count && has_memory; ++i) {
-        const struct maar_array* array = array_of(resize, i);
+        struct maar_array* array = array_of(resize, i);
         const VkDeviceSize bytes = bytes_of(array, &resize->resizes[i]);
         if (array->reservation.table != NULL && bytes > array->reservation.ready) {
             has_memory =
