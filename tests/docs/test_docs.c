@@ -222,6 +222,30 @@ static void use_mapped_pages(MaarAllocator allocator)
     maarDestroyReservation(allocator, reservation);
 }
 
+static void use_touched_pages(MaarAllocator allocator)
+{
+    const VkBufferCreateInfo buffer = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                       .size = (VkDeviceSize)64 << 20,
+                                       .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    const MaarReservationCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                                            .pBufferInfo = &buffer};
+    MaarReservationRange range = {.size = (VkDeviceSize)1 << 20};
+    MaarReservationRange fresh[MOST_FRESH];
+    MaarPoint bound = {.value = 0};
+    uint32_t count = 0;
+    uint64_t touch = 0;
+    assert_int_equal(maarCreateReservation(allocator, &info, &range.reservation), VK_SUCCESS);
+    assert_int_equal(use_ranges(allocator, 1, &range, fresh, &count, &touch, &bound), VK_SUCCESS);
+    assert_int_equal(count, 1);
+    assert_int_equal(touch, 1);
+    assert_true(fresh[0].size >= range.size);
+    assert_int_equal(use_ranges(allocator, 1, &range, fresh, &count, &touch, &bound), VK_SUCCESS);
+    assert_int_equal(count, 0);
+    assert_int_equal(touch, 2);
+    assert_int_equal(bring_back(allocator, range.reservation, 1 << 20, &bound, &bound), VK_SUCCESS);
+    maarDestroyReservation(allocator, range.reservation);
+}
+
 static VkPhysicalDevice only_device(VkInstance instance)
 {
     VkPhysicalDevice physical = VK_NULL_HANDLE;
@@ -467,6 +491,7 @@ static void docs_pages_come_and_go(void** state)
     assert_int_equal(LOAD(instance, vkBeginCommandBuffer)(commands, &begin), VK_SUCCESS);
     use_array(allocator, VK_TRUE);
     use_mapped_pages(allocator);
+    use_touched_pages(allocator);
     use_streamed_texture(allocator, only_device(instance), commands);
     use_tiles(allocator);
     use_level_pool(allocator);
