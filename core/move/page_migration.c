@@ -48,8 +48,8 @@ static bool is_wanted_run(const struct migration* migration, const struct maar_t
 /* Returns the run after another one of a ring, or after its anchor, or, at the end of the ring, of
  * the next ring: runs that were never touched are older than all others. Returns NO_RUN at the
  * end of both. */
-static uint32_t next_run(const struct migration* migration,
-                         const struct maar_reservation* reservation, uint32_t run)
+static uint32_t next_cursor_run(const struct migration* migration,
+                                const struct maar_reservation* reservation, uint32_t run)
 {
     const struct maar_touch_notes* notes = reservation->notes;
     const uint32_t touched = maar_touched_anchor(notes);
@@ -70,7 +70,7 @@ static void advance_cursor(const struct migration* migration, struct run_cursor*
 {
     const struct maar_touch_notes* notes = cursor->reservation->notes;
     do {
-        cursor->run = next_run(migration, cursor->reservation, cursor->run);
+        cursor->run = next_cursor_run(migration, cursor->reservation, cursor->run);
     } while (cursor->run != NO_RUN &&
              !is_wanted_run(migration, &notes->units[cursor->run], priority));
     if (cursor->run == NO_RUN) {

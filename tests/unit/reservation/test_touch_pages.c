@@ -279,7 +279,7 @@ static void without_room_nothing_is_touched(void** state)
         rig_check(rig);
     }
     rig_expect_silence(rig);
-    /* Without an array they are counted; without a result nobody is told. */
+    /* Without an array they are counted; without a result nobody knows. */
     MaarTouchResult touched = {.sType = MAAR_STRUCTURE_TYPE_TOUCH_RESULT};
     assert_int_equal(maarTouchPages(rig->allocator, &info, &touched), VK_SUCCESS);
     assert_int_equal(touched.freshCount, 6);
