@@ -371,6 +371,54 @@ static void new_pages_are_filled_with_zeros(void** state)
 }
 
 /* Compares every word of a committed range with what the host sees there. */
+/* What is touched has its bytes, or is listed as fresh, once. */
+static void touched_ranges_have_their_bytes(void** state)
+{
+    enum { PARTS = 64, ROOM = 8 };
+    static bool live[PARTS];
+    rig_need(state, true, "");
+    rig_need(state, paging_info().sparseReservations == VK_TRUE,
+             "the device has no sparse buffers");
+    struct rig_random random = {.state = rig_seed(23)};
+    MaarReservation it = reserve(64 * MIB, MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT);
+    const VkBuffer buffer = look(it).buffer;
+    memset(live, 0, sizeof live);
+    for (uint32_t step = 0; step < 300; ++step) {
+        const uint32_t part = rig_below(&random, PARTS);
+        const MaarReservationRange range = {it, part * MIB, 4 * look(it).pageSize};
+        const MaarTouchInfo info = {
+            .sType = MAAR_STRUCTURE_TYPE_TOUCH_INFO, .rangeCount = 1, .pRanges = &range};
+        MaarReservationRange fresh[ROOM];
+        MaarTouchResult touched = {
+            .sType = MAAR_STRUCTURE_TYPE_TOUCH_RESULT, .freshCapacity = ROOM, .pFresh = fresh};
+        assert_int_equal(maarTouchPages(rig.allocator, &info, &touched), VK_SUCCESS);
+        const MaarPoint bound = submit_binds();
+        assert_int_equal(touched.freshSize, live[part] ? 0 : range.size);
+        if (!live[part]) {
+            fill(buffer, range.offset, range.size, 0xB0000000u + part, &bound);
+        }
+        live[part] = true;
+        expect_words(buffer, range.offset, range.size, 0xB0000000u + part, &bound);
+        if (rig_below(&random, 8) == 0) {
+            MaarPageTrimInfo trim = {.sType = MAAR_STRUCTURE_TYPE_PAGE_TRIM_INFO,
+                                     .reservationCount = 1,
+                                     .pReservations = &it,
+                                     .keptSize = 10 * range.size};
+            MaarReservationRange gone[PARTS];
+            MaarPageTrimResult trimmed = {.sType = MAAR_STRUCTURE_TYPE_PAGE_TRIM_RESULT,
+                                          .rangeCapacity = PARTS,
+                                          .pRanges = gone};
+            assert_int_equal(maarTrimPages(rig.allocator, &trim, &trimmed), VK_SUCCESS);
+            for (uint32_t i = 0; i < trimmed.rangeCount; ++i) {
+                assert_true(live[gone[i].offset / MIB]);
+                assert_int_equal(gone[i].size, range.size);
+                live[gone[i].offset / MIB] = false;
+            }
+        }
+    }
+    maarDestroyReservation(rig.allocator, it);
+}
+
 static void expect_words_of_the_host(MaarReservation reservation, VkDeviceSize size, uint32_t word)
 {
     MaarHostRun runs[64];
@@ -470,6 +518,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(aliased_ranges_show_the_same_bytes, open_device,
                                         close_device),
         cmocka_unit_test_setup_teardown(new_pages_are_filled_with_zeros, open_device, close_device),
+        cmocka_unit_test_setup_teardown(touched_ranges_have_their_bytes, open_device, close_device),
         cmocka_unit_test_setup_teardown(host_and_device_see_the_same_bytes, open_device,
                                         close_device),
         cmocka_unit_test_setup_teardown(copies_bring_the_contents_along, open_device, close_device),
