@@ -285,6 +285,40 @@ static void the_lowest_priority_and_the_coldest_spill_first(void** state)
     maarDestroyReservation(rig->allocator, it);
 }
 
+/* The order is that of all reservations of a call together. */
+static void the_coldest_of_all_reservations_spills_first(void** state)
+{
+    (void)state;
+    enum { BOTH = 3, ROUNDS = 3 };
+    begin_small(64);
+    MaarReservation all[BOTH];
+    for (uint32_t i = 0; i < BOTH; ++i) {
+        all[i] = reserve_spilling(32, VK_NULL_HANDLE, VK_NULL_HANDLE);
+    }
+    /* Touches 1, 2, 3 are of reservations 2, 0, 1; and so on. */
+    for (uint32_t i = 0; i < BOTH * ROUNDS; ++i) {
+        (void)touch(all[(i + 2) % BOTH], 4 * (i / BOTH), 4);
+    }
+    (void)touch(all[0], 28, 1);
+    (void)fixture_submit(rig);
+    for (uint32_t step = 0; step < 2 * BOTH * ROUNDS; ++step) {
+        const bool back = step >= BOTH * ROUNDS;
+        const uint32_t at = back ? 2 * BOTH * ROUNDS - 1 - step : step;
+        MaarMoveBatch batch = VK_NULL_HANDLE;
+        assert_int_equal(
+            begin_migration(back ? MAAR_PAGE_MIGRATION_RETURN : MAAR_PAGE_MIGRATION_SPILL, BOTH,
+                            all, 4 * PAGE, &batch),
+            VK_SUCCESS);
+        expect_home(all[(at + 2) % BOTH], 4 * (at / BOTH), 4, !back);
+        assert_int_equal(end_migration(batch), 4);
+        expect_home(all[(at + 2) % BOTH], 4 * (at / BOTH), 4, back);
+    }
+    for (uint32_t i = 0; i < BOTH; ++i) {
+        assert_int_equal(use_of(all[i]).spilledSize, 0);
+        maarDestroyReservation(rig->allocator, all[i]);
+    }
+}
+
 /* What spilled for want of room returns when there is room again. */
 static void pages_return_when_there_is_room(void** state)
 {
@@ -540,6 +574,7 @@ int main(void)
         rig_unit_test(runs_name_their_memory_type),
         rig_unit_test(ranges_that_never_spill_fail_instead),
         rig_unit_test(the_lowest_priority_and_the_coldest_spill_first),
+        rig_unit_test(the_coldest_of_all_reservations_spills_first),
         rig_unit_test(pages_return_when_there_is_room),
         rig_unit_test(pools_that_stitch_spill_to_another),
         rig_unit_test(the_spill_pool_may_end),

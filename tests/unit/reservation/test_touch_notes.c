@@ -117,6 +117,28 @@ static void what_was_given_back_was_never_touched(void** state)
     free(notes);
 }
 
+static void a_touch_leaves_priorities_as_they_are(void** state)
+{
+    (void)state;
+    struct maar_touch_notes* notes = make_notes(64);
+    maar_touch_notes_set(notes, 10, 10, 2, false);
+    maar_touch_notes_set(notes, 15, 10, -1, true);
+    touch_some(notes, 0, 40, 1);
+    touch_some(notes, 5, 12, 2);
+    touch_some(notes, 0, 64, 3);
+    expect_plain(notes);
+    for (uint32_t unit = 0; unit < 64; ++unit) {
+        const struct maar_touch_note* note = &notes->units[maar_touch_notes_find(notes, unit)];
+        const int8_t priority = (int8_t)(unit < 10 || unit >= 25 ? 0 : unit < 15 ? 2 : -1);
+        assert_int_equal(note->priority, priority);
+        assert_int_equal(note->stays, priority < 0);
+    }
+    /* As few runs as there are priorities side by side. */
+    assert_true(is_run(notes, 0, 10) && is_run(notes, 10, 5) && is_run(notes, 15, 10));
+    assert_true(is_run(notes, 25, 39));
+    free(notes);
+}
+
 /* Random touches and losses, in notes of one level of bits and of several. */
 static void notes_are_those_of_an_array(void** state)
 {
@@ -173,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         rig_unit_test(a_touch_of_several_runs_makes_one),
         rig_unit_test(what_was_given_back_was_never_touched),
+        rig_unit_test(a_touch_leaves_priorities_as_they_are),
         rig_unit_test(notes_are_those_of_an_array),
         rig_unit_test(a_run_is_found_over_all_levels),
     };
