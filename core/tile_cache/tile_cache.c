@@ -73,26 +73,22 @@ static VkResult check_usable_image(MaarAllocator allocator, const char* call,
 static void note_sizes(struct maar_tile_cache* cache, const MaarTileCacheCreateInfo* info)
 {
     const uint32_t* tile = cache->grid.tile;
-    const VkPhysicalDeviceLimits* limits = &cache->allocator->device.facts.properties.limits;
     cache->row_pitch = (VkDeviceSize)(tile[0] / cache->block.width) * cache->block.size;
     cache->slice_pitch = cache->row_pitch * (tile[1] / cache->block.height);
-    cache->slot_size = cache->slice_pitch * tile[2];
-    /* The unit is whole texel blocks, whole words, and the alignment from which the device copies
-     * best. */
-    VkDeviceSize unit = maar_common_multiple(cache->block.size, 64, MAAR_RANGE_MAX_SIZE);
-    if (limits->optimalBufferCopyOffsetAlignment <= 65536) {
-        unit = maar_common_multiple(unit, limits->optimalBufferCopyOffsetAlignment,
-                                    MAAR_RANGE_MAX_SIZE);
-    }
-    cache->slot_stride = maar_align_up(cache->slot_size, unit);
+    struct maar_upload_slots* staging = &cache->staging;
+    staging->size = cache->slice_pitch * tile[2];
+    /* The unit is whole texel blocks and whole words. */
+    staging->stride =
+        maar_upload_stride(cache->allocator, staging->size,
+                           maar_common_multiple(cache->block.size, 64, MAAR_RANGE_MAX_SIZE));
     cache->max_uploads =
         info->maxUploadsPerUpdate != 0 ? info->maxUploadsPerUpdate : (uint32_t)DEFAULT_UPLOADS;
-    const uint64_t wanted = info->stagingSize != 0 ? info->stagingSize / cache->slot_stride
+    const uint64_t wanted = info->stagingSize != 0 ? info->stagingSize / staging->stride
                                                    : (uint64_t)STAGED_UPDATES * cache->max_uploads;
     /* The number of slots is at most the number of tiles, and at least one. */
     const uint64_t most = (uint64_t)cache->grid.total * cache->layers;
-    cache->slot_count = (uint32_t)(wanted < most ? wanted : most);
-    cache->slot_count = cache->slot_count == 0 ? 1 : cache->slot_count;
+    staging->count = (uint32_t)(wanted < most ? wanted : most);
+    staging->count = staging->count == 0 ? 1 : staging->count;
 }
 
 static void note_pinned(struct maar_tile_cache* cache, const MaarTileCacheCreateInfo* info)
@@ -164,11 +160,8 @@ static void start_tiles(struct maar_tile_cache* cache)
             cache->info.tileCounts[level] += count;
         }
     }
-    cache->recorded_slot = MAAR_TILE_NONE;
-    cache->ending_slot = MAAR_TILE_NONE;
-    for (uint32_t i = 0; i < cache->slot_count; ++i) {
-        cache->slots[i].next = i + 1 < cache->slot_count ? i + 1 : MAAR_TILE_NONE;
-    }
+    cache->recorded_slot = MAAR_NO_UPLOAD;
+    cache->ending_slot = MAAR_NO_UPLOAD;
 }
 
 static VkResult make_storage(struct maar_tile_cache* cache)
@@ -177,38 +170,14 @@ static VkResult make_storage(struct maar_tile_cache* cache)
     const size_t total = (size_t)cache->grid.total * cache->layers;
     cache->tiles = maar_host_calloc(callbacks, total, sizeof *cache->tiles);
     cache->candidates = maar_host_calloc(callbacks, total, sizeof *cache->candidates);
-    cache->slots = maar_host_calloc(callbacks, cache->slot_count, sizeof *cache->slots);
     cache->levels = maar_host_alloc(callbacks, cache->grid.total);
     cache->ending = maar_retire_prepare(&cache->allocator->retire, MAAR_MAX_POINTS, NULL);
-    if (cache->tiles == NULL || cache->candidates == NULL || cache->slots == NULL ||
-        cache->levels == NULL || cache->ending == NULL) {
+    if (cache->tiles == NULL || cache->candidates == NULL || cache->levels == NULL ||
+        cache->ending == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     start_tiles(cache);
     return VK_SUCCESS;
-}
-
-static VkResult make_staging(struct maar_tile_cache* cache, const char* call)
-{
-    const VkBufferCreateInfo buffer = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = cache->slot_count * cache->slot_stride,
-        .usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
-    };
-    const MaarAllocationCreateInfo memory = {
-        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
-        .flags = MAAR_ALLOCATION_CREATE_MAPPED_BIT,
-        .usage = MAAR_MEMORY_USAGE_UPLOAD,
-        .pName = "tile cache staging",
-    };
-    struct maar_patience patience = maar_patience_begin();
-    const VkResult result = maar_create_buffer(cache->allocator, call, &buffer, &memory, &patience,
-                                               &cache->staging, &cache->staging_memory);
-    if (result == VK_SUCCESS) {
-        cache->staging_data = maar_slot_address(
-            cache->allocator, maar_slot_of_own(cache->allocator, cache->staging_memory));
-    }
-    return result;
 }
 
 /* Frees everything except the staging buffer. */
@@ -218,7 +187,7 @@ static void free_storage(struct maar_tile_cache* cache)
     const VkAllocationCallbacks* callbacks = allocator->callbacks;
     maar_host_free(callbacks, cache->tiles);
     maar_host_free(callbacks, cache->candidates);
-    maar_host_free(callbacks, cache->slots);
+    maar_upload_slots_free(&cache->staging);
     maar_host_free(callbacks, cache->levels);
     if (cache->ending != NULL) {
         maar_retire_discard(&allocator->retire, cache->ending);
@@ -229,8 +198,8 @@ static void free_storage(struct maar_tile_cache* cache)
 static void end_leaked_cache(MaarAllocator allocator, struct maar_paged_object* object)
 {
     struct maar_tile_cache* cache = (struct maar_tile_cache*)(void*)object;
-    (void)maar_destroy_buffer(allocator, "maarDestroyAllocator", cache->staging,
-                              cache->staging_memory);
+    (void)maar_destroy_buffer(allocator, "maarDestroyAllocator", cache->staging.buffer,
+                              cache->staging.memory);
     free_storage(cache);
 }
 
@@ -259,8 +228,8 @@ static VkResult make_cache(struct maar_tile_cache* cache, const char* call,
         .peakCommittedSize = cache->pinned_size,
         .pinnedSize = cache->pinned_size,
         .firstPinnedLevel = cache->first_pinned,
-        .slotCount = cache->slot_count,
-        .slotSize = cache->slot_size,
+        .slotCount = cache->staging.count,
+        .slotSize = cache->staging.size,
         .levelsGeneration = 1,
         .bindCount = cache->pinned_size / image->page_size,
     };
@@ -276,13 +245,12 @@ static VkResult make_cache(struct maar_tile_cache* cache, const char* call,
     }
     VkResult result = make_storage(cache);
     if (result == VK_SUCCESS) {
-        result = make_staging(cache, call);
+        result = maar_upload_slots_create(&cache->staging, call, "tile cache staging");
     }
     if (result == VK_SUCCESS) {
         result = commit_pinned(cache, call);
         if (result != VK_SUCCESS) {
-            maar_discard_object(cache->allocator, (struct maar_object){.buffer = cache->staging});
-            maar_undo_allocation(cache->allocator, cache->staging_memory);
+            maar_upload_slots_undo(&cache->staging);
         }
     }
     return result;
@@ -315,6 +283,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateTileCache(MaarAllocator allocator,
     }
     cache->allocator = allocator;
     cache->image = image;
+    cache->staging.allocator = allocator;
     result = maar_object_open(allocator, MAAR_OBJECT_TILE_CACHE, cache, &cache->listed.handle);
     if (result == VK_SUCCESS) {
         result = make_cache(cache, __func__, pCreateInfo);
@@ -348,12 +317,12 @@ static void retire_staging(struct maar_tile_cache* cache, uint32_t point_count,
     struct maar_retire_item* item = cache->ending;
     uint32_t index = MAAR_SLOT_NONE;
     struct maar_slot* slot =
-        maar_resolve(allocator, "maarDestroyTileCache", cache->staging_memory, &index);
+        maar_resolve(allocator, "maarDestroyTileCache", cache->staging.memory, &index);
     cache->ending = NULL;
     item->action = end_staging;
-    item->object = MAAR_TO_BITS(cache->staging);
+    item->object = MAAR_TO_BITS(cache->staging.buffer);
     maar_retire_set_points(item, point_count, points);
-    if (slot != NULL && maar_slot_claim(slot, MAAR_TO_BITS(cache->staging_memory))) {
+    if (slot != NULL && maar_slot_claim(slot, MAAR_TO_BITS(cache->staging.memory))) {
         maar_slot_retire(allocator, slot, index, item);
     }
     maar_retire_queue(&allocator->retire, item);
@@ -374,7 +343,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyTileCache(MaarAllocator allocator, MaarTil
     if (point_count > 0) {
         retire_staging(it, point_count, points);
     } else {
-        (void)maar_destroy_buffer(allocator, __func__, it->staging, it->staging_memory);
+        (void)maar_destroy_buffer(allocator, __func__, it->staging.buffer, it->staging.memory);
     }
     free_storage(it);
 }
@@ -397,6 +366,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTileCacheInfo(MaarAllocator allocator, Maa
     *pInfo = it->info;
     pInfo->pNext = next;
     pInfo->committedSize = maar_cache_committed(it);
-    pInfo->usedSlotCount = it->used_slots;
+    pInfo->usedSlotCount = it->staging.used;
     return VK_SUCCESS;
 }

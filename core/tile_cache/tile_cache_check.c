@@ -37,33 +37,21 @@ static const char* check_tile(struct maar_tile_cache* cache, uint32_t tile, stru
                : NULL;
 }
 
-/* Returns how many slots a list has, or UINT32_MAX if one of them is in another state. */
-static uint32_t count_upload_slots(const struct maar_tile_cache* cache, uint32_t first,
-                                   enum maar_slot_state state)
-{
-    uint32_t count = 0;
-    for (uint32_t i = first; i != MAAR_TILE_NONE; i = cache->slots[i].next) {
-        if (cache->slots[i].state != state || ++count > cache->slot_count) {
-            return UINT32_MAX;
-        }
-    }
-    return count;
-}
-
 static const char* check_upload_slots(const struct maar_tile_cache* cache)
 {
     uint32_t counts[MAAR_UPLOAD_ENDING + 1] = {0};
-    for (uint32_t i = 0; i < cache->slot_count; ++i) {
-        ++counts[cache->slots[i].state];
+    for (uint32_t i = 0; i < cache->staging.count; ++i) {
+        ++counts[cache->staging.slots[i].state];
     }
-    if (count_upload_slots(cache, cache->free_slot, MAAR_UPLOAD_FREE) != counts[MAAR_UPLOAD_FREE] ||
-        count_upload_slots(cache, cache->recorded_slot, MAAR_UPLOAD_RECORDED) !=
+    if (maar_upload_count(&cache->staging, cache->staging.first_free, MAAR_UPLOAD_FREE) !=
+            counts[MAAR_UPLOAD_FREE] ||
+        maar_upload_count(&cache->staging, cache->recorded_slot, MAAR_UPLOAD_RECORDED) !=
             counts[MAAR_UPLOAD_RECORDED] ||
-        count_upload_slots(cache, cache->ending_slot, MAAR_UPLOAD_ENDING) !=
+        maar_upload_count(&cache->staging, cache->ending_slot, MAAR_UPLOAD_ENDING) !=
             counts[MAAR_UPLOAD_ENDING]) {
         return "a list of uploads of a tile cache is torn";
     }
-    return cache->slot_count - counts[MAAR_UPLOAD_FREE] != cache->used_slots
+    return cache->staging.count - counts[MAAR_UPLOAD_FREE] != cache->staging.used
                ? "a tile cache counts its uploads wrong"
                : NULL;
 }
@@ -97,7 +85,7 @@ const char* maar_tile_cache_check(struct maar_tile_cache* cache)
         }
     }
     if (listed != tally.live || tally.live != cache->live_count ||
-        tally.unfilled != cache->unfilled_count || tally.uploading != cache->used_slots) {
+        tally.unfilled != cache->unfilled_count || tally.uploading != cache->staging.used) {
         return "a tile cache counts its tiles wrong";
     }
     if (maar_cache_committed(cache) != maar_sparse_committed(cache->image)) {

@@ -13,6 +13,7 @@
 #define MAAR_CORE_TILE_CACHE_TILE_CACHE_STATE_H
 
 #include "core/reservation/sparse_image.h"
+#include "core/staging/upload_slots.h"
 #include "core/tile_cache/texel_block.h"
 #include "maar/tile_cache.h"
 
@@ -35,22 +36,6 @@ struct maar_cache_tile {
     uint16_t covered; /* tiles with a page that it covers directly */
     uint8_t state;
     uint8_t level;
-};
-
-enum maar_slot_state {
-    MAAR_UPLOAD_FREE,
-    MAAR_UPLOAD_STARTED,  /* the program fills it */
-    MAAR_UPLOAD_RECORDED, /* in a command buffer whose point is not known yet */
-    MAAR_UPLOAD_ENDING    /* its point is known */
-};
-
-/* The staging memory of one upload, and its state. */
-struct maar_upload_slot {
-    uint32_t tile;
-    uint32_t generation; /* from 1 on; an upload's id is this and the slot's index */
-    uint32_t next;       /* in the list of its state; uploads that the program fills are in none */
-    enum maar_slot_state state;
-    MaarPoint point;
 };
 
 /* The tiles with pages of one level. */
@@ -81,19 +66,11 @@ struct maar_tile_cache {
     uint32_t candidate_count;
     uint32_t shortage_rest; /* number of updates that will request no more memory */
 
-    uint32_t slot_count;
-    uint32_t used_slots;
-    uint32_t free_slot; /* heads of lists */
-    uint32_t recorded_slot;
+    struct maar_upload_slots staging; /* a slot holds a tile */
+    uint32_t recorded_slot;           /* heads of lists */
     uint32_t ending_slot;
-    struct maar_upload_slot* slots;
-    VkDeviceSize slot_size;   /* bytes of a tile */
-    VkDeviceSize slot_stride; /* from one slot to the next */
     VkDeviceSize row_pitch;
     VkDeviceSize slice_pitch;
-    VkBuffer staging;
-    MaarAllocation staging_memory;
-    uint8_t* staging_data;
     bool in_general;                 /* the image's transition was recorded */
     bool transition_open;            /* a transition was recorded since the last end */
     struct maar_retire_item* ending; /* prepared, with room for MAAR_MAX_POINTS */

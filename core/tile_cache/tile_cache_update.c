@@ -121,7 +121,7 @@ static enum outcome bring_page(struct maar_tile_cache* cache, const char* call, 
 
 static enum outcome admit(struct maar_tile_cache* cache, const char* call, uint32_t tile)
 {
-    if (cache->free_slot == MAAR_TILE_NONE) {
+    if (cache->staging.first_free == MAAR_NO_UPLOAD) {
         return DELAYED;
     }
     if (cache->tiles[tile].state == MAAR_TILE_UNFILLED) {

@@ -44,78 +44,37 @@ void maar_cache_start_upload(struct maar_tile_cache* cache, uint32_t tile, MaarT
 {
     struct maar_cache_tile* t = &cache->tiles[tile];
     const struct tile_part part = part_of(cache, tile);
-    const uint32_t index = cache->free_slot;
-    MAAR_DEBUG_ASSERT(index != MAAR_TILE_NONE && t->state == MAAR_TILE_UNFILLED);
-    struct maar_upload_slot* slot = &cache->slots[index];
-    cache->free_slot = slot->next;
-    ++cache->used_slots;
-    slot->state = MAAR_UPLOAD_STARTED;
-    slot->tile = tile;
-    ++slot->generation;
+    MAAR_DEBUG_ASSERT(t->state == MAAR_TILE_UNFILLED);
+    struct maar_upload_slots* staging = &cache->staging;
+    const struct maar_upload_slot* slot = maar_upload_start(staging, tile);
     cache->unfilled_count -= t->level >= cache->first_pinned ? 1 : 0;
     t->state = MAAR_TILE_UPLOADING;
     *upload = (MaarTileUpload){
-        .id = (uint64_t)slot->generation << 32 | index,
+        .id = maar_upload_id(staging, slot),
         .mipLevel = t->level,
         .arrayLayer = maar_cache_layer(cache, tile),
         .offset = part.offset,
         .extent = part.extent,
-        .pData = cache->staging_data + index * cache->slot_stride,
-        .size = cache->slot_size,
+        .pData = staging->data + maar_upload_place(staging, slot),
+        .size = staging->size,
         .rowPitch = cache->row_pitch,
         .slicePitch = cache->slice_pitch,
     };
 }
 
-/* Puts a slot at the head of a list. */
-static void push_slot(struct maar_tile_cache* cache, uint32_t* list, struct maar_upload_slot* slot)
-{
-    slot->next = *list;
-    *list = (uint32_t)(slot - cache->slots);
-}
-
-static void free_slot(struct maar_tile_cache* cache, struct maar_upload_slot* slot)
-{
-    slot->state = MAAR_UPLOAD_FREE;
-    push_slot(cache, &cache->free_slot, slot);
-    --cache->used_slots;
-}
-
-/* Returns the slot that an upload names, or NULL unless the program is filling that slot. */
-static struct maar_upload_slot* find_upload(struct maar_tile_cache* cache, uint64_t id)
-{
-    const uint32_t index = (uint32_t)id;
-    if (index >= cache->slot_count || cache->slots[index].generation != id >> 32 ||
-        cache->slots[index].state != MAAR_UPLOAD_STARTED) {
-        return NULL;
-    }
-    return &cache->slots[index];
-}
-
 /* Moves uploads that the program is filling to another state: all of them, or none after a
  * report. */
 static VkResult move_slots(struct maar_tile_cache* cache, const char* call, uint32_t count,
-                           const MaarTileUpload* uploads, enum maar_slot_state state)
+                           const MaarTileUpload* uploads, enum maar_upload_state state)
 {
-    if (count > 0 && uploads == NULL) {
-        return maar_misuse(cache->allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
-                           "pUploads is NULL");
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        struct maar_upload_slot* slot = find_upload(cache, uploads[i].id);
-        if (slot == NULL) {
-            for (uint32_t k = 0; k < i; ++k) {
-                cache->slots[(uint32_t)uploads[k].id].state = MAAR_UPLOAD_STARTED;
-            }
-            return maar_fail(cache->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
-                             MAAR_MESSAGE_ID_STALE_UPLOAD, call,
-                             "pUploads[%u] names an upload that is not there any more, is recorded "
-                             "already, or is named twice",
-                             i);
-        }
-        slot->state = state;
-    }
-    return VK_SUCCESS;
+    return maar_upload_move(&cache->staging, call, count, uploads != NULL ? &uploads->id : NULL,
+                            sizeof *uploads, state);
+}
+
+/* Returns the slot of an upload that was found to be there. */
+static struct maar_upload_slot* slot_of(struct maar_tile_cache* cache, const MaarTileUpload* upload)
+{
+    return &cache->staging.slots[(uint32_t)upload->id];
 }
 
 /* ---- recording ---- */
@@ -123,22 +82,20 @@ static VkResult move_slots(struct maar_tile_cache* cache, const char* call, uint
 static VkResult flush_slots(struct maar_tile_cache* cache, const char* call, uint32_t count,
                             const MaarTileUpload* uploads)
 {
-    struct maar_slot* staging = maar_slot_of_own(cache->allocator, cache->staging_memory);
     VkResult result = VK_SUCCESS;
     for (uint32_t i = 0; result == VK_SUCCESS && i < count; ++i) {
-        result = maar_slot_flush(cache->allocator, call, staging,
-                                 (uint32_t)uploads[i].id * cache->slot_stride, cache->slot_size);
+        result = maar_upload_flush(&cache->staging, call, slot_of(cache, &uploads[i]),
+                                   cache->staging.size);
     }
     return result;
 }
 
-static VkBufferImageCopy copy_of(struct maar_tile_cache* cache, uint64_t id)
+static VkBufferImageCopy copy_of(struct maar_tile_cache* cache, const struct maar_upload_slot* slot)
 {
-    const uint32_t index = (uint32_t)id;
-    const uint32_t tile = cache->slots[index].tile;
+    const uint32_t tile = slot->owner;
     const struct tile_part part = part_of(cache, tile);
     return (VkBufferImageCopy){
-        .bufferOffset = index * cache->slot_stride,
+        .bufferOffset = maar_upload_place(&cache->staging, slot),
         .bufferRowLength = cache->grid.tile[0],
         .bufferImageHeight = cache->grid.tile[1],
         .imageSubresource =
@@ -161,9 +118,9 @@ static void record_copies(struct maar_tile_cache* cache, VkCommandBuffer command
     for (uint32_t done = 0; done < count; done += COPIES) {
         const uint32_t here = count - done < COPIES ? count - done : (uint32_t)COPIES;
         for (uint32_t i = 0; i < here; ++i) {
-            copies[i] = copy_of(cache, uploads[done + i].id);
+            copies[i] = copy_of(cache, slot_of(cache, &uploads[done + i]));
         }
-        device->vkCmdCopyBufferToImage(commands, cache->staging, cache->image->image,
+        device->vkCmdCopyBufferToImage(commands, cache->staging.buffer, cache->image->image,
                                        VK_IMAGE_LAYOUT_GENERAL, here, copies);
     }
 }
@@ -232,7 +189,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Ma
     result = flush_slots(it, __func__, uploadCount, pUploads);
     if (result != VK_SUCCESS) {
         for (uint32_t i = 0; i < uploadCount; ++i) {
-            it->slots[(uint32_t)pUploads[i].id].state = MAAR_UPLOAD_STARTED;
+            slot_of(it, &pUploads[i])->state = MAAR_UPLOAD_STARTED;
         }
         return result;
     }
@@ -244,7 +201,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordTileUploads(MaarAllocator allocator, Ma
         record_end(it, commandBuffer);
     }
     for (uint32_t i = 0; i < uploadCount; ++i) {
-        push_slot(it, &it->recorded_slot, &it->slots[(uint32_t)pUploads[i].id]);
+        maar_upload_push(&it->staging, &it->recorded_slot, slot_of(it, &pUploads[i]));
     }
     return VK_SUCCESS;
 }
@@ -273,9 +230,9 @@ static uint32_t list_endings(struct maar_tile_cache* cache, const MaarPoint* ext
                              MaarPoint* points)
 {
     uint32_t count = 0;
-    for (uint32_t i = cache->ending_slot; i != MAAR_TILE_NONE && count <= MAAR_MAX_POINTS;
-         i = cache->slots[i].next) {
-        count = note_ending(&cache->slots[i].point, count, points);
+    for (uint32_t i = cache->ending_slot; i != MAAR_NO_UPLOAD && count <= MAAR_MAX_POINTS;
+         i = cache->staging.slots[i].next) {
+        count = note_ending(&cache->staging.slots[i].point, count, points);
     }
     return extra != NULL && count <= MAAR_MAX_POINTS ? note_ending(extra, count, points) : count;
 }
@@ -283,14 +240,14 @@ static uint32_t list_endings(struct maar_tile_cache* cache, const MaarPoint* ext
 /* Gives the recorded uploads their point, or, without a point, back to the program. */
 static void end_recorded(struct maar_tile_cache* cache, const MaarPoint* point)
 {
-    while (cache->recorded_slot != MAAR_TILE_NONE) {
-        struct maar_upload_slot* slot = &cache->slots[cache->recorded_slot];
+    while (cache->recorded_slot != MAAR_NO_UPLOAD) {
+        struct maar_upload_slot* slot = &cache->staging.slots[cache->recorded_slot];
         cache->recorded_slot = slot->next;
         slot->state = MAAR_UPLOAD_STARTED;
         if (point != NULL) {
             slot->state = MAAR_UPLOAD_ENDING;
             slot->point = *point;
-            push_slot(cache, &cache->ending_slot, slot);
+            maar_upload_push(&cache->staging, &cache->ending_slot, slot);
         }
     }
 }
@@ -331,12 +288,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCancelTileUploads(MaarAllocator allocator, Ma
         result = move_slots(it, __func__, uploadCount, pUploads, MAAR_UPLOAD_FREE);
     }
     for (uint32_t i = 0; result == VK_SUCCESS && i < uploadCount; ++i) {
-        struct maar_upload_slot* slot = &it->slots[(uint32_t)pUploads[i].id];
-        struct maar_cache_tile* t = &it->tiles[slot->tile];
+        struct maar_upload_slot* slot = slot_of(it, &pUploads[i]);
+        struct maar_cache_tile* t = &it->tiles[slot->owner];
         t->state = MAAR_TILE_UNFILLED;
         it->unfilled_count += t->level >= it->first_pinned ? 1 : 0;
         ++it->info.cancelledCount;
-        free_slot(it, slot);
+        maar_upload_end(&it->staging, slot);
     }
     return result;
 }
@@ -372,22 +329,22 @@ static VkResult value_of(struct maar_tile_cache* cache, struct known_values* kno
 
 static void complete(struct maar_tile_cache* cache, struct maar_upload_slot* slot)
 {
-    struct maar_cache_tile* t = &cache->tiles[slot->tile];
+    struct maar_cache_tile* t = &cache->tiles[slot->owner];
     t->state = MAAR_TILE_VISIBLE;
     ++cache->info.visibleTileCounts[t->level];
     ++cache->info.completedCount;
     ++cache->info.levelsGeneration;
-    free_slot(cache, slot);
+    maar_upload_end(&cache->staging, slot);
 }
 
 /* Reads the timelines that uploads wait for. */
 static VkResult read_endings(struct maar_tile_cache* cache, struct known_values* known)
 {
     VkResult result = VK_SUCCESS;
-    for (uint32_t i = cache->ending_slot; i != MAAR_TILE_NONE && result == VK_SUCCESS;
-         i = cache->slots[i].next) {
+    for (uint32_t i = cache->ending_slot; i != MAAR_NO_UPLOAD && result == VK_SUCCESS;
+         i = cache->staging.slots[i].next) {
         uint64_t value = 0;
-        result = value_of(cache, known, cache->slots[i].point.semaphore, &value);
+        result = value_of(cache, known, cache->staging.slots[i].point.semaphore, &value);
     }
     return result;
 }
@@ -396,8 +353,8 @@ static VkResult read_endings(struct maar_tile_cache* cache, struct known_values*
 static VkResult complete_endings(struct maar_tile_cache* cache, struct known_values* known)
 {
     uint32_t* link = &cache->ending_slot;
-    while (*link != MAAR_TILE_NONE) {
-        struct maar_upload_slot* slot = &cache->slots[*link];
+    while (*link != MAAR_NO_UPLOAD) {
+        struct maar_upload_slot* slot = &cache->staging.slots[*link];
         uint64_t value = 0;
         const VkResult result = value_of(cache, known, slot->point.semaphore, &value);
         if (result != VK_SUCCESS) {
