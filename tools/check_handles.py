@@ -25,6 +25,7 @@ TESTS = {
     "MaarArray": ("tests/unit/reservation/test_paging_handles.c",),
     "MaarSparseImage": ("tests/unit/reservation/test_paging_handles.c",),
     "MaarTileCache": ("tests/unit/reservation/test_paging_handles.c",),
+    "MaarBufferCache": ("tests/unit/reservation/test_paging_handles.c",),
     "MaarTransientHeap": ("tests/transient/test_transient_chains.c",),
     "MaarHostBuffer": ("tests/unit/interop/test_host_buffers.c",),
     "MaarRange": ("tests/unit/placement/test_range.c",),

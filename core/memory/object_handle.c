@@ -9,6 +9,7 @@ static const char* const object_kind_names[MAAR_OBJECT_KINDS] = {
     [MAAR_OBJECT_ARRAY] = "growable array",
     [MAAR_OBJECT_SPARSE_IMAGE] = "sparse image",
     [MAAR_OBJECT_TILE_CACHE] = "tile cache",
+    [MAAR_OBJECT_BUFFER_CACHE] = "buffer cache",
     [MAAR_OBJECT_TRANSIENT_HEAP] = "transient heap",
     [MAAR_OBJECT_MOVE_BATCH] = "batch of moves",
     [MAAR_OBJECT_DEFRAGMENTATION] = "run of defragmentation",

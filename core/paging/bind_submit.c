@@ -5,6 +5,8 @@
  * caller's points, and advances Maar's own timeline by one. One thread at a time submits. Only the
  * caller's queue lock is held across the driver's call.
  */
+#include "core/paging/bind_submit.h"
+
 #include "core/memory/capture_entry.h"
 #include "core/paging/captured_binds.h"
 #include "core/paging/page_pool.h"
@@ -213,8 +215,8 @@ static void end_submission(struct maar_paging* paging)
     maar_condition_wake(&paging->changed);
 }
 
-static VkResult submit_recorded(MaarAllocator allocator, const char* call, uint32_t point_count,
-                                const MaarPoint* points, MaarPoint* point)
+VkResult maar_binds_submit(MaarAllocator allocator, const char* call, uint32_t point_count,
+                           const MaarPoint* points, MaarPoint* point)
 {
     VkResult result = maar_paging_check_waits(allocator, call, point_count, points);
     if (result == VK_SUCCESS) {
@@ -251,23 +253,29 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSubmitBinds(MaarAllocator allocator, uint32_t
         *pPoint = (MaarPoint){.value = 0};
     }
     VkResult result = maar_enter(allocator);
-    return result == VK_SUCCESS ? submit_recorded(allocator, __func__, pointCount, pPoints, pPoint)
-                                : result;
+    return result == VK_SUCCESS
+               ? maar_binds_submit(allocator, __func__, pointCount, pPoints, pPoint)
+               : result;
+}
+
+VkResult maar_binds_delay(MaarAllocator allocator, const char* call, uint32_t point_count,
+                          const MaarPoint* points)
+{
+    VkResult result = maar_paging_check_waits(allocator, call, point_count, points);
+    if (result == VK_SUCCESS) {
+        result = maar_paging_require(allocator, call, false);
+    }
+    if (result == VK_SUCCESS &&
+        !maar_paging_delay(maar_paging_of(allocator), point_count, points)) {
+        result = VK_ERROR_TOO_MANY_OBJECTS;
+    }
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarDelayBinds(MaarAllocator allocator, uint32_t pointCount,
                                               const MaarPoint* pPoints)
 {
-    VkResult result = maar_enter(allocator);
-    if (result == VK_SUCCESS) {
-        result = maar_paging_check_waits(allocator, __func__, pointCount, pPoints);
-    }
-    if (result == VK_SUCCESS) {
-        result = maar_paging_require(allocator, __func__, false);
-    }
-    if (result == VK_SUCCESS &&
-        !maar_paging_delay(maar_paging_of(allocator), pointCount, pPoints)) {
-        result = VK_ERROR_TOO_MANY_OBJECTS;
-    }
-    return result;
+    const VkResult result = maar_enter(allocator);
+    return result == VK_SUCCESS ? maar_binds_delay(allocator, __func__, pointCount, pPoints)
+                                : result;
 }

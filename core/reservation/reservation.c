@@ -38,9 +38,16 @@ VkResult maar_reservation_check(MaarAllocator allocator, const char* call, const
     const VkResult result = maar_object_enter(allocator, call, argument, MAAR_OBJECT_RESERVATION,
                                               MAAR_TO_BITS(reservation), &object);
     *found = object;
-    return result == VK_SUCCESS && changes && (*found)->array_handle != 0
-               ? maar_misuse(allocator, MAAR_MESSAGE_ID_ARRAY_OWNS_RESERVATION, call,
-                             "reservation belongs to a growable array; use maarAppendArray, "
-                             "maarReserveArray, maarTruncateArray or maarDestroyArray")
-               : result;
+    if (result != VK_SUCCESS || !changes) {
+        return result;
+    }
+    const struct maar_rule rules[] = {
+        {(*found)->array_handle != 0, MAAR_MESSAGE_ID_ARRAY_OWNS_RESERVATION,
+         "reservation belongs to a growable array; use maarAppendArray, maarReserveArray, "
+         "maarTruncateArray or maarDestroyArray"},
+        {(*found)->in_cache, MAAR_MESSAGE_ID_BUFFER_CACHE_OWNS_RESERVATION,
+         "reservation belongs to a buffer cache; destroy the cache first"},
+        {0},
+    };
+    return maar_check_rules(allocator, call, rules);
 }

@@ -22,6 +22,7 @@ struct maar_reservation {
     MaarAllocator allocator;
     MaarReservationCreateFlags flags;
     uint64_t array_handle; /* 0: no array */
+    bool in_cache;         /* a buffer cache owns its pages */
     VkBuffer buffer;
     VkDeviceAddress address;
     VkBufferUsageFlags usage; /* of all its buffers */

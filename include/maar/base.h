@@ -268,6 +268,18 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_PAGE_PRIORITY = 0x4D4100F7,
     /** MaarPageMigrationInfo */
     MAAR_STRUCTURE_TYPE_PAGE_MIGRATION_INFO = 0x4D4100F8,
+    /** MaarBufferCacheCreateInfo */
+    MAAR_STRUCTURE_TYPE_BUFFER_CACHE_CREATE_INFO = 0x4D410100,
+    /** MaarBufferCacheInfo */
+    MAAR_STRUCTURE_TYPE_BUFFER_CACHE_INFO = 0x4D410101,
+    /** MaarBufferItemInfo */
+    MAAR_STRUCTURE_TYPE_BUFFER_ITEM_INFO = 0x4D410102,
+    /** MaarBufferUseBeginInfo */
+    MAAR_STRUCTURE_TYPE_BUFFER_USE_BEGIN_INFO = 0x4D410103,
+    /** MaarBufferUseInfo */
+    MAAR_STRUCTURE_TYPE_BUFFER_USE_INFO = 0x4D410104,
+    /** MaarBufferPrefetch */
+    MAAR_STRUCTURE_TYPE_BUFFER_PREFETCH = 0x4D410105,
     /** Reserves the enumeration's size. */
     MAAR_STRUCTURE_TYPE_MAX_ENUM = 0x7FFFFFFF
 } MaarStructureType;

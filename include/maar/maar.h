@@ -6,6 +6,7 @@
 
 #include "maar/allocator.h"
 #include "maar/base.h"
+#include "maar/buffer_cache.h"
 #include "maar/capture.h"
 #include "maar/cuda.h"
 #include "maar/hip.h"

@@ -164,6 +164,22 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_STALE_UPLOAD = 523,
     /** Uploads of one tile cache wait on too many timelines. */
     MAAR_MESSAGE_ID_TOO_MANY_TIMELINES = 524,
+    /** A call would change a reservation that belongs to a buffer cache, or give it a second one. */
+    MAAR_MESSAGE_ID_BUFFER_CACHE_OWNS_RESERVATION = 530,
+    /** A buffer cache cannot use a reservation. */
+    MAAR_MESSAGE_ID_RESERVATION_NOT_CACHEABLE = 531,
+    /** The items of a use do not fit into the budget or the staging memory of a buffer cache. */
+    MAAR_MESSAGE_ID_ITEMS_TOO_LARGE = 532,
+    /** A number names no item of a buffer cache. */
+    MAAR_MESSAGE_ID_UNKNOWN_ITEM = 533,
+    /** An item that is in use, locked or being uploaded is removed. */
+    MAAR_MESSAGE_ID_ITEM_IN_USE = 534,
+    /** Items of a buffer cache share a page. */
+    MAAR_MESSAGE_ID_ITEMS_OVERLAP = 535,
+    /** An item is unlocked more often than it was locked. */
+    MAAR_MESSAGE_ID_ITEM_NOT_LOCKED = 536,
+    /** A use of a buffer cache has ended already, or never began. */
+    MAAR_MESSAGE_ID_STALE_USE = 537,
     /** The frame that a plan was asked for breaks a rule. */
     MAAR_MESSAGE_ID_INVALID_PLAN_INPUT = 600,
     /** The graph of a transient heap breaks a rule. */

@@ -70,6 +70,7 @@ static void read_tile(const MaarTileUpload* upload)
     ++tiles_read;
 }
 
+#include "buffer-cache.inc"
 #include "growing-arrays.inc"
 #include "planning.inc"
 #include "pools.inc"
@@ -396,6 +397,60 @@ static void use_streamed_texture(MaarAllocator allocator, VkPhysicalDevice gpu,
     assert_int_equal(destroy_texture(allocator, image, cache, &none), VK_SUCCESS);
 }
 
+/* Work that is over when it is submitted. */
+static VkSemaphore layers_done;
+static uint64_t layers_run;
+static MaarPoint submit_layer(const MaarPoint* wait)
+{
+    assert_true(wait != NULL && wait->semaphore != VK_NULL_HANDLE);
+    return (MaarPoint){layers_done, ++layers_run};
+}
+
+static void signal_layers(VkInstance instance, VkDevice device)
+{
+    const VkSemaphoreSignalInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO,
+                                          .semaphore = layers_done,
+                                          .value = layers_run};
+    assert_int_equal(LOAD(instance, vkSignalSemaphore)(device, &signal), VK_SUCCESS);
+}
+
+/* Eight layers, and room for five. */
+static void use_buffer_cache(MaarAllocator allocator, VkInstance instance, VkDevice device)
+{
+    enum { LAYERS = 8, LAYER_BYTES = 131072 };
+    static char bytes[LAYERS][LAYER_BYTES];
+    void* layers[LAYERS];
+    MaarReservation reservation = VK_NULL_HANDLE;
+    MaarBufferCache cache = VK_NULL_HANDLE;
+    MaarPoint ready = {.value = 0};
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                        .pNext = &type};
+    assert_int_equal(LOAD(instance, vkCreateSemaphore)(device, &info, NULL, &layers_done),
+                     VK_SUCCESS);
+    for (uint32_t i = 0; i < LAYERS; ++i) {
+        layers[i] = bytes[i];
+    }
+    assert_int_equal(
+        open_weights(allocator, LAYERS, layers, LAYER_BYTES, 5 * LAYER_BYTES, &reservation, &cache),
+        VK_SUCCESS);
+    for (uint32_t i = 0; i < 4 * LAYERS; ++i) {
+        assert_int_equal(run_layer(allocator, cache, i % LAYERS, submit_layer), VK_SUCCESS);
+        signal_layers(instance, device);
+        assert_int_equal(look_ahead(allocator, cache, i % LAYERS, LAYERS), VK_SUCCESS);
+    }
+    MaarBufferCacheInfo used = {.sType = MAAR_STRUCTURE_TYPE_BUFFER_CACHE_INFO};
+    assert_int_equal(maarGetBufferCacheInfo(allocator, cache, &used), VK_SUCCESS);
+    assert_int_equal(used.begunCount, 4 * LAYERS);
+    assert_int_equal(used.peakCommittedSize, 5 * LAYER_BYTES);
+    assert_true(used.hitCount > used.missCount);
+    assert_int_equal(upload_all(allocator, cache, &ready), VK_ERROR_VALIDATION_FAILED_EXT);
+    maarDestroyBufferCache(allocator, cache);
+    maarDestroyReservation(allocator, reservation);
+    LOAD(instance, vkDestroySemaphore)(device, layers_done, NULL);
+}
+
 static void use_tiles(MaarAllocator allocator)
 {
     const VkImageCreateInfo texture = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
@@ -494,6 +549,7 @@ static void docs_pages_come_and_go(void** state)
     use_touched_pages(allocator);
     use_streamed_texture(allocator, only_device(instance), commands);
     use_tiles(allocator);
+    use_buffer_cache(allocator, instance, device);
     use_level_pool(allocator);
     use_stitching_pool(allocator);
     LOAD(instance, vkDestroyCommandPool)(device, pool, NULL);

@@ -8,7 +8,13 @@
 #include "maar/share.h"
 #include "tests/fault/fault_host.h"
 
-enum { FAULT_MANY = 3, FAULT_PLANES = 3, FAULT_UPLOADS = 16, FAULT_CROWD = 200 };
+enum {
+    FAULT_MANY = 3,
+    FAULT_PLANES = 3,
+    FAULT_UPLOADS = 16,
+    FAULT_BUFFER_UPLOADS = 4,
+    FAULT_CROWD = 200
+};
 
 /* What the steps make and use; zeroed before `prepare`. */
 struct fault_context {
@@ -43,6 +49,10 @@ struct fault_context {
     MaarTileCache tile_cache;
     MaarTileUpload uploads[FAULT_UPLOADS];
     uint32_t upload_count;
+    MaarBufferCache buffer_cache;
+    uint64_t buffer_use;
+    MaarBufferUpload buffer_uploads[FAULT_BUFFER_UPLOADS];
+    uint32_t buffer_upload_count;
     VkCommandPool command_pool;
     VkCommandBuffer commands;
     int fd;
@@ -112,6 +122,7 @@ extern const struct fault_table fault_range_steps;
 extern const struct fault_table fault_transient_steps;
 extern const struct fault_table fault_paging_steps;
 extern const struct fault_table fault_tile_steps;
+extern const struct fault_table fault_buffer_steps;
 extern const struct fault_table fault_handle_steps;
 extern const struct fault_table fault_export_steps;
 extern const struct fault_table fault_import_steps;

@@ -1,7 +1,7 @@
 /*
- * Handles of reservations, arrays, sparse images and tile caches: each call that takes one refuses
- * a null handle, a stale one, one of another kind, one of another allocator and a forged one, and
- * reports which. A stale handle stays refused when a new object has its slot.
+ * Handles of reservations, arrays, sparse images, tile caches and buffer caches: each call that
+ * takes one refuses a null handle, a stale one, one of another kind, one of another allocator and a
+ * forged one, and reports which. A stale handle stays refused when a new object has its slot.
  */
 #include "core/handle.h"
 #include "tests/tiles/simulated_tiles.h"
@@ -25,6 +25,7 @@ typedef VkResult (*handle_call)(MaarAllocator allocator, uint64_t handle);
 static const MaarPageRange page_range = {.size = 65536};
 static const MaarTileRegion tile_region = {.extent = {1, 1, 1}};
 static const MaarTileCacheUpdate no_update = {.sType = MAAR_STRUCTURE_TYPE_TILE_CACHE_UPDATE};
+static const MaarPoint no_point = {.value = 1};
 static MaarNewPages new_pages = {.sType = MAAR_STRUCTURE_TYPE_NEW_PAGES};
 static MaarReservation source; /* a live reservation */
 static uint32_t count;
@@ -119,6 +120,34 @@ CALL(read_cache_levels, MaarTileCache, maarGetTileCacheLevels(allocator, handle,
 CALL(read_cache, MaarTileCache,
      maarGetTileCacheInfo(allocator, handle, INFO(MaarTileCacheInfo, TILE_CACHE)))
 
+static MaarBufferUseInfo no_answer = {.sType = MAAR_STRUCTURE_TYPE_BUFFER_USE_INFO};
+static const uint32_t first_item;
+static const MaarBufferUseBeginInfo one_item = {
+    .sType = MAAR_STRUCTURE_TYPE_BUFFER_USE_BEGIN_INFO, .itemCount = 1, .pItems = &first_item};
+static const MaarBufferPrefetch no_prefetch = {.sType = MAAR_STRUCTURE_TYPE_BUFFER_PREFETCH};
+
+SILENT_CALL(destroy_buffers, MaarBufferCache, maarDestroyBufferCache(allocator, handle))
+CALL(read_buffers, MaarBufferCache,
+     maarGetBufferCacheInfo(allocator, handle, INFO(MaarBufferCacheInfo, BUFFER_CACHE)))
+CALL(set_buffers_budget, MaarBufferCache, maarSetBufferCacheBudget(allocator, handle, 1 << 20))
+CALL(add_items, MaarBufferCache, maarAddBufferItems(allocator, handle, 0, NULL, NULL))
+CALL(remove_items, MaarBufferCache, maarRemoveBufferItems(allocator, handle, 0, NULL))
+CALL(read_item, MaarBufferCache,
+     maarGetBufferItemInfo(allocator, handle, 0, INFO(MaarBufferItemInfo, BUFFER_ITEM)))
+CALL(lock_items, MaarBufferCache, maarLockBufferItems(allocator, handle, 0, NULL))
+CALL(unlock_items, MaarBufferCache, maarUnlockBufferItems(allocator, handle, 0, NULL))
+CALL(begin_item_use, MaarBufferCache,
+     maarBeginBufferUse(allocator, handle, &one_item, &no_answer, &first))
+CALL(end_item_use, MaarBufferCache, maarEndBufferUse(allocator, handle, first, 1, &no_point))
+SILENT_CALL(cancel_item_use, MaarBufferCache, maarCancelBufferUse(allocator, handle, 1))
+CALL(prefetch_items, MaarBufferCache,
+     maarPrefetchBufferItems(allocator, handle, &no_prefetch, &no_answer))
+CALL(take_item_uploads, MaarBufferCache,
+     maarTakeBufferUploads(allocator, handle, (count = 0, &count), NULL))
+CALL(submit_item_uploads, MaarBufferCache,
+     maarSubmitBufferUploads(allocator, handle, 0, NULL, NULL))
+CALL(cancel_item_uploads, MaarBufferCache, maarCancelBufferUploads(allocator, handle, 0, NULL))
+
 static VkResult alias_source(MaarAllocator allocator, uint64_t handle)
 {
     return maarAliasPages(allocator, source, 0, 0, MAAR_FROM_BITS(MaarReservation, handle), 0);
@@ -135,7 +164,18 @@ static VkResult create_cache(MaarAllocator allocator, uint64_t handle)
     return maarCreateTileCache(allocator, &info, &cache);
 }
 
-enum { KINDS = 4, MOST_CALLS = 18 };
+static VkResult create_buffers(MaarAllocator allocator, uint64_t handle)
+{
+    const MaarBufferCacheCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_BUFFER_CACHE_CREATE_INFO,
+        .reservation = MAAR_FROM_BITS(MaarReservation, handle),
+        .budget = (VkDeviceSize)1 << 20,
+    };
+    MaarBufferCache cache = VK_NULL_HANDLE;
+    return maarCreateBufferCache(allocator, &info, &cache);
+}
+
+enum { KINDS = 5, MOST_CALLS = 19 };
 
 /* The calls of a kind, and the names of their arguments. The first ends the object and accepts a
  * null handle; the second does so too if it is marked. */
@@ -149,7 +189,7 @@ static const struct handle_kind {
      {destroy_reservation, destroy_reservation_after, read_reservation, commit_pages,
       commit_new_pages, record_zeros, list_host_pages, flush_pages, invalidate_pages,
       decommit_pages, alias_pages, enumerate_pages, enumerate_touched, set_priority, touch_pages,
-      trim_pages, migrate_pages}},
+      trim_pages, migrate_pages, create_buffers}},
     {true,
      "array",
      {destroy_array, destroy_array_after, read_array, reserve_array, append_array, truncate_array,
@@ -162,6 +202,11 @@ static const struct handle_kind {
      "cache",
      {destroy_cache, update_cache, record_uploads, end_uploads, cancel_uploads, read_cache_levels,
       read_cache}},
+    {false,
+     "cache",
+     {destroy_buffers, read_buffers, set_buffers_budget, add_items, remove_items, read_item,
+      lock_items, unlock_items, begin_item_use, end_item_use, cancel_item_use, prefetch_items,
+      take_item_uploads, submit_item_uploads, cancel_item_uploads}},
 };
 
 /* Every call on a kind refuses the handle under this identifier. */
@@ -178,7 +223,7 @@ static void expect_refusals(const struct handle_kind* kind, uint64_t handle, Maa
     }
 }
 
-/* Makes one object of each kind; the cache has the image. */
+/* Makes one object of each kind; the caches have the image and the reservation. */
 static void make_all(MaarAllocator allocator, uint64_t* handles)
 {
     MaarReservation reservation = VK_NULL_HANDLE;
@@ -205,6 +250,14 @@ static void make_all(MaarAllocator allocator, uint64_t* handles)
     handles[1] = MAAR_TO_BITS(array);
     handles[2] = MAAR_TO_BITS(image);
     handles[3] = MAAR_TO_BITS(cache);
+    const MaarBufferCacheCreateInfo buffers_info = {
+        .sType = MAAR_STRUCTURE_TYPE_BUFFER_CACHE_CREATE_INFO,
+        .reservation = reservation,
+        .budget = (VkDeviceSize)1 << 20,
+    };
+    MaarBufferCache buffers = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateBufferCache(allocator, &buffers_info, &buffers), VK_SUCCESS);
+    handles[4] = MAAR_TO_BITS(buffers);
 }
 
 static void end_all(MaarAllocator allocator, const uint64_t* handles)

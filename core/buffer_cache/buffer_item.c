@@ -1,0 +1,322 @@
+/*
+ * The items of buffer caches: adding, removing and locking them, and what the policy knows of them.
+ */
+#include "core/buffer_cache/buffer_room.h"
+#include "core/host_stack.h"
+
+/* ---- state ---- */
+
+struct maar_item_standing maar_item_before(const struct maar_cache_item* item)
+{
+    return (struct maar_item_standing){maar_item_has_pages(item), maar_item_is_pinned(item)};
+}
+
+void maar_item_after(struct maar_buffer_cache* cache, uint32_t number,
+                     struct maar_item_standing before)
+{
+    const struct maar_cache_item* item = &cache->items[number];
+    const struct maar_item_standing now = maar_item_before(item);
+    if (now.is_pinned && !before.is_pinned) {
+        maar_policy_pin(cache->policy, number);
+    }
+    if (now.has_pages != before.has_pages) {
+        maar_policy_set_resident(cache->policy, number, now.has_pages);
+        cache->committed_pages += now.has_pages ? item->page_count : 0;
+        cache->committed_pages -= now.has_pages ? 0 : item->page_count;
+    }
+    if (!now.is_pinned && before.is_pinned) {
+        maar_policy_unpin(cache->policy, number);
+    }
+    cache->pinned_pages += now.has_pages && now.is_pinned ? item->page_count : 0;
+    cache->pinned_pages -= before.has_pages && before.is_pinned ? item->page_count : 0;
+}
+
+void maar_item_set_state(struct maar_buffer_cache* cache, uint32_t number,
+                         enum maar_item_state state)
+{
+    struct maar_cache_item* item = &cache->items[number];
+    const struct maar_item_standing before = maar_item_before(item);
+    cache->info.residentCount += state == MAAR_ITEM_RESIDENT ? 1 : 0;
+    cache->info.residentCount -= item->state == MAAR_ITEM_RESIDENT ? 1 : 0;
+    item->state = state;
+    maar_item_after(cache, number, before);
+}
+
+/* ---- checks ---- */
+
+VkResult maar_check_items(const struct maar_buffer_cache* cache, const char* call, uint32_t count,
+                          const uint32_t* numbers)
+{
+    if (count > 0 && numbers == NULL) {
+        return maar_misuse(cache->allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
+                           "the array of items is NULL");
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        if (numbers[i] >= cache->item_count || cache->items[numbers[i]].state == MAAR_ITEM_NONE) {
+            return maar_fail(cache->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                             MAAR_MESSAGE_ID_UNKNOWN_ITEM, call,
+                             "the item with index %u in the array has the number %u, which no item "
+                             "of the cache has",
+                             i, numbers[i]);
+        }
+    }
+    return VK_SUCCESS;
+}
+
+/* Returns the bits of pages [*page, end) that lie in one word, and moves *page behind them. */
+static uint64_t next_page_bits(uint64_t* page, uint64_t end)
+{
+    const uint64_t shift = *page % 64;
+    const uint64_t count = end - *page < 64 - shift ? end - *page : 64 - shift;
+    *page += count;
+    return (count == 64 ? UINT64_MAX : ((uint64_t)1 << count) - 1) << shift;
+}
+
+static bool are_pages_free(const struct maar_buffer_cache* cache, uint64_t first, uint64_t count)
+{
+    for (uint64_t page = first; page < first + count;) {
+        const uint64_t word = page / 64;
+        if ((cache->taken_pages[word] & next_page_bits(&page, first + count)) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void mark_pages(struct maar_buffer_cache* cache, uint64_t first, uint64_t count, bool taken)
+{
+    for (uint64_t page = first; page < first + count;) {
+        uint64_t* word = &cache->taken_pages[page / 64];
+        const uint64_t bits = next_page_bits(&page, first + count);
+        *word = taken ? *word | bits : *word & ~bits;
+    }
+}
+
+static VkResult check_new_item(const struct maar_buffer_cache* cache, const char* call,
+                               const MaarBufferItem* item)
+{
+    const VkDeviceSize size = cache->reservation->size;
+    const struct maar_rule rules[] = {
+        {item->size == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "the size of an item is 0"},
+        {item->offset % cache->reservation->page_size != 0, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+         "the offset of an item is not a multiple of the reservation's page size"},
+        {item->offset > size || item->size > size - item->offset, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "an item ends beyond the reservation"},
+        {item->priorityClass > 7, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "the priorityClass of an item is above 7"},
+        {0},
+    };
+    return maar_check_rules(cache->allocator, call, rules);
+}
+
+/* ---- adding and removing ---- */
+
+/* Adds an item. There is room in the table. */
+static VkResult add_item(struct maar_buffer_cache* cache, const char* call,
+                         const MaarBufferItem* info, uint32_t* number)
+{
+    const VkDeviceSize page = cache->reservation->page_size;
+    VkResult result = check_new_item(cache, call, info);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const uint64_t first = info->offset / page;
+    const uint64_t count = (info->size - 1) / page + 1;
+    if (!are_pages_free(cache, first, count)) {
+        return maar_misuse(cache->allocator, MAAR_MESSAGE_ID_ITEMS_OVERLAP, call,
+                           "an item shares a page with another one");
+    }
+    *number = maar_policy_add(cache->policy, count * page, info->priorityClass);
+    if (*number == MAAR_NO_OBJECT) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    MAAR_DEBUG_ASSERT(*number < cache->item_capacity);
+    cache->items[*number] = (struct maar_cache_item){
+        .item = *info,
+        .first_page = first,
+        .page_count = count,
+        .state = MAAR_ITEM_ABSENT,
+        .next = MAAR_NO_ITEM,
+        .previous = MAAR_NO_ITEM,
+    };
+    cache->item_count = *number < cache->item_count ? cache->item_count : *number + 1;
+    mark_pages(cache, first, count, true);
+    ++cache->info.itemCount;
+    return VK_SUCCESS;
+}
+
+/* Forgets an item without pages. */
+static void drop_item(struct maar_buffer_cache* cache, uint32_t number)
+{
+    const struct maar_cache_item* item = &cache->items[number];
+    mark_pages(cache, item->first_page, item->page_count, false);
+    maar_policy_remove(cache->policy, number);
+    cache->items[number] = (struct maar_cache_item){.state = MAAR_ITEM_NONE};
+    --cache->info.itemCount;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarAddBufferItems(MaarAllocator allocator, MaarBufferCache cache,
+                                                  uint32_t itemCount, const MaarBufferItem* pItems,
+                                                  uint32_t* pNumbers)
+{
+    struct maar_buffer_cache* it = NULL;
+    VkResult result = maar_check_buffer_cache(allocator, __func__, cache, &it);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_rule rules[] = {
+        {itemCount > 0 && pItems == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pItems is NULL"},
+        {itemCount > UINT32_MAX - 1 - it->item_count, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "itemCount is too large"},
+        {0},
+    };
+    result = maar_check_rules(allocator, __func__, rules);
+    if (result != VK_SUCCESS || itemCount == 0) {
+        return result;
+    }
+    struct maar_host_stack scratch = {.callbacks = allocator->callbacks};
+    uint32_t* numbers = maar_stack_grab(&scratch, itemCount, sizeof *numbers);
+    struct maar_cache_item* items =
+        maar_host_grow(allocator->callbacks, it->items, &it->item_capacity,
+                       it->item_count + itemCount, sizeof *items);
+    it->items = items != NULL ? items : it->items;
+    uint32_t added = 0;
+    result = numbers == NULL || items == NULL ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
+    for (uint32_t i = 0; i < itemCount && result == VK_SUCCESS; ++i) {
+        result = add_item(it, __func__, &pItems[i], &numbers[i]);
+        added += result == VK_SUCCESS ? 1 : 0;
+    }
+    for (uint32_t i = 0; i < added && result == VK_SUCCESS && pNumbers != NULL; ++i) {
+        pNumbers[i] = numbers[i];
+    }
+    while (result != VK_SUCCESS && added > 0) {
+        drop_item(it, numbers[--added]);
+    }
+    maar_stack_reset(&scratch);
+    maar_buffer_cache_verify(it);
+    return result;
+}
+
+/* Checks that items can be removed, each named once. */
+static VkResult check_removal(struct maar_buffer_cache* cache, const char* call, uint32_t count,
+                              const uint32_t* numbers)
+{
+    VkResult result = maar_check_items(cache, call, count, numbers);
+    ++cache->stamp;
+    for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
+        struct maar_cache_item* item = &cache->items[numbers[i]];
+        if (maar_item_is_pinned(item) || item->stamp == cache->stamp) {
+            return maar_fail(
+                cache->allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_ITEM_IN_USE, call,
+                "the item %u is in a use, locked, being uploaded or named twice", numbers[i]);
+        }
+        item->stamp = cache->stamp;
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarRemoveBufferItems(MaarAllocator allocator, MaarBufferCache cache,
+                                                     uint32_t itemCount, const uint32_t* pNumbers)
+{
+    struct maar_buffer_cache* it = NULL;
+    VkResult result = maar_check_buffer_cache(allocator, __func__, cache, &it);
+    if (result == VK_SUCCESS) {
+        result = check_removal(it, __func__, itemCount, pNumbers);
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_room_give_back(it, __func__, itemCount, pNumbers);
+    }
+    for (uint32_t i = 0; i < itemCount && result == VK_SUCCESS; ++i) {
+        drop_item(it, pNumbers[i]);
+    }
+    if (result == VK_SUCCESS) {
+        maar_buffer_cache_verify(it);
+    }
+    return result;
+}
+
+/* ---- questions and locks ---- */
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetBufferItemInfo(MaarAllocator allocator, MaarBufferCache cache,
+                                                     uint32_t item, MaarBufferItemInfo* pInfo)
+{
+    struct maar_buffer_cache* it = NULL;
+    VkResult result = maar_check_buffer_cache(allocator, __func__, cache, &it);
+    if (result == VK_SUCCESS) {
+        result = maar_check_items(it, __func__, 1, &item);
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_BUFFER_ITEM_INFO);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_cache_item* known = &it->items[item];
+    *pInfo = (MaarBufferItemInfo){
+        .sType = pInfo->sType,
+        .pNext = pInfo->pNext,
+        .item = known->item,
+        .pageBytes = known->page_count * it->reservation->page_size,
+        .committed = maar_item_has_pages(known) ? VK_TRUE : VK_FALSE,
+        .resident = known->state == MAAR_ITEM_RESIDENT ? VK_TRUE : VK_FALSE,
+        .ready = {known->values[0] > 0 ? it->copies.timeline : VK_NULL_HANDLE, known->values[0]},
+        .pinCount = known->use_count,
+        .lockCount = known->lock_count,
+    };
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarLockBufferItems(MaarAllocator allocator, MaarBufferCache cache,
+                                                   uint32_t itemCount, const uint32_t* pNumbers)
+{
+    struct maar_buffer_cache* it = NULL;
+    VkResult result = maar_check_buffer_cache(allocator, __func__, cache, &it);
+    if (result == VK_SUCCESS) {
+        result = maar_check_items(it, __func__, itemCount, pNumbers);
+    }
+    for (uint32_t i = 0; i < itemCount && result == VK_SUCCESS; ++i) {
+        const struct maar_item_standing before = maar_item_before(&it->items[pNumbers[i]]);
+        ++it->items[pNumbers[i]].lock_count;
+        maar_item_after(it, pNumbers[i], before);
+    }
+    return result;
+}
+
+/* Takes back one lock. Returns false if there is none. */
+static bool unlock_item(struct maar_buffer_cache* cache, uint32_t number)
+{
+    struct maar_cache_item* item = &cache->items[number];
+    if (item->lock_count == 0) {
+        return false;
+    }
+    const struct maar_item_standing before = maar_item_before(item);
+    --item->lock_count;
+    maar_item_after(cache, number, before);
+    return true;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarUnlockBufferItems(MaarAllocator allocator, MaarBufferCache cache,
+                                                     uint32_t itemCount, const uint32_t* pNumbers)
+{
+    struct maar_buffer_cache* it = NULL;
+    VkResult result = maar_check_buffer_cache(allocator, __func__, cache, &it);
+    if (result == VK_SUCCESS) {
+        result = maar_check_items(it, __func__, itemCount, pNumbers);
+    }
+    for (uint32_t i = 0; i < itemCount && result == VK_SUCCESS; ++i) {
+        if (unlock_item(it, pNumbers[i])) {
+            continue;
+        }
+        result = maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                           MAAR_MESSAGE_ID_ITEM_NOT_LOCKED, __func__,
+                           "pNumbers[%u] is item %u, which is not locked so often", i, pNumbers[i]);
+        while (i-- > 0) {
+            const struct maar_item_standing before = maar_item_before(&it->items[pNumbers[i]]);
+            ++it->items[pNumbers[i]].lock_count;
+            maar_item_after(it, pNumbers[i], before);
+        }
+        break;
+    }
+    return result;
+}
