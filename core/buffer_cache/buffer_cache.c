@@ -18,16 +18,6 @@ enum { UPLOAD_UNIT = 256 };
 
 /* ---- checks ---- */
 
-VkResult maar_check_buffer_cache(MaarAllocator allocator, const char* call, MaarBufferCache cache,
-                                 struct maar_buffer_cache** found)
-{
-    void* object = NULL;
-    const VkResult result = maar_object_enter(allocator, call, "cache", MAAR_OBJECT_BUFFER_CACHE,
-                                              MAAR_TO_BITS(cache), &object);
-    *found = object;
-    return result;
-}
-
 static VkResult check_cache_info(MaarAllocator allocator, const char* call,
                                  const MaarBufferCacheCreateInfo* info,
                                  struct maar_reservation** found)

@@ -46,7 +46,7 @@ static const char* check_item(const struct maar_buffer_cache* cache, uint32_t nu
     return NULL;
 }
 
-static const char* check_queues(const struct maar_buffer_cache* cache, uint32_t queued)
+static const char* check_item_queues(const struct maar_buffer_cache* cache, uint32_t queued)
 {
     uint32_t listed = 0;
     for (uint32_t queue = 0; queue < MAAR_ITEM_QUEUES; ++queue) {
@@ -94,7 +94,7 @@ const char* maar_buffer_cache_check(const struct maar_buffer_cache* cache)
         broken = "a buffer cache counts its items wrong";
     }
     if (broken == NULL) {
-        broken = check_queues(cache, sums.queued);
+        broken = check_item_queues(cache, sums.queued);
     }
     return broken == NULL ? check_staging(cache, sums.open) : broken;
 }

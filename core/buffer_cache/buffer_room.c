@@ -1,7 +1,7 @@
 /*
  * Room in a buffer cache: see buffer_room.h. New pages are taken while the budget allows. After
  * that, pages pass from victims to items in one submission. A device that is short of memory is
- * asked quietly first, and again, as any program asks, when there are no victims left.
+ * asked without a report first, and again, as any program asks, when there are no victims left.
  */
 #include "core/buffer_cache/buffer_room.h"
 
@@ -105,7 +105,7 @@ static void put_victims_back(struct maar_buffer_cache* cache, const struct victi
 }
 
 /* Gives back pages of an item. */
-static void give_pages_back(struct maar_buffer_cache* cache, uint64_t first, uint64_t count)
+static void return_pages(struct maar_buffer_cache* cache, uint64_t first, uint64_t count)
 {
     const struct maar_page_range range = {cache->reservation->table, first, count};
     if (count > 0) {
@@ -126,7 +126,7 @@ static VkDeviceSize end_victims(struct maar_buffer_cache* cache, const struct vi
             begin = victims->at_page;
             is_taken = false;
         }
-        give_pages_back(cache, item->first_page + begin, item->page_count - begin);
+        return_pages(cache, item->first_page + begin, item->page_count - begin);
         ++cache->info.evictionCount;
     }
     const VkDeviceSize size = bytes_of_pages(cache, victims->page_count);
@@ -170,7 +170,7 @@ VkResult maar_room_give_back(struct maar_buffer_cache* cache, const char* call, 
     for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
         const struct maar_cache_item* item = &cache->items[numbers[i]];
         if (maar_item_has_pages(item)) {
-            give_pages_back(cache, item->first_page, item->page_count);
+            return_pages(cache, item->first_page, item->page_count);
             maar_item_set_state(cache, numbers[i], MAAR_ITEM_ABSENT);
         }
     }
@@ -209,8 +209,8 @@ static uint64_t take_fresh_pages(struct maar_buffer_cache* cache, const char* ca
 }
 
 /* Moves pages of victims to the rest of an item, or takes new ones where there are no victims. */
-static VkResult fill_up(struct maar_buffer_cache* cache, const char* call, struct victims* victims,
-                        uint32_t number)
+static VkResult complete_pages(struct maar_buffer_cache* cache, const char* call,
+                               struct victims* victims, uint32_t number)
 {
     const struct maar_cache_item* item = &cache->items[number];
     struct maar_page_range rest = pages_of(cache, number);
@@ -245,17 +245,17 @@ static void give_request_back(struct maar_buffer_cache* cache,
     for (uint32_t i = 0; i < request->count; ++i) {
         const struct maar_cache_item* item = &cache->items[request->numbers[i]];
         if (!maar_item_has_pages(item)) {
-            give_pages_back(cache, item->first_page,
-                            were_moved ? item->page_count : item->fresh_pages);
+            return_pages(cache, item->first_page,
+                         were_moved ? item->page_count : item->fresh_pages);
         }
     }
 }
 
 /* Chooses what makes room for some pages, and delays the binds until its last uses have ended.
  * Sets request->is_refused if a hint has no room. */
-static VkResult find_room(struct maar_buffer_cache* cache, const char* call,
-                          struct maar_room_request* request, uint64_t pages,
-                          struct victims* victims)
+static VkResult find_victims(struct maar_buffer_cache* cache, const char* call,
+                             struct maar_room_request* request, uint64_t pages,
+                             struct victims* victims)
 {
     const uint32_t hinted = request->is_hint ? request->numbers[0] : MAAR_NO_ITEM;
     if (pages > 0 && hinted != MAAR_NO_ITEM) {
@@ -275,7 +275,7 @@ VkResult maar_room_make(struct maar_buffer_cache* cache, const char* call,
 {
     struct victims victims = no_victims();
     const uint64_t rest = take_fresh_pages(cache, call, request);
-    VkResult result = find_room(cache, call, request, rest, &victims);
+    VkResult result = find_victims(cache, call, request, rest, &victims);
     if (result != VK_SUCCESS || request->is_refused) {
         put_victims_back(cache, &victims);
         give_request_back(cache, request, false);
@@ -283,7 +283,7 @@ VkResult maar_room_make(struct maar_buffer_cache* cache, const char* call,
     }
     for (uint32_t i = 0; i < request->count && result == VK_SUCCESS; ++i) {
         if (!maar_item_has_pages(&cache->items[request->numbers[i]])) {
-            result = fill_up(cache, call, &victims, request->numbers[i]);
+            result = complete_pages(cache, call, &victims, request->numbers[i]);
         }
     }
     request->evicted_size += end_victims(cache, &victims);

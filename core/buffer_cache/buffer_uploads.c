@@ -20,7 +20,7 @@ static struct upload_batch no_uploads(void)
     return (struct upload_batch){MAAR_NO_UPLOAD, MAAR_NO_UPLOAD};
 }
 
-static struct maar_upload_slot* slot_at(struct maar_buffer_cache* cache, uint32_t index)
+static struct maar_upload_slot* upload_at(struct maar_buffer_cache* cache, uint32_t index)
 {
     return &cache->staging.slots[index];
 }
@@ -31,7 +31,7 @@ static void add_to_batch(struct maar_buffer_cache* cache, struct upload_batch* b
     const uint32_t index = maar_upload_index(&cache->staging, slot);
     slot->next = MAAR_NO_UPLOAD;
     if (batch->last != MAAR_NO_UPLOAD) {
-        slot_at(cache, batch->last)->next = index;
+        upload_at(cache, batch->last)->next = index;
     } else {
         batch->first = index;
     }
@@ -102,7 +102,7 @@ void maar_uploads_want(struct maar_buffer_cache* cache, uint32_t number, enum ma
 }
 
 /* Ends the uploading of an item of which no upload is left: it has its contents, or none. */
-static void settle_item(struct maar_buffer_cache* cache, uint32_t number)
+static void settle_upload(struct maar_buffer_cache* cache, uint32_t number)
 {
     struct maar_cache_item* item = &cache->items[number];
     if (item->open_count > 0 || item->is_queued) {
@@ -126,7 +126,7 @@ static void break_item(struct maar_buffer_cache* cache, uint32_t number)
     if (cache->items[number].is_queued) {
         dequeue_item(cache, number);
     }
-    settle_item(cache, number);
+    settle_upload(cache, number);
 }
 
 /* ---- slots ---- */
@@ -180,7 +180,7 @@ VkResult maar_uploads_complete(struct maar_buffer_cache* cache)
     const VkResult result = maar_upload_queue_poll(&cache->copies);
     uint32_t* link = &cache->ending_slot;
     while (result == VK_SUCCESS && *link != MAAR_NO_UPLOAD) {
-        struct maar_upload_slot* slot = slot_at(cache, *link);
+        struct maar_upload_slot* slot = upload_at(cache, *link);
         if (slot->point.value > cache->copies.completed) {
             link = &slot->next;
             continue;
@@ -195,8 +195,8 @@ VkResult maar_uploads_complete(struct maar_buffer_cache* cache)
 static VkResult wait_for_slots(struct maar_buffer_cache* cache)
 {
     uint64_t oldest = cache->copies.submitted;
-    for (uint32_t i = cache->ending_slot; i != MAAR_NO_UPLOAD; i = slot_at(cache, i)->next) {
-        const uint64_t value = slot_at(cache, i)->point.value;
+    for (uint32_t i = cache->ending_slot; i != MAAR_NO_UPLOAD; i = upload_at(cache, i)->next) {
+        const uint64_t value = upload_at(cache, i)->point.value;
         oldest = value < oldest ? value : oldest;
     }
     ++cache->info.stagingWaitCount;
@@ -212,8 +212,8 @@ static void record_buffer_copies(struct maar_buffer_cache* cache, VkCommandBuffe
     const struct maar_device* device = &cache->allocator->device;
     VkBufferCopy copies[COPIES_AT_ONCE];
     uint32_t count = 0;
-    for (uint32_t i = batch->first; i != MAAR_NO_UPLOAD; i = slot_at(cache, i)->next) {
-        const struct maar_upload_slot* slot = slot_at(cache, i);
+    for (uint32_t i = batch->first; i != MAAR_NO_UPLOAD; i = upload_at(cache, i)->next) {
+        const struct maar_upload_slot* slot = upload_at(cache, i);
         copies[count++] = (VkBufferCopy){
             .srcOffset = maar_upload_place(&cache->staging, slot),
             .dstOffset = cache->items[slot->owner].item.offset + slot->offset,
@@ -233,7 +233,7 @@ static void note_submission(struct maar_buffer_cache* cache, const struct upload
     const MaarPoint point = {cache->copies.timeline, cache->copies.submitted};
     ++cache->info.submissionCount;
     for (uint32_t i = batch->first, next; i != MAAR_NO_UPLOAD; i = next) {
-        struct maar_upload_slot* slot = slot_at(cache, i);
+        struct maar_upload_slot* slot = upload_at(cache, i);
         struct maar_cache_item* item = &cache->items[slot->owner];
         next = slot->next;
         slot->state = MAAR_UPLOAD_ENDING;
@@ -243,7 +243,7 @@ static void note_submission(struct maar_buffer_cache* cache, const struct upload
         item->submitted += slot->size;
         cache->info.uploadedSize += slot->size;
         --item->open_count;
-        settle_item(cache, slot->owner);
+        settle_upload(cache, slot->owner);
     }
 }
 
@@ -254,9 +254,9 @@ static VkResult submit_batch(struct maar_buffer_cache* cache, const char* call,
 {
     VkResult result = maar_room_submit(cache, call);
     for (uint32_t i = batch->first; i != MAAR_NO_UPLOAD && result == VK_SUCCESS;
-         i = slot_at(cache, i)->next) {
-        result =
-            maar_upload_flush(&cache->staging, call, slot_at(cache, i), slot_at(cache, i)->size);
+         i = upload_at(cache, i)->next) {
+        result = maar_upload_flush(&cache->staging, call, upload_at(cache, i),
+                                   upload_at(cache, i)->size);
     }
     struct maar_upload_commands* commands = NULL;
     if (result == VK_SUCCESS) {
@@ -274,7 +274,7 @@ static VkResult submit_batch(struct maar_buffer_cache* cache, const char* call,
 
 /* ---- filling by the program's function ---- */
 
-static VkResult fill_slot(struct maar_buffer_cache* cache, const struct maar_upload_slot* slot)
+static VkResult fill_upload(struct maar_buffer_cache* cache, const struct maar_upload_slot* slot)
 {
     const struct maar_cache_item* item = &cache->items[slot->owner];
     maar_lock_rank_expect_none();
@@ -307,8 +307,8 @@ void maar_uploads_give_up(struct maar_buffer_cache* cache)
 static void give_up_batch(struct maar_buffer_cache* cache, const struct upload_batch* batch)
 {
     for (uint32_t i = batch->first, next; i != MAAR_NO_UPLOAD; i = next) {
-        next = slot_at(cache, i)->next;
-        cancel_slot(cache, slot_at(cache, i));
+        next = upload_at(cache, i)->next;
+        cancel_slot(cache, upload_at(cache, i));
     }
 }
 
@@ -336,7 +336,7 @@ VkResult maar_uploads_fill(struct maar_buffer_cache* cache, const char* call, bo
         struct maar_upload_slot* slot = start_next(cache);
         if (slot != NULL) {
             add_to_batch(cache, &batch, slot);
-            result = fill_slot(cache, slot);
+            result = fill_upload(cache, slot);
         } else if (cache->queues[MAAR_QUEUE_OF_USES].first != MAAR_NO_ITEM) {
             result = make_slot_free(cache, call, may_wait, &batch);
         } else {
@@ -430,13 +430,13 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSubmitBufferUploads(MaarAllocator allocator,
     }
     struct upload_batch batch = no_uploads();
     for (uint32_t i = 0; i < uploadCount; ++i) {
-        add_to_batch(it, &batch, slot_at(it, (uint32_t)pUploads[i].id));
+        add_to_batch(it, &batch, upload_at(it, (uint32_t)pUploads[i].id));
     }
     if (uploadCount > 0) {
         result = submit_batch(it, __func__, &batch);
     }
     for (uint32_t i = 0; i < uploadCount && result != VK_SUCCESS; ++i) {
-        slot_at(it, (uint32_t)pUploads[i].id)->state = MAAR_UPLOAD_STARTED;
+        upload_at(it, (uint32_t)pUploads[i].id)->state = MAAR_UPLOAD_STARTED;
     }
     if (result == VK_SUCCESS && pPoint != NULL) {
         *pPoint = (MaarPoint){it->copies.timeline, it->copies.submitted};
@@ -457,7 +457,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCancelBufferUploads(MaarAllocator allocator,
                                   MAAR_UPLOAD_FREE);
     }
     for (uint32_t i = 0; i < uploadCount && result == VK_SUCCESS; ++i) {
-        cancel_slot(it, slot_at(it, (uint32_t)pUploads[i].id));
+        cancel_slot(it, upload_at(it, (uint32_t)pUploads[i].id));
     }
     if (result == VK_SUCCESS) {
         maar_buffer_cache_verify(it);

@@ -151,7 +151,8 @@ typedef struct MaarBufferCacheInfo {
  * @param pCache       receives the cache
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT for a reservation that grows by copies (there is
  *         no fallback: upload to plain buffers instead), or when functions for copies are missing;
- *         as maarCreateBuffer; VK_ERROR_VALIDATION_FAILED_EXT
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_TOO_MANY_OBJECTS;
+ *         VK_ERROR_MEMORY_MAP_FAILED; VK_ERROR_DEVICE_LOST; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; the reservation externally
  * @lifetime destroy it with maarDestroyBufferCache before the reservation
  * @since 0.2.0
@@ -192,8 +193,10 @@ MAAR_API VkResult VKAPI_CALL maarGetBufferCacheInfo(MaarAllocator allocator, Maa
  * @param allocator  not null
  * @param cache      not null
  * @param budget     bytes; at least a page
- * @return VK_SUCCESS; as maarSubmitBinds: then the budget is set, and the next call goes on;
- *         VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY or
+ *         VK_ERROR_DEVICE_LOST when binds cannot be submitted; VK_ERROR_TOO_MANY_OBJECTS when they
+ *         would wait for more than MAAR_MAX_POINTS timelines. The budget is set then too, and the
+ *         next call goes on. VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `cache` and its reservation externally
  * @since 0.2.0
  */
@@ -247,8 +250,7 @@ typedef struct MaarBufferItemInfo {
  * @param cache      not null
  * @param itemCount  how many
  * @param pItems     the items
- * @param pNumbers   receives their numbers: the lowest that are free if items were never removed,
- *                   so that the items of a new cache are 0, 1, 2; may be NULL
+ * @param pNumbers   receives their numbers, which are 0, 1, 2 in a new cache; may be NULL
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_VALIDATION_FAILED_EXT, also for an item
  *         that shares a page with another one
  * @threadsafety internally synchronized; `cache` externally
@@ -267,7 +269,8 @@ MAAR_API VkResult VKAPI_CALL maarAddBufferItems(MaarAllocator allocator, MaarBuf
  * @param cache      not null
  * @param itemCount  how many
  * @param pNumbers   the items, each named once; none of them is in a use, locked or being uploaded
- * @return VK_SUCCESS; VK_ERROR_TOO_MANY_OBJECTS as maarDelayBinds; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_TOO_MANY_OBJECTS when the binds would wait for more than
+ * MAAR_MAX_POINTS timelines; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `cache` and its reservation externally
  * @since 0.2.0
  */
@@ -391,10 +394,11 @@ typedef struct MaarBufferUseInfo {
  *         executed: call again later; VK_ERROR_OUT_OF_POOL_MEMORY when the items do not fit into
  *         the budget beside what is pinned, or, without MAAR_BUFFER_USE_WAIT_BIT, not into the
  *         staging memory: the message and pInfo->missingSize give the bytes, so that the program
- *         can split the submission; what pfnFill returns; as maarCommitPages, maarDelayBinds and
- *         maarSubmitBinds; what the driver returns for command buffers and submissions;
- *         VK_ERROR_VALIDATION_FAILED_EXT. On failure nothing is pinned; other items may have made
- *         room
+ *         can split the submission; what pfnFill returns; VK_ERROR_TOO_MANY_OBJECTS
+ *         when the binds would wait for more than MAAR_MAX_POINTS timelines;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_DEVICE_LOST;
+ *         VK_ERROR_VALIDATION_FAILED_EXT. On failure nothing is pinned, and other items may have
+ *         made room
  * @threadsafety internally synchronized; `cache` and its reservation externally
  * @lifetime end it with maarEndBufferUse or maarCancelBufferUse
  * @since 0.2.0
@@ -457,14 +461,15 @@ typedef struct MaarBufferPrefetch {
  * needed later, and as far as the staging memory has room. Stops at the first item for which there
  * is none. With pfnFill, an item that is larger than the free staging memory is uploaded in parts,
  * by this call and the following ones. A hint: want of room is no failure. A use that needs the
- * room of an item that only waits takes it. Never waits.
+ * room of an item that only waits takes it. Does not wait for the device.
  *
  * @param allocator  not null
  * @param cache      not null
  * @param pPrefetch  not NULL
  * @param pInfo      as in maarBeginBufferUse; may be NULL
- * @return VK_SUCCESS; what pfnFill returns; as maarDelayBinds and maarSubmitBinds; what the driver
- *         returns for command buffers and submissions; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; what pfnFill returns; VK_ERROR_TOO_MANY_OBJECTS as in
+ *         maarBeginBufferUse; VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY;
+ *         VK_ERROR_DEVICE_LOST; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `cache` and its reservation externally
  * @since 0.2.0
  */
@@ -501,8 +506,9 @@ typedef struct MaarBufferUpload {
  * @param pUploadCount  in: room in pUploads; out: uploads handed out, 0 on failure
  * @param pUploads      receives the uploads; NULL only if there is no room
  * @return VK_SUCCESS when none is left; VK_INCOMPLETE when there are more, for which pUploads or
- *         the staging memory has no room: submit or cancel uploads and call again; what
- *         vkGetSemaphoreCounterValue returns; VK_ERROR_VALIDATION_FAILED_EXT
+ *         the staging memory has no room: submit or cancel uploads and call again;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; VK_ERROR_OUT_OF_DEVICE_MEMORY; VK_ERROR_DEVICE_LOST;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `cache` externally
  * @lifetime an upload ends when maarSubmitBufferUploads or maarCancelBufferUploads has taken it
  * @since 0.2.0

@@ -164,7 +164,8 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_STALE_UPLOAD = 523,
     /** Uploads of one tile cache wait on too many timelines. */
     MAAR_MESSAGE_ID_TOO_MANY_TIMELINES = 524,
-    /** A call would change a reservation that belongs to a buffer cache, or give it a second one. */
+    /** A call would change a reservation that belongs to a buffer cache, or give it a second one.
+     */
     MAAR_MESSAGE_ID_BUFFER_CACHE_OWNS_RESERVATION = 530,
     /** A buffer cache cannot use a reservation. */
     MAAR_MESSAGE_ID_RESERVATION_NOT_CACHEABLE = 531,
@@ -178,7 +179,7 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_ITEMS_OVERLAP = 535,
     /** An item is unlocked more often than it was locked. */
     MAAR_MESSAGE_ID_ITEM_NOT_LOCKED = 536,
-    /** A use of a buffer cache has ended already, or never began. */
+    /** A number names no use of a buffer cache that has begun and not ended. */
     MAAR_MESSAGE_ID_STALE_USE = 537,
     /** The frame that a plan was asked for breaks a rule. */
     MAAR_MESSAGE_ID_INVALID_PLAN_INPUT = 600,

@@ -199,7 +199,9 @@ static void program_fills_pieces_in_order(void** state)
     const uint64_t use = begin_use(2, 3, &info);
     assert_int_equal(info.pendingSize, 3 * ITEM);
     assert_false(info.mustWait);
-    assert_int_equal(take_uploads(3, VK_INCOMPLETE), 3);
+    uint32_t count = 3;
+    assert_int_equal(maarTakeBufferUploads(rig->allocator, cache, &count, uploads), VK_INCOMPLETE);
+    assert_int_equal(count, 3);
     assert_int_equal(uploads[0].item, 2);
     assert_int_equal(uploads[1].item, 2);
     assert_int_equal(uploads[1].offset, PAGE);
@@ -517,6 +519,60 @@ static void too_many_timelines_are_refused(void** state)
     stop();
 }
 
+/* The next submission of binds waits for as many timelines as one may. */
+static void full_list_of_delays_is_an_error(void** state)
+{
+    (void)state;
+    MaarBufferUseInfo info;
+    MaarPoint points[MAAR_MAX_POINTS];
+    const uint32_t item = 0;
+    uint64_t use = 0;
+    start(4, true);
+    (void)use_items(0, 4);
+    for (uint32_t i = 0; i < MAAR_MAX_POINTS; ++i) {
+        points[i] = (MaarPoint){rig_create_timeline(rig, 1), 1};
+    }
+    assert_int_equal(maarDelayBinds(rig->allocator, MAAR_MAX_POINTS, points), VK_SUCCESS);
+    assert_int_equal(maarRemoveBufferItems(rig->allocator, cache, 1, &item),
+                     VK_ERROR_TOO_MANY_OBJECTS);
+    assert_int_equal(try_use(8, 2, &info, &use), VK_ERROR_TOO_MANY_OBJECTS);
+    assert_int_equal(info_of_cache().pinCount, 0);
+    assert_int_equal(prefetch_items(8, 1, 0, 0, &info), VK_ERROR_TOO_MANY_OBJECTS);
+    assert_int_equal(maarSetBufferCacheBudget(rig->allocator, cache, ITEM),
+                     VK_ERROR_TOO_MANY_OBJECTS);
+    assert_int_equal(info_of_cache().budget, ITEM);
+    assert_int_equal(info_of_cache().committedSize, 4 * ITEM);
+    assert_int_equal(info_of_cache().itemCount, ITEMS);
+    rig_forget_messages(rig);
+    for (uint32_t i = 0; i < MAAR_MAX_POINTS; ++i) {
+        vkDestroySemaphore(rig->device, points[i].semaphore, NULL);
+    }
+    stop();
+}
+
+static void values_that_cannot_be_read_are_passed_on(void** state)
+{
+    (void)state;
+    static const VkResult codes[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                                     VK_ERROR_DEVICE_LOST};
+    MaarBufferUseInfo info;
+    start(4, false);
+    const uint64_t use = begin_use(0, 1, &info);
+    assert_int_equal(take_uploads(1, VK_SUCCESS), 1);
+    maarSimulatedSetFlags(rig->physical, MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT);
+    assert_int_equal(maarSubmitBufferUploads(rig->allocator, cache, 1, uploads, NULL), VK_SUCCESS);
+    for (uint32_t i = 0; i < 3; ++i) {
+        rig_set_fault(rig, "vkGetSemaphoreCounterValue", 1, 1, codes[i]);
+        uint32_t count = 1;
+        assert_int_equal(maarTakeBufferUploads(rig->allocator, cache, &count, uploads), codes[i]);
+        assert_int_equal(count, 0);
+    }
+    rig_clear_faults(rig);
+    maarSimulatedSetFlags(rig->physical, 0);
+    maarCancelBufferUse(rig->allocator, cache, use);
+    stop();
+}
+
 static void misuse_is_reported(void** state)
 {
     (void)state;
@@ -632,6 +688,8 @@ int main(void)
         rig_unit_test(lower_classes_leave_first),
         rig_unit_test(stale_uses_and_wrong_points_are_reported),
         rig_unit_test(too_many_timelines_are_refused),
+        rig_unit_test(full_list_of_delays_is_an_error),
+        rig_unit_test(values_that_cannot_be_read_are_passed_on),
         rig_unit_test(misuse_is_reported),
         rig_unit_test(reservations_that_serve_not_are_refused),
         rig_unit_test(forgotten_cache_is_reported_and_freed),
