@@ -75,7 +75,7 @@ typedef struct MaarBufferCacheCreateInfo {
     /** Bytes of staging memory; 0: 64 MiB, or an eighth of the budget if that is less. Rounded to
      * whole uploads. Bytes take staging memory until their copy has been executed. */
     VkDeviceSize stagingSize;
-    /** Most bytes of one upload: larger items are filled piece by piece. 0: 4 MiB. Never above half
+    /** Most bytes of one upload: larger items are filled piece by piece. 0: 4 MiB. At most half
      * the staging memory. */
     VkDeviceSize uploadSize;
     /** Index into MaarAllocatorCreateInfo::pQueues of the queue that copies. */
@@ -194,9 +194,9 @@ MAAR_API VkResult VKAPI_CALL maarGetBufferCacheInfo(MaarAllocator allocator, Maa
  * @param cache      not null
  * @param budget     bytes; at least a page
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY or
- *         VK_ERROR_DEVICE_LOST when binds cannot be submitted; VK_ERROR_TOO_MANY_OBJECTS when they
- *         would wait for more than MAAR_MAX_POINTS timelines. The budget is set then too, and the
- *         next call goes on. VK_ERROR_VALIDATION_FAILED_EXT
+ *         VK_ERROR_DEVICE_LOST when binds cannot be submitted (the budget is set then too, and the
+ *         next call goes on); VK_ERROR_TOO_MANY_OBJECTS when they would wait for more than
+ *         MAAR_MAX_POINTS timelines (likewise); VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized; `cache` and its reservation externally
  * @since 0.2.0
  */
