@@ -46,6 +46,13 @@ if(PROJECT_IS_TOP_LEVEL OR TARGET maar_tool)
         DESTINATION ${CMAKE_INSTALL_DATADIR}/maar)
 endif()
 
+# A shared libmaar links the libraries that it was built with by itself.
+set(maar_linked_libraries "")
+if(NOT BUILD_SHARED_LIBS)
+    set(maar_linked_libraries ${maar_used_libraries})
+    list(TRANSFORM maar_used_libraries PREPEND "lib" OUTPUT_VARIABLE maar_pc_requires)
+    list(JOIN maar_pc_requires " " maar_pc_requires)
+endif()
 set(maar_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/maar)
 install(EXPORT maarTargets NAMESPACE maar:: DESTINATION ${maar_package_dir})
 configure_package_config_file(cmake/maarConfig.cmake.in ${PROJECT_BINARY_DIR}/maarConfig.cmake
@@ -55,6 +62,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/maarConfigVersion.cmake
 install(FILES
     ${PROJECT_BINARY_DIR}/maarConfig.cmake
     ${PROJECT_BINARY_DIR}/maarConfigVersion.cmake
+    cmake/MaarLibraries.cmake
     DESTINATION ${maar_package_dir})
 
 # Paths in these files are relative to the files, so that an installed tree may be moved.

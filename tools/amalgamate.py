@@ -26,7 +26,8 @@ VMA_PUBLIC = "vma/include"
 VMA_NAMES = "vma/names"  # a library of its own
 # Both libraries need these files, and a program may link both: the second library renames them.
 BORROWED = ("core/host_memory.c",)
-FEATURES = {"_FILE_OFFSET_BITS", "_POSIX_C_SOURCE", "_DARWIN_C_SOURCE", "_DEFAULT_SOURCE", "_GNU_SOURCE"}
+FEATURES = {"_FILE_OFFSET_BITS", "_POSIX_C_SOURCE", "_DARWIN_C_SOURCE", "_DEFAULT_SOURCE", "_GNU_SOURCE",
+            "ZSTD_STATIC_LINKING_ONLY"}
 
 INCLUDE = re.compile(r'#\s*include\s*(["<])([^">]+)[">]')
 IF = re.compile(r"#\s*(if|ifdef|ifndef)\b\s*(.*)")

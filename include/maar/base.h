@@ -280,6 +280,14 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_BUFFER_USE_INFO = 0x4D410104,
     /** MaarBufferPrefetch */
     MAAR_STRUCTURE_TYPE_BUFFER_PREFETCH = 0x4D410105,
+    /** MaarCompressor */
+    MAAR_STRUCTURE_TYPE_COMPRESSOR = 0x4D4100E0,
+    /** MaarFileStore */
+    MAAR_STRUCTURE_TYPE_FILE_STORE = 0x4D4100E1,
+    /** MaarFileStoreOpenInfo */
+    MAAR_STRUCTURE_TYPE_FILE_STORE_OPEN_INFO = 0x4D4100E2,
+    /** MaarFileSource */
+    MAAR_STRUCTURE_TYPE_FILE_SOURCE = 0x4D4100E3,
     /** Reserves the enumeration's size. */
     MAAR_STRUCTURE_TYPE_MAX_ENUM = 0x7FFFFFFF
 } MaarStructureType;

@@ -19,6 +19,7 @@
 #include "maar/process.h"
 #include "maar/range.h"
 #include "maar/share.h"
+#include "maar/stores.h"
 #include "maar/tile_cache.h"
 #include "maar/touch.h"
 #include "maar/transient.h"
