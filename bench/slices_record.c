@@ -23,7 +23,7 @@ struct slices_call {
 
 static const char* const lock_names[MAAR_LOCK_RANKS] = {
     "",       "pool list", "slices", "pool",    "arena", "slots", "block ids", "ordered",
-    "retire", "plans",     "paging", "leaving", "share", "map",   "capture"};
+    "retire", "plans",     "paging", "leaving", "share", "map",   "capture",   "store"};
 
 /* Keeps the shorter hold of each rank. */
 static void keep_holds(struct slices_call* call, bool is_new)

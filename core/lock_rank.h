@@ -27,7 +27,8 @@ enum maar_lock_rank {
     MAAR_LOCK_SHARE = 12,    /* attachments of blocks, and lists of interop */
     MAAR_LOCK_MAP = 13,      /* a block's mapping; may be held across vkMapMemory */
     MAAR_LOCK_CAPTURE = 14,  /* which chunks of a capture are mapped */
-    MAAR_LOCK_RANKS = 15     /* no lock */
+    MAAR_LOCK_STORE = 15,    /* requests and room of a file store */
+    MAAR_LOCK_RANKS = 16     /* no lock */
 };
 
 #if defined(MAAR_LOCK_HOLDS)
