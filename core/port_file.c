@@ -99,6 +99,11 @@ void maar_file_discard(const char* path, struct maar_file* file)
     }
 }
 
+bool maar_file_is_open(const struct maar_file* file)
+{
+    return file->handle != (intptr_t)INVALID_HANDLE_VALUE;
+}
+
 uint32_t maar_system_thread(void)
 {
     return (uint32_t)GetCurrentThreadId();
@@ -202,9 +207,7 @@ bool maar_file_name(const char* path, struct maar_file* file, char reason[MAAR_F
     return true;
 }
 
-/* Whether the descriptor is still that of the file. Some programs close all descriptors that they
- * do not know, and the number then belongs to a file of theirs. */
-static bool is_still_open(const struct maar_file* file)
+bool maar_file_is_open(const struct maar_file* file)
 {
     struct stat status;
     return fstat((int)file->handle, &status) == 0 && (uint64_t)status.st_dev == file->device &&
@@ -223,7 +226,7 @@ void* maar_file_map(const struct maar_file* file, uint64_t offset, size_t size)
 {
     const int number = (int)file->handle;
     int failed = 0;
-    if (!is_still_open(file) || !may_grow_to(offset + size)) {
+    if (!maar_file_is_open(file) || !may_grow_to(offset + size)) {
         return NULL;
     }
     do {
@@ -244,7 +247,7 @@ void maar_file_unmap(void* view, size_t size)
 void maar_file_cut(const struct maar_file* file, uint64_t size)
 {
     struct stat status;
-    if (!is_still_open(file) || fstat((int)file->handle, &status) != 0 ||
+    if (!maar_file_is_open(file) || fstat((int)file->handle, &status) != 0 ||
         (uint64_t)status.st_size <= size) {
         return;
     }
@@ -256,7 +259,7 @@ void maar_file_cut(const struct maar_file* file, uint64_t size)
 
 void maar_file_close(struct maar_file* file)
 {
-    if (is_still_open(file)) {
+    if (maar_file_is_open(file)) {
         (void)close((int)file->handle);
     }
     file->handle = -1;

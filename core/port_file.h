@@ -48,6 +48,10 @@ void maar_file_close(struct maar_file* file);
 /* Closes the file, and removes it if it has its name already. */
 void maar_file_discard(const char* path, struct maar_file* file);
 
+/* Returns whether the file's handle is still that of the file. Some programs close all descriptors
+ * that they do not know, and the number then belongs to a file of theirs. */
+bool maar_file_is_open(const struct maar_file* file);
+
 /* Returns the number by which the operating system knows this thread, and this process. */
 uint32_t maar_system_thread(void);
 uint64_t maar_system_process(void);
