@@ -92,7 +92,7 @@ struct sink {
     size_t left;
 };
 
-static bool put(struct sink* sink, const void* bytes, size_t size)
+static bool put_bytes(struct sink* sink, const void* bytes, size_t size)
 {
     if (size > sink->left) {
         return false;
@@ -105,7 +105,7 @@ static bool put(struct sink* sink, const void* bytes, size_t size)
 
 static bool put_word(struct sink* sink, uint32_t word)
 {
-    return put(sink, &word, sizeof word);
+    return put_bytes(sink, &word, sizeof word);
 }
 
 /* Whether bytes repeat after a period. */
@@ -115,7 +115,7 @@ static bool is_filled(const uint8_t* bytes, uint32_t size, uint32_t period)
 }
 
 /* A chunk, or what is left of it. */
-struct part {
+struct codec_part {
     const uint8_t* bytes;
     uint32_t size;
     uint32_t zero_pages; /* that are left out */
@@ -123,9 +123,9 @@ struct part {
 };
 
 /* Leaves out the pages of zeros of a whole chunk that has some, and not all. */
-static struct part without_zeros(void* scratch, const uint8_t* bytes)
+static struct codec_part without_zeros(void* scratch, const uint8_t* bytes)
 {
-    struct part part = {.bytes = bytes};
+    struct codec_part part = {.bytes = bytes};
     for (uint32_t i = 0; i < ZERO_PAGES; ++i) {
         const uint8_t* page = bytes + (size_t)i * ZERO_PAGE;
         if (page[0] == 0 && is_filled(page, ZERO_PAGE, 1)) {
@@ -147,9 +147,9 @@ static struct part without_zeros(void* scratch, const uint8_t* bytes)
 }
 
 /* Returns the chunk that begins at an offset. */
-static struct part part_at(void* scratch, const uint8_t* bytes, size_t size, size_t at)
+static struct codec_part part_at(void* scratch, const uint8_t* bytes, size_t size, size_t at)
 {
-    struct part part = {.bytes = bytes + at, .size = MAAR_CODEC_CHUNK};
+    struct codec_part part = {.bytes = bytes + at, .size = MAAR_CODEC_CHUNK};
     part.size = size - at < MAAR_CODEC_CHUNK ? (uint32_t)(size - at) : part.size;
     part.is_repeated =
         part.size >= REPEATED_SIZE && is_filled(part.bytes, part.size, REPEATED_SIZE);
@@ -159,7 +159,7 @@ static struct part part_at(void* scratch, const uint8_t* bytes, size_t size, siz
 
 /* Returns what a chunk will need. */
 static struct maar_codec_guess guess_of(const struct maar_codec* codec, void* scratch,
-                                        const struct part* part)
+                                        const struct codec_part* part)
 {
     return codec->compressor.pfnCompress != NULL
                ? maar_codec_sample(scratch, part->bytes, part->size)
@@ -177,7 +177,7 @@ static bool promises_enough(const struct maar_codec* codec, void* scratch, const
 {
     size_t promised = HEAD_SIZE;
     for (size_t at = 0; at < size; at += MAAR_CODEC_CHUNK) {
-        const struct part part = part_at(scratch, bytes, size, at);
+        const struct codec_part part = part_at(scratch, bytes, size, at);
         promised += WORD_SIZE;
         promised += part.is_repeated ? REPEATED_SIZE : guess_of(codec, scratch, &part).size;
     }
@@ -191,7 +191,7 @@ static bool put_plane(const struct maar_codec* codec, void* scratch, struct sink
         return false;
     }
     if (is_filled(plane, size, 1)) {
-        return put_word(sink, 1) && put(sink, plane, 1);
+        return put_word(sink, 1) && put_bytes(sink, plane, 1);
     }
     const size_t room = sink->left - WORD_SIZE;
     size_t compressed = 0;
@@ -201,7 +201,7 @@ static bool put_plane(const struct maar_codec* codec, void* scratch, struct sink
             room < size - 1 ? room : size - 1, sink->at + WORD_SIZE);
     }
     if (compressed < 2 || compressed >= size || compressed > room) {
-        return put_word(sink, size) && put(sink, plane, size);
+        return put_word(sink, size) && put_bytes(sink, plane, size);
     }
     (void)put_word(sink, (uint32_t)compressed);
     sink->at += compressed;
@@ -211,7 +211,7 @@ static bool put_plane(const struct maar_codec* codec, void* scratch, struct sink
 
 /* Puts the planes of a form. Returns false if they do not fit. */
 static bool put_form(const struct maar_codec* codec, void* scratch, struct sink* sink,
-                     const struct maar_codec_guess* guess, const struct part* part)
+                     const struct maar_codec_guess* guess, const struct codec_part* part)
 {
     const uint32_t count = maar_codec_plane_count(guess->form);
     const uint32_t tail = count == 1 ? 0 : part->size % 4;
@@ -227,12 +227,12 @@ static bool put_form(const struct maar_codec* codec, void* scratch, struct sink*
             return false;
         }
     }
-    return put(sink, part->bytes + part->size - tail, tail);
+    return put_bytes(sink, part->bytes + part->size - tail, tail);
 }
 
 /* Puts a chunk in the form that promises most, or as it is. */
 static bool put_part(const struct maar_codec* codec, void* scratch, struct sink* sink,
-                     const struct part* part)
+                     const struct codec_part* part)
 {
     const struct maar_codec_guess guess = guess_of(codec, scratch, part);
     const uint32_t paged = part->zero_pages != 0 ? CHUNK_PAGED : 0;
@@ -247,7 +247,7 @@ static bool put_part(const struct maar_codec* codec, void* scratch, struct sink*
         kind = guess.form;
     } else {
         *sink = before;
-        if (!put(sink, part->bytes, part->size)) {
+        if (!put_bytes(sink, part->bytes, part->size)) {
             return false;
         }
     }
@@ -263,7 +263,7 @@ static bool put_repeated(struct sink* sink, const uint8_t* bytes)
         return put_word(sink, CHUNK_ZERO);
     }
     return put_word(sink, CHUNK_REPEATED | (uint32_t)REPEATED_SIZE << 8) &&
-           put(sink, bytes, REPEATED_SIZE);
+           put_bytes(sink, bytes, REPEATED_SIZE);
 }
 
 size_t maar_codec_pack(const struct maar_codec* codec, void* scratch, const void* bytes,
@@ -279,7 +279,7 @@ size_t maar_codec_pack(const struct maar_codec* codec, void* scratch, const void
         return 0;
     }
     for (size_t at = 0; at < size; at += MAAR_CODEC_CHUNK) {
-        const struct part part = part_at(scratch, bytes, size, at);
+        const struct codec_part part = part_at(scratch, bytes, size, at);
         if (!(part.is_repeated ? put_repeated(&sink, part.bytes)
                                : put_part(codec, scratch, &sink, &part))) {
             return 0;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    /* A sample has so many pieces of so many bytes: 2 KiB of 64 KiB, which tell a byte with all of
-     * its entropy from one that has lost a quarter of a bit. */
+    /* A sample has so many pieces of so many bytes: 2 KiB of 64 KiB, which distinguish a byte with
+     * all of its entropy from one that has lost a quarter of a bit. */
     PIECES = 8,
     PIECE_BYTES = 256,
     SAMPLE_BYTES = PIECES * PIECE_BYTES,
@@ -21,7 +21,7 @@ enum {
     PLANES_COUNTED = 10,
     SEEN_WORDS = 1024,
     /* Bits, in parts of 256: a plane whose bytes have more entropy is not compressed. 7.7 bits of
-     * 8 is what a sample can tell from 8. */
+     * 8 is what a sample can distinguish from 8. */
     MOST_ENTROPY = 1971,
     FULL_ENTROPY = 2048,
     /* A form with planes must promise so many parts of 64 less than the chunk as it is, because
@@ -110,7 +110,8 @@ static uint32_t entropy(const uint16_t* counts, const uint16_t* second, const ui
 }
 
 /* Adds a plane to a form: its share of the chunk is one of plane_count. */
-static void add_plane(struct maar_codec_guess* guess, uint32_t plane, uint32_t bits, uint32_t size)
+static void promise_plane(struct maar_codec_guess* guess, uint32_t plane, uint32_t bits,
+                          uint32_t size)
 {
     if (bits > MOST_ENTROPY) {
         guess->raw_planes |= 1u << plane;
@@ -146,7 +147,7 @@ static struct maar_codec_guess guess_form(const struct codec_counts* counts,
             bits = entropy(planes[0], planes[1], planes[2], planes[3], sampled);
             break;
         }
-        add_plane(&guess, k, bits, size / count);
+        promise_plane(&guess, k, bits, size / count);
     }
     return guess;
 }

@@ -83,7 +83,7 @@ typedef enum MaarCompression {
  * @return VK_SUCCESS; VK_ERROR_FEATURE_NOT_PRESENT: Maar was built without it;
  *         VK_ERROR_VALIDATION_FAILED_EXT. After an error the functions are NULL
  * @threadsafety internally synchronized
- * @since 0.3.0
+ * @since 0.2.0
  */
 MAAR_API VkResult VKAPI_CALL maarGetCompressor(MaarCompression compression,
                                                MaarCompressor* pCompressor);
@@ -173,7 +173,7 @@ typedef struct MaarFileStoreOpenInfo {
  *         are NULL, and a file that was created is removed
  * @threadsafety internally synchronized
  * @lifetime until maarCloseFileStore
- * @since 0.3.0
+ * @since 0.2.0
  */
 MAAR_API VkResult VKAPI_CALL maarOpenFileStore(const MaarFileStoreOpenInfo* pInfo,
                                                MaarFileStore* pStore);
@@ -185,7 +185,7 @@ MAAR_API VkResult VKAPI_CALL maarOpenFileStore(const MaarFileStoreOpenInfo* pInf
  * @param pStore  NULL, or a table that maarOpenFileStore has filled; one whose functions are NULL
  *                is left as it is
  * @threadsafety externally synchronized: pStore
- * @since 0.3.0
+ * @since 0.2.0
  */
 MAAR_API void VKAPI_CALL maarCloseFileStore(MaarFileStore* pStore);
 
@@ -219,7 +219,7 @@ typedef struct MaarFileSource {
  *         pfnRead is NULL
  * @threadsafety internally synchronized
  * @lifetime until maarCloseFileSource
- * @since 0.3.0
+ * @since 0.2.0
  */
 MAAR_API VkResult VKAPI_CALL maarOpenFileSource(const char* pPath,
                                                 const VkAllocationCallbacks* pAllocationCallbacks,
@@ -231,7 +231,7 @@ MAAR_API VkResult VKAPI_CALL maarOpenFileSource(const char* pPath,
  * @param pSource  NULL, or a table that maarOpenFileSource has filled; one whose pfnRead is NULL is
  *                 left as it is
  * @threadsafety externally synchronized: pSource
- * @since 0.3.0
+ * @since 0.2.0
  */
 MAAR_API void VKAPI_CALL maarCloseFileSource(MaarFileSource* pSource);
 

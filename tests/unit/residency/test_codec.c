@@ -299,6 +299,37 @@ static void wrong_sizes_are_noticed(void** state)
     }
 }
 
+/* Asked directly: results fit, and other sizes are noticed. */
+static void compressors_keep_to_their_room(void** state)
+{
+    (void)state;
+    for (uint32_t number = 1; number < 3; ++number) {
+        if (!open_with(number)) {
+            continue;
+        }
+        const MaarCompressor* table = &bench.codec.compressor;
+        void* workspace = table->workspaceSize != 0 ? malloc(table->workspaceSize) : NULL;
+        sample_fill(SAMPLE_TEXT, 8, bench.bytes, 20000);
+        const size_t size = table->pfnCompress(table->pUserData, workspace, 20000, bench.bytes,
+                                               20000, bench.packed);
+        assert_true(size > 2 && size < 20000);
+        assert_int_equal(table->pfnCompress(table->pUserData, workspace, 20000, bench.bytes,
+                                            size / 2, bench.unpacked),
+                         0);
+        assert_true(table->pfnDecompress(table->pUserData, workspace, size, bench.packed, 20000,
+                                         bench.unpacked) == VK_TRUE);
+        assert_memory_equal(bench.unpacked, bench.bytes, 20000);
+        assert_true(table->pfnDecompress(table->pUserData, workspace, size, bench.packed, 19999,
+                                         bench.unpacked) == VK_FALSE);
+        assert_true(table->pfnDecompress(table->pUserData, workspace, size, bench.packed, 20001,
+                                         bench.unpacked) == VK_FALSE);
+        assert_true(table->pfnDecompress(table->pUserData, workspace, size - 1, bench.packed, 20000,
+                                         bench.unpacked) == VK_FALSE);
+        free(workspace);
+        close_bench();
+    }
+}
+
 /* Whatever stands in the packed bytes, nothing outside of the target changes. */
 static void altered_bytes_harm_nothing(void** state)
 {
@@ -441,6 +472,7 @@ int main(void)
         cmocka_unit_test(compressor_of_a_program_is_used),
         cmocka_unit_test(bytes_of_another_compressor_are_refused),
         cmocka_unit_test(wrong_sizes_are_noticed),
+        cmocka_unit_test(compressors_keep_to_their_room),
         cmocka_unit_test(altered_bytes_harm_nothing),
         cmocka_unit_test(planes_are_reversed),
         cmocka_unit_test(rotation_makes_exponents_whole),

@@ -133,6 +133,16 @@ static void rewrite_file(const uint8_t* bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
+static void require_file(const uint8_t* bytes, size_t size)
+{
+    FILE* file = fopen(path, "rb");
+    assert_non_null(file);
+    memset(target, 0, sizeof target);
+    assert_int_equal(fread(target, 1, sizeof target, file), size);
+    assert_memory_equal(target, bytes, size);
+    assert_int_equal(fclose(file), 0);
+}
+
 static void file_altered_behind_our_back_is_noticed(void** state)
 {
     struct maar_extent extent;
@@ -247,6 +257,8 @@ static void sources_are_read_and_mapped(void** state)
     assert_int_equal(opened.pfnRead(opened.pUserData, 77, LENGTH - 77, target), VK_SUCCESS);
     assert_memory_equal(target, source + 77, LENGTH - 77);
     assert_int_equal(opened.pfnRead(opened.pUserData, 78, LENGTH - 77, target), VK_ERROR_UNKNOWN);
+    /* Nothing was written. */
+    require_file(source, LENGTH);
     maarCloseFileSource(&opened);
     assert_true(opened.pfnRead == NULL && opened.pBytes == NULL);
     maarCloseFileSource(&opened);
