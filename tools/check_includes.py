@@ -25,8 +25,9 @@ ROOMS = {
     "tools": {"include", "support", "tools"},
     "bench": {"include", "support", "bench"},
 }
-# Benchmarks report how long locks are held, and what the policy of residency restores.
-MEASURES = {("bench", "core/lock_rank.h"), ("bench", "core/residency/policy.h")}
+# Benchmarks report how long locks are held, what the policy of residency restores, and how it packs.
+MEASURES = {("bench", "core/lock_rank.h"), ("bench", "core/residency/policy.h"),
+            ("bench", "core/residency/checksum.h"), ("bench", "core/residency/codec.h")}
 LIBRARY = ("core/", "backends/", "interop/")
 SIMULATED = "backends/simulated/"
 SOURCES = ("include", "core", "backends", "interop", "layer", "vma", "support", "tools", "samples", "bench", "tests")

@@ -19,14 +19,18 @@ static uint64_t rotate_left(uint64_t value, uint32_t bits)
     return value << bits | value >> (64 - bits);
 }
 
-/* Returns a number of `size` bytes, the lowest one first. */
-static uint64_t number_at(const uint8_t* bytes, uint32_t size)
+/* Return a number, its lowest byte first. Compilers make one load of each. */
+static uint64_t half_at(const uint8_t* bytes)
 {
-    uint64_t number = 0;
-    for (uint32_t i = 0; i < size; ++i) {
-        number |= (uint64_t)bytes[i] << 8 * i;
-    }
-    return number;
+    return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 |
+           (uint64_t)bytes[3] << 24;
+}
+
+static uint64_t word_at(const uint8_t* bytes)
+{
+    return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 |
+           (uint64_t)bytes[3] << 24 | (uint64_t)bytes[4] << 32 | (uint64_t)bytes[5] << 40 |
+           (uint64_t)bytes[6] << 48 | (uint64_t)bytes[7] << 56;
 }
 
 static uint64_t add_word(uint64_t sum, uint64_t word)
@@ -40,10 +44,10 @@ static uint64_t sum_stripes(const uint8_t** bytes, size_t size)
     uint64_t sums[SUM_COUNT] = {PRIME_1 + PRIME_2, PRIME_2, 0, 0 - PRIME_1};
     const uint8_t* at = *bytes;
     for (size_t left = size; left >= STRIPE; left -= STRIPE, at += STRIPE) {
-        sums[0] = add_word(sums[0], number_at(at, 8));
-        sums[1] = add_word(sums[1], number_at(at + 8, 8));
-        sums[2] = add_word(sums[2], number_at(at + 16, 8));
-        sums[3] = add_word(sums[3], number_at(at + 24, 8));
+        sums[0] = add_word(sums[0], word_at(at));
+        sums[1] = add_word(sums[1], word_at(at + 8));
+        sums[2] = add_word(sums[2], word_at(at + 16));
+        sums[3] = add_word(sums[3], word_at(at + 24));
     }
     *bytes = at;
     uint64_t mixed = rotate_left(sums[0], 1) + rotate_left(sums[1], 7) + rotate_left(sums[2], 12) +
@@ -61,10 +65,10 @@ uint64_t maar_checksum(const void* bytes, size_t size)
     size_t left = size % STRIPE;
     sum += size;
     for (; left >= 8; left -= 8, at += 8) {
-        sum = rotate_left(sum ^ add_word(0, number_at(at, 8)), 27) * PRIME_1 + PRIME_4;
+        sum = rotate_left(sum ^ add_word(0, word_at(at)), 27) * PRIME_1 + PRIME_4;
     }
     if (left >= 4) {
-        sum = rotate_left(sum ^ number_at(at, 4) * PRIME_1, 23) * PRIME_2 + PRIME_3;
+        sum = rotate_left(sum ^ half_at(at) * PRIME_1, 23) * PRIME_2 + PRIME_3;
         at += 4;
         left -= 4;
     }

@@ -184,8 +184,26 @@ static bool promises_enough(const struct maar_codec* codec, void* scratch, const
     return promised <= capacity;
 }
 
+/* What a plane is, and whether it is compressed. */
+enum plane_way { PLANE_RAW, PLANE_AS_IS, PLANE_DIVIDED };
+
+/* Compresses a plane. Returns 0 if it does not fit into the room, or does not shrink. */
+static size_t compress_plane(const struct maar_codec* codec, void* scratch, const uint8_t* plane,
+                             uint32_t size, bool is_divided, uint8_t* target, size_t room)
+{
+    const MaarCompressor* table = &codec->compressor;
+    const size_t capacity = room < size - 1 ? room : size - 1;
+    /* Bytes as they are repeat at distances that a sample misses. */
+    const bool by_frequency = is_divided && !maar_codec_repeats(scratch, plane, size);
+    const MaarCompressFlags flags =
+        by_frequency ? (MaarCompressFlags)MAAR_COMPRESS_FREQUENCIES_BIT : 0;
+    const size_t compressed = table->pfnCompress(
+        table->pUserData, scratch_workspace(codec, scratch), flags, size, plane, capacity, target);
+    return compressed >= 2 && compressed <= capacity ? compressed : 0;
+}
+
 static bool put_plane(const struct maar_codec* codec, void* scratch, struct sink* sink,
-                      const uint8_t* plane, uint32_t size, bool raw)
+                      const uint8_t* plane, uint32_t size, enum plane_way way)
 {
     if (sink->left < WORD_SIZE) {
         return false;
@@ -194,13 +212,11 @@ static bool put_plane(const struct maar_codec* codec, void* scratch, struct sink
         return put_word(sink, 1) && put_bytes(sink, plane, 1);
     }
     const size_t room = sink->left - WORD_SIZE;
-    size_t compressed = 0;
-    if (!raw) {
-        compressed = codec->compressor.pfnCompress(
-            codec->compressor.pUserData, scratch_workspace(codec, scratch), size, plane,
-            room < size - 1 ? room : size - 1, sink->at + WORD_SIZE);
-    }
-    if (compressed < 2 || compressed >= size || compressed > room) {
+    const size_t compressed =
+        way == PLANE_RAW ? 0
+                         : compress_plane(codec, scratch, plane, size, way == PLANE_DIVIDED,
+                                          sink->at + WORD_SIZE, room);
+    if (compressed == 0) {
         return put_word(sink, size) && put_bytes(sink, plane, size);
     }
     (void)put_word(sink, (uint32_t)compressed);
@@ -222,8 +238,10 @@ static bool put_form(const struct maar_codec* codec, void* scratch, struct sink*
         maar_codec_divide(guess->form, part->bytes, part->size - tail, scratch_planes(scratch));
     }
     for (uint32_t k = 0; k < count; ++k) {
-        if (!put_plane(codec, scratch, sink, planes + (size_t)k * plane_size, plane_size,
-                       (guess->raw_planes >> k & 1) != 0)) {
+        const enum plane_way way = (guess->raw_planes >> k & 1) != 0 ? PLANE_RAW
+                                   : count == 1                      ? PLANE_AS_IS
+                                                                     : PLANE_DIVIDED;
+        if (!put_plane(codec, scratch, sink, planes + (size_t)k * plane_size, plane_size, way)) {
             return false;
         }
     }

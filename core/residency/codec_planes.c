@@ -152,12 +152,18 @@ static struct maar_codec_guess guess_form(const struct codec_counts* counts,
     return guess;
 }
 
+/* Whether so many of the words of 8 bytes came again that repetitions count more than entropy. */
+static bool is_repetitive(uint32_t sampled, uint32_t repeated)
+{
+    return repeated * REPEATED_PART >= sampled / 8;
+}
+
 /* Returns the form that promises the fewest bytes. */
 static struct maar_codec_guess guess_chunk(const struct codec_counts* counts, uint32_t sampled,
                                            uint32_t repeated, uint32_t size)
 {
     struct maar_codec_guess best = guess_form(counts, MAAR_CODEC_AS_IS, sampled, size);
-    if (repeated * REPEATED_PART >= sampled / 8) {
+    if (is_repetitive(sampled, repeated)) {
         const uint32_t unseen = size - size / (sampled / 8) * repeated;
         best.size = best.size < unseen ? best.size : unseen;
         best.raw_planes = 0;
@@ -175,28 +181,42 @@ static struct maar_codec_guess guess_chunk(const struct codec_counts* counts, ui
     return best;
 }
 
-struct maar_codec_guess maar_codec_sample(void* memory, const uint8_t* bytes, uint32_t size)
+/* Counts a sample of bytes. Returns its size, a multiple of 8, which may be 0. */
+static uint32_t take_sample(struct codec_counts* counts, const uint8_t* bytes, uint32_t size,
+                            uint32_t* repeated)
 {
-    struct codec_counts* counts = memory;
-    uint32_t sampled = size & ~7u;
+    const uint32_t all = size & ~7u;
+    memset(counts, 0, sizeof *counts);
+    *repeated = 0;
+    if (all <= SAMPLE_BYTES) {
+        *repeated = count_piece(counts, bytes, all);
+        return all;
+    }
+    /* Pieces are not at equal distances, so that they differ in their place within rows. */
+    const uint32_t step = (size - PIECE_BYTES) / (PIECES - 1);
+    for (uint32_t i = 0; i < PIECES; ++i) {
+        const uint32_t at = i * step - (i != 0 ? i * 24 % step : 0);
+        *repeated += count_piece(counts, bytes + (at & ~7u), PIECE_BYTES);
+    }
+    return SAMPLE_BYTES;
+}
+
+struct maar_codec_guess maar_codec_sample(void* counts, const uint8_t* bytes, uint32_t size)
+{
     uint32_t repeated = 0;
     MAAR_DEBUG_ASSERT(size != 0 && size <= 65536);
+    const uint32_t sampled = take_sample(counts, bytes, size, &repeated);
     if (sampled == 0) {
         return (struct maar_codec_guess){.size = size, .raw_planes = 1};
     }
-    memset(counts, 0, sizeof *counts);
-    if (sampled <= SAMPLE_BYTES) {
-        repeated = count_piece(counts, bytes, sampled);
-    } else {
-        /* Pieces are not at equal distances, so that they differ in their place within rows. */
-        const uint32_t step = (size - PIECE_BYTES) / (PIECES - 1);
-        for (uint32_t i = 0; i < PIECES; ++i) {
-            const uint32_t at = i * step - (i != 0 ? i * 24 % step : 0);
-            repeated += count_piece(counts, bytes + (at & ~7u), PIECE_BYTES);
-        }
-        sampled = SAMPLE_BYTES;
-    }
     return guess_chunk(counts, sampled, repeated, size);
+}
+
+bool maar_codec_repeats(void* counts, const uint8_t* bytes, uint32_t size)
+{
+    uint32_t repeated = 0;
+    const uint32_t sampled = take_sample(counts, bytes, size, &repeated);
+    return is_repetitive(sampled, repeated);
 }
 
 /* ---- planes ---- */

@@ -10,6 +10,7 @@
 #ifndef MAAR_CORE_RESIDENCY_CODEC_PLANES_H
 #define MAAR_CORE_RESIDENCY_CODEC_PLANES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +43,10 @@ static inline uint32_t maar_codec_plane_count(enum maar_codec_form form)
 
 /* Samples a chunk of 1 to 65536 bytes. counts: memory of MAAR_CODEC_COUNTS_SIZE, aligned to 4. */
 struct maar_codec_guess maar_codec_sample(void* counts, const uint8_t* bytes, uint32_t size);
+
+/* Samples bytes. Returns whether parts of them, of 8 bytes or more, come again. counts as for
+ * maar_codec_sample. */
+bool maar_codec_repeats(void* counts, const uint8_t* bytes, uint32_t size);
 
 /* Brings bytes into the planes of a form, and back. size is a multiple of 4, and the form is not
  * MAAR_CODEC_AS_IS. */

@@ -8,6 +8,8 @@
 
 #include "maar/stores.h"
 
+#include <stdbool.h>
+
 #if defined(MAAR_HAVE_ZSTD)
 #include <zstd.h>
 #endif
@@ -16,17 +18,27 @@
 #endif
 
 #if defined(MAAR_HAVE_ZSTD)
-enum { ZSTD_LEVEL = 1 };
+enum {
+    ZSTD_LEVEL = 1,
+    /* Hardly looks for repetitions. On the exponents of bf16 weights this is three times as fast as
+     * level 1, and what is left is smaller, since no byte is spent on repetitions by chance. */
+    ZSTD_FREQUENCY_LEVEL = -100
+};
 
-static size_t VKAPI_CALL compress_zstd(void* user, void* workspace, size_t size, const void* bytes,
-                                       size_t capacity, void* compressed)
+static size_t VKAPI_CALL compress_zstd(void* user, void* workspace, MaarCompressFlags flags,
+                                       size_t size, const void* bytes, size_t capacity,
+                                       void* compressed)
 {
     (void)user;
     ZSTD_CCtx* context = ZSTD_initStaticCCtx(workspace, ZSTD_estimateCCtxSize(ZSTD_LEVEL));
     if (context == NULL) {
         return 0;
     }
-    const size_t result = ZSTD_compressCCtx(context, compressed, capacity, bytes, size, ZSTD_LEVEL);
+    const bool by_frequency = (flags & (VkFlags)MAAR_COMPRESS_FREQUENCIES_BIT) != 0;
+    const int level = by_frequency ? ZSTD_FREQUENCY_LEVEL : ZSTD_LEVEL;
+    (void)ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+    (void)ZSTD_CCtx_setParameter(context, ZSTD_c_literalCompressionMode, 1 /* always */);
+    const size_t result = ZSTD_compress2(context, compressed, capacity, bytes, size);
     return ZSTD_isError(result) ? 0 : result;
 }
 
@@ -54,10 +66,12 @@ static void fill_zstd(MaarCompressor* compressor)
 #endif
 
 #if defined(MAAR_HAVE_LZ4)
-static size_t VKAPI_CALL compress_lz4(void* user, void* workspace, size_t size, const void* bytes,
-                                      size_t capacity, void* compressed)
+static size_t VKAPI_CALL compress_lz4(void* user, void* workspace, MaarCompressFlags flags,
+                                      size_t size, const void* bytes, size_t capacity,
+                                      void* compressed)
 {
     (void)user;
+    (void)flags;
     return (size_t)LZ4_compress_fast_extState(workspace, bytes, compressed, (int)size,
                                               (int)capacity, 1);
 }

@@ -17,17 +17,31 @@
 extern "C" {
 #endif
 
+/** What is known of bytes that are to be compressed. */
+typedef enum MaarCompressFlagBits {
+    /** Hardly anything repeats in them, but some bytes are more frequent than others: one byte of
+     * each number of many. To look for repetitions takes most of a compressor's time, and is in
+     * vain here. */
+    MAAR_COMPRESS_FREQUENCIES_BIT = 0x1,
+    /** Reserves the enumeration's size. */
+    MAAR_COMPRESS_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
+} MaarCompressFlagBits;
+/** Bits of MaarCompressFlagBits. */
+typedef VkFlags MaarCompressFlags;
+
 /** Compresses bytes.
  *
  * @param pUserData    MaarCompressor::pUserData
  * @param pWorkspace   MaarCompressor::workspaceSize bytes of this call's own, aligned to 16, with
  *                     any contents; NULL if the size is 0
+ * @param flags        what is known of the bytes; a function may ignore it
  * @param size         how many bytes, 1 to 65536
  * @param pBytes       the bytes
  * @param capacity     bytes that may be written, at most size
  * @param pCompressed  where the compressed bytes go
  * @return the size of the compressed bytes, or 0 if they do not fit into the capacity */
-typedef size_t(VKAPI_PTR* PFN_maarCompress)(void* pUserData, void* pWorkspace, size_t size,
+typedef size_t(VKAPI_PTR* PFN_maarCompress)(void* pUserData, void* pWorkspace,
+                                            MaarCompressFlags flags, size_t size,
                                             const void* pBytes, size_t capacity, void* pCompressed);
 
 /** Reverses PFN_maarCompress. The compressed bytes may come from a damaged file: the function

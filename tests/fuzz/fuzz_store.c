@@ -113,6 +113,7 @@ static void spoil(struct store_world* world)
     world->file[at] ^= (uint8_t)(1 + fuzz_below(world->input, 255));
     for (uint32_t i = 0; i < STORE_COPIES; ++i) {
         struct store_copy* copy = &world->copies[i];
+        copy->is_spoilt = copy->is_spoilt || copy->request != NULL; /* perhaps */
         if (copy->lives && at >= copy->extent.offset &&
             at < copy->extent.offset + copy->extent.length + STORE_UNIT) {
             copy->is_spoilt = true;

@@ -11,7 +11,7 @@
 
 #include "core/residency/codec.h"
 #include "core/residency/codec_planes.h"
-#include "tests/unit/residency/sample_bytes.h"
+#include "support/sample_bytes.h"
 
 enum { MOST = 5 * MAAR_CODEC_CHUNK + 4096, GUARD = 64 };
 
@@ -28,11 +28,13 @@ struct bench {
 static struct bench bench;
 
 /* A compressor of a program: bytes that are followed by themselves are left out. */
-static size_t VKAPI_CALL compress_pairs(void* user, void* workspace, size_t size, const void* bytes,
-                                        size_t capacity, void* compressed)
+static size_t VKAPI_CALL compress_pairs(void* user, void* workspace, MaarCompressFlags flags,
+                                        size_t size, const void* bytes, size_t capacity,
+                                        void* compressed)
 {
     const uint8_t* from = bytes;
     uint8_t* to = compressed;
+    (void)flags;
     *(size_t*)user += 1;
     memset(workspace, 0xA5, 48);
     for (size_t i = 0; i < size; i += 2) {
@@ -310,10 +312,10 @@ static void compressors_keep_to_their_room(void** state)
         const MaarCompressor* table = &bench.codec.compressor;
         void* workspace = table->workspaceSize != 0 ? malloc(table->workspaceSize) : NULL;
         sample_fill(SAMPLE_TEXT, 8, bench.bytes, 20000);
-        const size_t size = table->pfnCompress(table->pUserData, workspace, 20000, bench.bytes,
+        const size_t size = table->pfnCompress(table->pUserData, workspace, 0, 20000, bench.bytes,
                                                20000, bench.packed);
         assert_true(size > 2 && size < 20000);
-        assert_int_equal(table->pfnCompress(table->pUserData, workspace, 20000, bench.bytes,
+        assert_int_equal(table->pfnCompress(table->pUserData, workspace, 0, 20000, bench.bytes,
                                             size / 2, bench.unpacked),
                          0);
         assert_true(table->pfnDecompress(table->pUserData, workspace, size, bench.packed, 20000,

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "core/residency/store.h"
-#include "tests/unit/residency/sample_bytes.h"
+#include "support/sample_bytes.h"
 
 enum { FILE_SIZE = 1 << 20, LENGTH = 100001 };
 

@@ -8,7 +8,7 @@
 
 #include "core/residency/checksum.h"
 #include "core/residency/store.h"
-#include "tests/unit/residency/sample_bytes.h"
+#include "support/sample_bytes.h"
 
 enum { FILE_SIZE = 256 * 1024, ALIGNMENT = 512, BUFFER = 4096, MOST_LENGTH = 40000 };
 

@@ -1,8 +1,8 @@
 /*
  * Bytes of the kinds that programs keep in device memory, made from a number.
  */
-#ifndef MAAR_TESTS_UNIT_RESIDENCY_SAMPLE_BYTES_H
-#define MAAR_TESTS_UNIT_RESIDENCY_SAMPLE_BYTES_H
+#ifndef MAAR_SUPPORT_SAMPLE_BYTES_H
+#define MAAR_SUPPORT_SAMPLE_BYTES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +17,7 @@ enum sample_kind {
     SAMPLE_TEXT,
     SAMPLE_INDICES, /* of vertices, 4 bytes each */
     SAMPLE_PAGES,   /* three of four pages of 4 KiB are zero */
+    SAMPLE_Q4,      /* blocks of a number of 2 bytes and 32 random weights of 4 bits */
     SAMPLE_PERIOD,  /* random bytes that come again after 1,000 */
     SAMPLE_KINDS
 };
@@ -73,6 +74,9 @@ static inline void sample_fill(enum sample_kind kind, uint64_t seed, uint8_t* by
         } else if (kind == SAMPLE_INDICES) {
             word = at / 16 + word % 8;
             step = 4;
+        } else if (kind == SAMPLE_Q4 && at % 18 == 0) {
+            word = 0x2C00 + word % 0x800; /* fp16, about 0.1 */
+            step = 2;
         } else if (kind == SAMPLE_PERIOD && at >= 1000) {
             memcpy(&word, bytes + at - 1000, sizeof word);
         }
