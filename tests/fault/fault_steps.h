@@ -136,6 +136,7 @@ extern const struct fault_table fault_cuda_handoff_steps;
 extern const struct fault_table fault_hip_steps;
 extern const struct fault_table fault_page_steps;
 extern const struct fault_table fault_host_steps;
+extern const struct fault_table fault_store_steps;
 
 /* Made by fault_steps_memory.c and used by others. */
 void fault_prepare_memory(struct fault_context* context); /* READBACK, may be aliased, named */
