@@ -24,10 +24,10 @@ enum sample_kind {
 
 static inline uint64_t sample_next(uint64_t* state)
 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
+    uint64_t mixed = *state += 0x9E3779B97F4A7C15u; /* splitmix64 */
+    mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
+    mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
+    return mixed ^ mixed >> 31;
 }
 
 /* Returns a number of a distribution that is nearly normal. */
@@ -69,6 +69,7 @@ static inline void sample_fill(enum sample_kind kind, uint64_t seed, uint8_t* by
             const float number = sample_normal(&state);
             uint32_t bits = 0;
             memcpy(&bits, &number, sizeof bits);
+            bits ^= (uint32_t)word & 0xFFF; /* the sum is coarser than a float */
             step = kind == SAMPLE_FP32 ? 4 : 2;
             word = kind == SAMPLE_FP32 ? bits : bits >> 16;
         } else if (kind == SAMPLE_INDICES) {

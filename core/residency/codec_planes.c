@@ -27,6 +27,9 @@ enum {
     /* A form with planes must promise so many parts of 64 less than the chunk as it is, because
      * only neighbours show repetitions. */
     PLANES_GAIN = 3,
+    /* Two samples of one kind of bytes differ by less than one of so many parts of the chunk. A
+     * later form, whose planes are more or not rotated, must promise more than that. */
+    NOISE_PART = 128,
     /* If one of so many words of 8 bytes was seen before in the sample, repetitions count more than
      * entropy. */
     REPEATED_PART = 4
@@ -175,7 +178,7 @@ static struct maar_codec_guess guess_chunk(const struct codec_counts* counts, ui
             guess_form(counts, (enum maar_codec_form)form, sampled, size);
         if (guess.size < to_beat) {
             best = guess;
-            to_beat = guess.size;
+            to_beat = guess.size - size / NOISE_PART;
         }
     }
     return best;

@@ -16,10 +16,10 @@
 
 enum maar_codec_form {
     MAAR_CODEC_AS_IS,
-    MAAR_CODEC_PLANES_2,
     MAAR_CODEC_PLANES_2_ROTATED,
-    MAAR_CODEC_PLANES_4,
+    MAAR_CODEC_PLANES_2,
     MAAR_CODEC_PLANES_4_ROTATED,
+    MAAR_CODEC_PLANES_4,
     MAAR_CODEC_FORMS
 };
 
@@ -38,7 +38,7 @@ struct maar_codec_guess {
 /* Returns how many planes a form has: 1 for MAAR_CODEC_AS_IS. */
 static inline uint32_t maar_codec_plane_count(enum maar_codec_form form)
 {
-    return form == MAAR_CODEC_AS_IS ? 1 : form <= MAAR_CODEC_PLANES_2_ROTATED ? 2 : 4;
+    return form == MAAR_CODEC_AS_IS ? 1 : form <= MAAR_CODEC_PLANES_2 ? 2 : 4;
 }
 
 /* Samples a chunk of 1 to 65536 bytes. counts: memory of MAAR_CODEC_COUNTS_SIZE, aligned to 4. */

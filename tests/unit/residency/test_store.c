@@ -230,13 +230,15 @@ static void requests_run_out(void** state)
     assert_true(maar_store_cancel(store, requests[0]));
     assert_true(maar_store_cancel(store, requests[7]));
     assert_int_equal(maar_store_wait(store, requests[3], &extents[3]), MAAR_STORE_DONE);
+    assert_int_equal(maar_store_begin_write(store, 7, source, 1000, &requests[7]),
+                     MAAR_STORE_PENDING);
     uint32_t runs = 0;
     while (maar_store_run(store)) {
         ++runs;
     }
-    assert_int_equal(runs, 5);
+    assert_int_equal(runs, 6);
     assert_false(maar_store_cancel(store, requests[1]));
-    for (uint32_t i = 1; i < 7; ++i) {
+    for (uint32_t i = 1; i < 8; ++i) {
         assert_true(i == 3 || maar_store_poll(store, requests[i], &extents[i]) == MAAR_STORE_DONE);
         require_good(&extents[i]);
         maar_store_free(store, &extents[i]);
