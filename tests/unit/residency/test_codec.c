@@ -208,12 +208,15 @@ static void random_bytes_are_refused(void** state)
     }
 }
 
-/* The compressor is not even asked about what the samples refuse. */
+/* The compressor is not even asked, although one of the chunks would shrink a little. */
 static void refusal_is_early(void** state)
 {
     (void)state;
     open_bench(&pairs);
     sample_fill(SAMPLE_RANDOM, 9, bench.bytes, MOST);
+    for (uint32_t i = 0; i < MAAR_CODEC_CHUNK; ++i) {
+        bench.bytes[i] %= 100;
+    }
     pair_calls = 0;
     assert_int_equal(round_trip(MOST), 0);
     assert_int_equal(pair_calls, 0);
