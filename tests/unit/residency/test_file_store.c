@@ -146,8 +146,12 @@ static void require_file(const uint8_t* bytes, size_t size)
 static void file_altered_behind_our_back_is_noticed(void** state)
 {
     struct maar_extent extent;
-    uint8_t* bytes = malloc(FILE_SIZE);
     (void)state;
+#if defined(_WIN32)
+    print_message("skipped: Windows lets nobody write the file meanwhile\n");
+    skip();
+#endif
+    uint8_t* bytes = malloc(FILE_SIZE);
     assert_non_null(bytes);
     assert_int_equal(
         open_file(MAAR_FILE_STORE_OPEN_KEEP_BIT | MAAR_FILE_STORE_OPEN_CACHED_BIT, FILE_SIZE),
