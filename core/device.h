@@ -53,6 +53,7 @@
     X(vkCmdCopyImage, COMMANDS)                                                                    \
     X(vkCmdPipelineBarrier, COMMANDS)                                                              \
     X(vkCmdFillBuffer, FILLS)                                                                      \
+    X(vkCmdCopyImageToBuffer, READBACKS)                                                           \
     X(vkQueueSubmit, SUBMISSIONS)                                                                  \
     X(vkCreateCommandPool, SUBMISSIONS)                                                            \
     X(vkDestroyCommandPool, SUBMISSIONS)                                                           \
@@ -101,6 +102,7 @@ enum maar_function_group {
     MAAR_FUNCTIONS_LAYOUTS,
     MAAR_FUNCTIONS_COMMANDS,
     MAAR_FUNCTIONS_FILLS,
+    MAAR_FUNCTIONS_READBACKS,
     MAAR_FUNCTIONS_SUBMISSIONS,
     MAAR_FUNCTIONS_SPARSE,
     MAAR_FUNCTIONS_FORMATS,

@@ -14,21 +14,22 @@
 enum maar_lock_rank {
     /* lists of an allocator: pools, free object handles, recycled headers */
     MAAR_LOCK_POOL_LIST = 1,
-    MAAR_LOCK_SLICES = 2,    /* the slices of one arena; also the set of slice arenas */
-    MAAR_LOCK_POOL = 3,      /* a pool's settings, and which arenas it has */
-    MAAR_LOCK_ARENA = 4,     /* blocks, placements and slots of one arena */
-    MAAR_LOCK_SLOTS = 5,     /* free runs of the handle table */
-    MAAR_LOCK_BLOCK_IDS = 6, /* which block has which id */
-    MAAR_LOCK_ORDERED = 7,   /* the ranges and the clock of ordered reuse */
-    MAAR_LOCK_RETIRE = 8,    /* the queue of pending frees */
-    MAAR_LOCK_PLANS = 9,     /* the plans of a cache */
-    MAAR_LOCK_PAGING = 10,   /* page pools, page tables and recorded binds */
-    MAAR_LOCK_LEAVING = 11,  /* memory on its way to the driver */
-    MAAR_LOCK_SHARE = 12,    /* attachments of blocks, and lists of interop */
-    MAAR_LOCK_MAP = 13,      /* a block's mapping; may be held across vkMapMemory */
-    MAAR_LOCK_CAPTURE = 14,  /* which chunks of a capture are mapped */
-    MAAR_LOCK_STORE = 15,    /* requests and room of a file store */
-    MAAR_LOCK_RANKS = 16     /* no lock */
+    MAAR_LOCK_SLICES = 2,     /* the slices of one arena; also the set of slice arenas */
+    MAAR_LOCK_POOL = 3,       /* a pool's settings, and which arenas it has */
+    MAAR_LOCK_ARENA = 4,      /* blocks, placements and slots of one arena */
+    MAAR_LOCK_SLOTS = 5,      /* free runs of the handle table */
+    MAAR_LOCK_BLOCK_IDS = 6,  /* which block has which id */
+    MAAR_LOCK_ORDERED = 7,    /* the ranges and the clock of ordered reuse */
+    MAAR_LOCK_RETIRE = 8,     /* the queue of pending frees */
+    MAAR_LOCK_PLANS = 9,      /* the plans of a cache */
+    MAAR_LOCK_PAGING = 10,    /* page pools, page tables and recorded binds */
+    MAAR_LOCK_LEAVING = 11,   /* memory on its way to the driver */
+    MAAR_LOCK_SHARE = 12,     /* attachments of blocks, and lists of interop */
+    MAAR_LOCK_MAP = 13,       /* a block's mapping; may be held across vkMapMemory */
+    MAAR_LOCK_CAPTURE = 14,   /* which chunks of a capture are mapped */
+    MAAR_LOCK_RESIDENCY = 15, /* the lists of work of a manager of residents */
+    MAAR_LOCK_STORE = 16,     /* requests and room of a file store */
+    MAAR_LOCK_RANKS = 17      /* no lock */
 };
 
 #if defined(MAAR_LOCK_HOLDS)

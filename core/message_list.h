@@ -103,6 +103,10 @@
     X(PEER_IN_USE) \
     X(CAPTURE_FAILED) \
     X(CAPTURE_ORDER) \
+    X(TOO_MUCH_IN_USE) \
+    X(CONTENTS_LOST) \
+    X(USE_NOT_ENDED) \
+    X(NOT_LOCKED) \
     X(BROKEN_INVARIANT)
 /* clang-format on */
 

@@ -205,7 +205,7 @@ void maar_slot_make_pending(MaarAllocator allocator, uint32_t index)
 
 VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t object,
                          MaarAllocation allocation, uint32_t point_count, const MaarPoint* points,
-                         maar_retire_action action)
+                         maar_retire_action action, bool own)
 {
     VkResult result = maar_retire_check_points(&allocator->retire, call, point_count, points);
     if (result != VK_SUCCESS) {
@@ -218,7 +218,7 @@ VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t obj
         if (slot == NULL) {
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
-        if (slot->owned) {
+        if (!own && slot->owned) {
             return maar_refuse_owned(allocator, call, slot);
         }
     }
@@ -262,5 +262,5 @@ VKAPI_ATTR VkResult VKAPI_CALL maarFreeMemoryAfter(MaarAllocator allocator,
     if (pointCount == 0) {
         return free_now(allocator, __func__, allocation, false);
     }
-    return maar_free_after(allocator, __func__, 0, allocation, pointCount, pPoints, NULL);
+    return maar_free_after(allocator, __func__, 0, allocation, pointCount, pPoints, NULL, false);
 }

@@ -39,9 +39,9 @@ void maar_end_pending_range(MaarAllocator allocator, struct maar_retire_item* it
 /* Makes an allocation pending, and queues an item that ends the allocation when the points have
  * passed. action ends the object that another room has bound to the allocation; it is NULL if there
  * is none. object: 0, or a handle that only the action understands. allocation may be
- * VK_NULL_HANDLE: then only the object is pending. */
+ * VK_NULL_HANDLE: then only the object is pending. own: an object of Maar's owns the allocation. */
 VkResult maar_free_after(MaarAllocator allocator, const char* call, uint64_t object,
                          MaarAllocation allocation, uint32_t point_count, const MaarPoint* points,
-                         maar_retire_action action);
+                         maar_retire_action action, bool own);
 
 #endif

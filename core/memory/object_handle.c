@@ -13,6 +13,7 @@ static const char* const object_kind_names[MAAR_OBJECT_KINDS] = {
     [MAAR_OBJECT_TRANSIENT_HEAP] = "transient heap",
     [MAAR_OBJECT_MOVE_BATCH] = "batch of moves",
     [MAAR_OBJECT_DEFRAGMENTATION] = "run of defragmentation",
+    [MAAR_OBJECT_RESIDENCY] = "manager of residents",
     [MAAR_OBJECT_HOST_BUFFER] = "host buffer",
     [MAAR_OBJECT_CUDA_TIMELINE] = "CUDA timeline",
     [MAAR_OBJECT_CUDA_IMAGE] = "CUDA image",

@@ -26,8 +26,6 @@ VkResult maar_moved_objects_check_copies(const struct maar_move_batch* batch, co
                                          VkQueueFlags family_flags)
 {
     MaarAllocator allocator = batch->allocator;
-    const VkImageAspectFlags graphical = (VkImageAspectFlags)VK_IMAGE_ASPECT_DEPTH_BIT |
-                                         (VkImageAspectFlags)VK_IMAGE_ASPECT_STENCIL_BIT;
     const VkResult result = maar_moved_objects_require(batch, call);
     for (uint32_t i = 0; result == VK_SUCCESS && i < batch->count; ++i) {
         const struct maar_move* move = &batch->moves[i];
@@ -43,7 +41,7 @@ VkResult maar_moved_objects_check_copies(const struct maar_move_batch* batch, co
                              i);
         }
         if (family_flags != 0 && (family_flags & VK_QUEUE_GRAPHICS_BIT) == 0 &&
-            (maar_image_aspects(object->movable->image.format) & graphical) != 0) {
+            maar_image_is_graphical(object->movable->image.format)) {
             return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_CANNOT_MOVE,
                              call,
                              "batch moves an image with a depth or stencil aspect (move %u), which "

@@ -224,7 +224,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyBufferAfter(MaarAllocator allocator, V
     VkResult result = maar_enter(allocator);
     return result != VK_SUCCESS ? result
                                 : maar_destroy_object_after(allocator, __func__, object, allocation,
-                                                            pointCount, pPoints);
+                                                            pointCount, pPoints, false);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetBufferAddress(MaarAllocator allocator, VkBuffer buffer,

@@ -86,3 +86,10 @@ uint32_t maar_image_planes(VkFormat format, struct maar_image_plane planes[MAAR_
     }
     return chroma.plane_count;
 }
+
+bool maar_image_is_graphical(VkFormat format)
+{
+    const VkImageAspectFlags graphical = (VkImageAspectFlags)VK_IMAGE_ASPECT_DEPTH_BIT |
+                                         (VkImageAspectFlags)VK_IMAGE_ASPECT_STENCIL_BIT;
+    return (maar_image_aspects(format) & graphical) != 0;
+}

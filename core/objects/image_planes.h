@@ -6,6 +6,7 @@
 #ifndef MAAR_CORE_OBJECTS_IMAGE_PLANES_H
 #define MAAR_CORE_OBJECTS_IMAGE_PLANES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <vulkan/vulkan_core.h>
 
@@ -20,6 +21,8 @@ struct maar_image_plane {
 
 /* Writes the planes of a format, and returns their number. */
 uint32_t maar_image_planes(VkFormat format, struct maar_image_plane planes[MAAR_MOST_PLANES]);
+/* Whether only queues that do graphics copy a format: it has a depth or stencil aspect. */
+bool maar_image_is_graphical(VkFormat format);
 /* Returns the aspects that a barrier for the whole image names. */
 VkImageAspectFlags maar_image_aspects(VkFormat format);
 

@@ -441,19 +441,19 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct m
 
 VkResult maar_destroy_object_after(MaarAllocator allocator, const char* call,
                                    struct maar_object object, MaarAllocation allocation,
-                                   uint32_t point_count, const MaarPoint* points)
+                                   uint32_t point_count, const MaarPoint* points, bool own)
 {
     if (bits_of(object) == 0 && allocation == VK_NULL_HANDLE) {
         return VK_SUCCESS;
     }
     if (point_count == 0) {
-        return maar_destroy_object(allocator, call, object, allocation, false);
+        return maar_destroy_object(allocator, call, object, allocation, own);
     }
     uint32_t index = 0;
     struct maar_slot* slot = maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(allocation), &index);
     if (slot == NULL || !maar_slot_is_movable(allocator, slot)) {
         return maar_free_after(allocator, call, bits_of(object), allocation, point_count, points,
-                               action_of(object));
+                               action_of(object), own);
     }
     const VkResult result = maar_retire_check_points(&allocator->retire, call, point_count, points);
     return result != VK_SUCCESS ? result

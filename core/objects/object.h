@@ -107,10 +107,10 @@ void maar_discard_object(MaarAllocator allocator, struct maar_object object);
  * object of Maar's, which owns both, destroys them. */
 VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct maar_object object,
                              MaarAllocation allocation, bool own);
-/* Destroys an object and frees its allocation when the points have passed. Does so at once if there
- * are no points. */
+/* Does the same when the points have passed, or at once if there are no points. On failure both
+ * stay. */
 VkResult maar_destroy_object_after(MaarAllocator allocator, const char* call,
                                    struct maar_object object, MaarAllocation allocation,
-                                   uint32_t point_count, const MaarPoint* points);
+                                   uint32_t point_count, const MaarPoint* points, bool own);
 
 #endif

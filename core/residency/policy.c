@@ -197,6 +197,21 @@ void maar_policy_unpin(struct maar_policy* policy, uint32_t object)
     }
 }
 
+void maar_policy_put_back(struct maar_policy* policy, uint32_t object)
+{
+    struct maar_policy_object* kept = object_at(policy, object);
+    MAAR_DEBUG_ASSERT(kept->pin_count > 0);
+    --kept->pin_count;
+    if (is_in_order(kept)) {
+        struct maar_policy_order* order = order_of(policy, kept);
+        if (policy->sample.best == MAAR_POLICY_NEWEST) {
+            maar_order_add(order, object);
+        } else {
+            maar_order_add_oldest(order, object);
+        }
+    }
+}
+
 void maar_policy_set_resident(struct maar_policy* policy, uint32_t object, bool is_resident)
 {
     struct maar_policy_object* changed = object_at(policy, object);

@@ -48,6 +48,8 @@ void maar_policy_expect(struct maar_policy* policy, uint32_t object, uint64_t us
 /* A pinned object is no victim. Pins are counted. */
 void maar_policy_pin(struct maar_policy* policy, uint32_t object);
 void maar_policy_unpin(struct maar_policy* policy, uint32_t object);
+/* Does the same for an object that was a victim and stays: it keeps its place in the order. */
+void maar_policy_put_back(struct maar_policy* policy, uint32_t object);
 /* Whether an object is in memory, and whether to evict it means to write. */
 void maar_policy_set_resident(struct maar_policy* policy, uint32_t object, bool is_resident);
 void maar_policy_set_dirty(struct maar_policy* policy, uint32_t object, bool is_dirty);

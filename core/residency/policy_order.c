@@ -134,6 +134,24 @@ void maar_order_add(struct maar_policy_order* order, uint32_t object)
     }
 }
 
+void maar_order_add_oldest(struct maar_policy_order* order, uint32_t object)
+{
+    struct maar_policy_object* added = &order->objects[object];
+    const uint32_t after = order->oldest[added->class];
+    added->older = MAAR_NO_OBJECT;
+    added->newer = after;
+    if (after != MAAR_NO_OBJECT) {
+        order->objects[after].older = object;
+    } else {
+        order->newest[added->class] = object;
+    }
+    order->oldest[added->class] = object;
+    ++order->count;
+    if (order->has_heap) {
+        raise_object(order, order->heap_count++, object);
+    }
+}
+
 void maar_order_remove(struct maar_policy_order* order, uint32_t object)
 {
     const struct maar_policy_object* removed = &order->objects[object];

@@ -42,8 +42,9 @@ struct maar_policy_order {
 };
 
 void maar_order_init(struct maar_policy_order* order);
-/* Adds an object as the newest of its class, or removes it. */
+/* Adds an object as the newest or the oldest of its class, or removes it. */
 void maar_order_add(struct maar_policy_order* order, uint32_t object);
+void maar_order_add_oldest(struct maar_policy_order* order, uint32_t object);
 void maar_order_remove(struct maar_policy_order* order, uint32_t object);
 /* Builds the heap, in a time that grows with the number of objects; drops it. */
 void maar_order_build_heap(struct maar_policy_order* order);

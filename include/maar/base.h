@@ -280,6 +280,20 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_BUFFER_USE_INFO = 0x4D410104,
     /** MaarBufferPrefetch */
     MAAR_STRUCTURE_TYPE_BUFFER_PREFETCH = 0x4D410105,
+    /** MaarResidencyCreateInfo */
+    MAAR_STRUCTURE_TYPE_RESIDENCY_CREATE_INFO = 0x4D4100D0,
+    /** MaarResidencyInfo */
+    MAAR_STRUCTURE_TYPE_RESIDENCY_INFO = 0x4D4100D1,
+    /** MaarResidentCreateInfo */
+    MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO = 0x4D4100D2,
+    /** MaarResidentInfo */
+    MAAR_STRUCTURE_TYPE_RESIDENT_INFO = 0x4D4100D3,
+    /** MaarUseBeginInfo */
+    MAAR_STRUCTURE_TYPE_USE_BEGIN_INFO = 0x4D4100D4,
+    /** MaarUseInfo */
+    MAAR_STRUCTURE_TYPE_USE_INFO = 0x4D4100D5,
+    /** MaarResidencyUpdate */
+    MAAR_STRUCTURE_TYPE_RESIDENCY_UPDATE = 0x4D4100D6,
     /** MaarCompressor */
     MAAR_STRUCTURE_TYPE_COMPRESSOR = 0x4D4100E0,
     /** MaarFileStore */

@@ -229,6 +229,14 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_CAPTURE_FAILED = 850,
     /** A capture is begun during another one, or ended where there is none. */
     MAAR_MESSAGE_ID_CAPTURE_ORDER = 851,
+    /** The residents of a use do not fit into the budget. */
+    MAAR_MESSAGE_ID_TOO_MUCH_IN_USE = 870,
+    /** The contents of a resident cannot be read from their last copy. */
+    MAAR_MESSAGE_ID_CONTENTS_LOST = 871,
+    /** A use has neither ended nor been cancelled. */
+    MAAR_MESSAGE_ID_USE_NOT_ENDED = 872,
+    /** A resident is unlocked more often than it was locked. */
+    MAAR_MESSAGE_ID_NOT_LOCKED = 873,
     /** An invariant of Maar is broken. This is a defect of Maar, or the program wrote to its
      * memory. */
     MAAR_MESSAGE_ID_BROKEN_INVARIANT = 900,

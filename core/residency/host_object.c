@@ -1,0 +1,197 @@
+/*
+ * Host objects: the copies of residents in host memory that the device can read. See
+ * residency_tiers.h.
+ *
+ * When the budget has no room, the copies that were used longest ago go first: those whose contents
+ * are valid elsewhere. If all others are the only copies, work is queued that brings some of them
+ * to a lower tier.
+ */
+#include "core/residency/residency_tiers.h"
+
+#include "core/memory/allocator_state.h"
+#include "core/residency/policy_order.h"
+#include "core/residency/residency_work.h"
+
+/* ---- the list ---- */
+
+static void unlink_host(struct maar_residency* it, struct maar_resident* resident)
+{
+    if (resident->host_older != MAAR_NO_OBJECT) {
+        it->residents[resident->host_older].host_newer = resident->host_newer;
+    } else {
+        it->host_oldest = resident->host_newer;
+    }
+    if (resident->host_newer != MAAR_NO_OBJECT) {
+        it->residents[resident->host_newer].host_older = resident->host_older;
+    } else {
+        it->host_newest = resident->host_older;
+    }
+}
+
+static void append_host(struct maar_residency* it, struct maar_resident* resident)
+{
+    const uint32_t number = maar_resident_number(it, resident);
+    resident->host_older = it->host_newest;
+    resident->host_newer = MAAR_NO_OBJECT;
+    if (it->host_newest != MAAR_NO_OBJECT) {
+        it->residents[it->host_newest].host_newer = number;
+    } else {
+        it->host_oldest = number;
+    }
+    it->host_newest = number;
+}
+
+void maar_host_object_touch(struct maar_residency* it, struct maar_resident* resident)
+{
+    if (resident->host_buffer != VK_NULL_HANDLE &&
+        it->host_newest != maar_resident_number(it, resident)) {
+        unlink_host(it, resident);
+        append_host(it, resident);
+    }
+}
+
+/* ---- room ---- */
+
+/* A call that wanted a host object is expected again for so many calls. */
+enum { STAGED_CALLS = 4 };
+
+/* Whether a host object may go: a use, a piece of work or an expected call needs it otherwise. */
+static bool may_go(const struct maar_residency* it, const struct maar_resident* resident)
+{
+    const bool is_expected = resident->staged != 0 && it->serial - resident->staged < STAGED_CALLS;
+    return resident->work == NULL && !resident->is_demoted && !resident->is_wanted && !is_expected;
+}
+
+/* Ends host objects whose contents are valid elsewhere, until the live bytes are at most `most`. */
+static VkResult drop_copies(struct maar_residency* it, const char* call, VkDeviceSize most)
+{
+    static const uint32_t lower = MAAR_VALID_IN(MAAR_TIER_COMPRESSED) |
+                                  MAAR_VALID_IN(MAAR_TIER_FILE) | MAAR_VALID_IN(MAAR_TIER_SOURCE);
+    VkResult result = VK_SUCCESS;
+    for (uint32_t pass = 0; pass < 2; ++pass) {
+        const uint32_t elsewhere = pass == 0 ? lower : MAAR_VALID_IN(MAAR_TIER_DEVICE);
+        uint32_t at = it->host_oldest;
+        while (at != MAAR_NO_OBJECT && it->host.live > most && result == VK_SUCCESS) {
+            struct maar_resident* resident = &it->residents[at];
+            at = resident->host_newer;
+            if (may_go(it, resident) && (resident->valid & elsewhere) != 0) {
+                const VkDeviceSize size = resident->host_request.requirements.size;
+                result = maar_host_object_end(it, call, resident);
+                if (result == VK_SUCCESS) {
+                    ++it->info.tiers[MAAR_TIER_HOST].cleanCount;
+                    it->info.tiers[MAAR_TIER_HOST].cleanSize += size;
+                }
+            }
+        }
+    }
+    return result;
+}
+
+/* Makes room for bytes in host memory. */
+static VkResult make_room(struct maar_residency* it, const char* call, VkDeviceSize size,
+                          VkDeviceSize reserve)
+{
+    const VkDeviceSize budget = it->host.budget > reserve ? it->host.budget - reserve : 0;
+    const VkDeviceSize most = budget > size ? budget - size : 0;
+    VkResult result = VK_SUCCESS;
+    if (it->host.live > most) {
+        result = drop_copies(it, call, most);
+    }
+    if (result != VK_SUCCESS || (it->host.live <= most && size <= budget)) {
+        return result;
+    }
+    return maar_work_lower(it, it->host.live - most) ? VK_NOT_READY : VK_ERROR_OUT_OF_POOL_MEMORY;
+}
+
+/* ---- objects ---- */
+
+static VkResult create_host_buffer(const struct maar_residency* it,
+                                   const struct maar_resident* resident, VkBuffer* buffer)
+{
+    const struct maar_device* device = &it->allocator->device;
+    const VkBufferCreateInfo plain = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = resident->content_size,
+        .usage = (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+    };
+    const VkBufferCreateInfo* own = &resident->record->buffer;
+    maar_lock_rank_expect_none();
+    const VkResult result = device->vkCreateBuffer(
+        device->handle, own->sType == VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO ? own : &plain,
+        device->callbacks, buffer);
+    if (result != VK_SUCCESS) {
+        *buffer = VK_NULL_HANDLE;
+    }
+    return result;
+}
+
+VkResult maar_host_object_make(struct maar_residency* it, const char* call,
+                               struct maar_resident* resident, VkDeviceSize reserve,
+                               struct maar_copy_waits* waits)
+{
+    const VkDeviceSize size = resident->host_request.requirements.size;
+    struct maar_tier_place place = {
+        .request = resident->host_request,
+        .type = resident->host_type,
+        .is_mapped = true,
+        .wait_capacity = MAAR_MAX_POINTS + 1,
+        .waits = waits != NULL ? waits->points : NULL,
+        .wait_count = waits != NULL ? &waits->count : NULL,
+    };
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkResult result = make_room(it, call, size, reserve);
+    if (result == VK_SUCCESS) {
+        result = create_host_buffer(it, resident, &buffer);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_object object = {.buffer = buffer};
+    result = maar_tier_memory_place(&it->host, call, object, &place, &resident->host_allocation);
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
+        /* The bytes are there, but in pieces, or what left them has not ended. */
+        (void)maar_tier_memory_trim(&it->host);
+        const bool is_coming =
+            it->submitted > it->completed || maar_work_lower(it, size) ||
+            drop_copies(it, call, it->host.live > size ? it->host.live - size : 0) != VK_SUCCESS;
+        return is_coming ? VK_NOT_READY : result;
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    resident->host_buffer = buffer;
+    resident->host_data = maarGetMappedData(it->allocator, resident->host_allocation);
+    resident->host_ready = 0;
+    append_host(it, resident);
+    MAAR_ASSERT(it->allocator, resident->host_data != NULL);
+    return VK_SUCCESS;
+}
+
+void maar_host_object_leave(struct maar_residency* it, struct maar_resident* resident)
+{
+    unlink_host(it, resident);
+    resident->host_buffer = VK_NULL_HANDLE;
+    resident->host_allocation = VK_NULL_HANDLE;
+    resident->host_data = NULL;
+    resident->staged = 0;
+    maar_resident_set_valid(it, resident, resident->valid & ~MAAR_VALID_IN(MAAR_TIER_HOST));
+}
+
+VkResult maar_host_object_end(struct maar_residency* it, const char* call,
+                              struct maar_resident* resident)
+{
+    MaarPoint points[MAAR_MAX_POINTS];
+    const struct maar_object object = {.buffer = resident->host_buffer};
+    if (resident->host_buffer == VK_NULL_HANDLE) {
+        return VK_SUCCESS;
+    }
+    const uint32_t count = maar_resident_points(it, resident, points);
+    const VkResult result =
+        maar_tier_memory_remove(&it->host, call, object, resident->host_allocation,
+                                resident->host_request.requirements.size, count, points);
+    if (result == VK_SUCCESS) {
+        maar_host_object_leave(it, resident);
+    }
+    return result;
+}

@@ -1,0 +1,335 @@
+/*
+ * Creates and destroys managers of residents, and answers questions about them.
+ */
+#include "core/residency/residency_copies.h"
+
+#include "core/device_calls.h"
+#include "core/memory/allocator_state.h"
+#include "core/residency/policy_order.h"
+#include "core/residency/residency_tiers.h"
+#include "core/residency/residency_work.h"
+#include "maar/ordered.h"
+
+VkResult maar_residency_enter(MaarAllocator allocator, const char* call, MaarResidency residency,
+                              struct maar_residency** found)
+{
+    void* object = NULL;
+    const VkResult result = maar_object_enter(allocator, call, "residency", MAAR_OBJECT_RESIDENCY,
+                                              MAAR_TO_BITS(residency), &object);
+    *found = object;
+    return result;
+}
+
+bool maar_residency_reserve_scratch(struct maar_residency* it, uint32_t count)
+{
+    const VkAllocationCallbacks* callbacks = it->allocator->callbacks;
+    if (count <= it->scratch_capacity) {
+        return true;
+    }
+    uint32_t* scratch =
+        maar_host_grow(callbacks, it->scratch, &it->scratch_capacity, count, sizeof scratch[0]);
+    it->scratch = scratch != NULL ? scratch : it->scratch;
+    return scratch != NULL;
+}
+
+/* ---- creation ---- */
+
+static VkResult check_create_info(MaarAllocator allocator, const char* call,
+                                  const MaarResidencyCreateInfo* info)
+{
+    VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
+                                           MAAR_STRUCTURE_TYPE_RESIDENCY_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_rule rules[] = {
+        {info->queueIndex >= allocator->queue_count, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->queueIndex is not the index of a queue in MaarAllocatorCreateInfo::pQueues"},
+        {0},
+    };
+    result = maar_check_rules(allocator, call, rules);
+    if (result == VK_SUCCESS && !allocator->device.facts.timeline_semaphore) {
+        return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT,
+                         MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
+                         "residents need the timelineSemaphore feature, which was not enabled");
+    }
+    if (result == VK_SUCCESS) {
+        result =
+            maar_require_functions(allocator, &allocator->device, call, MAAR_FUNCTIONS_READBACKS);
+    }
+    return result;
+}
+
+/* Returns what the heap of the device's memory type has left for this manager. */
+VkDeviceSize maar_residency_available(const struct maar_residency* it)
+{
+    MaarHeapBudget budgets[VK_MAX_MEMORY_HEAPS];
+    const VkPhysicalDeviceMemoryProperties* memory = &it->allocator->device.facts.memory;
+    uint32_t count = VK_MAX_MEMORY_HEAPS;
+    uint32_t heap = 0;
+    for (uint32_t i = 0; i < VK_MAX_MEMORY_HEAPS; ++i) {
+        budgets[i] = (MaarHeapBudget){.sType = MAAR_STRUCTURE_TYPE_HEAP_BUDGET};
+    }
+    if (maarGetHeapBudgets(it->allocator, &count, budgets) != VK_SUCCESS) {
+        return it->device.budget;
+    }
+    for (uint32_t i = 1; i < memory->memoryHeapCount; ++i) {
+        const bool is_device =
+            (memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
+        const bool was_device =
+            (memory->memoryHeaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
+        const bool is_larger = memory->memoryHeaps[i].size > memory->memoryHeaps[heap].size;
+        heap = (is_device && !was_device) || (is_device == was_device && is_larger) ? i : heap;
+    }
+    return budgets[heap].available + maar_tier_memory_bytes(&it->device);
+}
+
+static VkResult open_parts(struct maar_residency* it, const MaarResidencyCreateInfo* info)
+{
+    const struct maar_policy_info policy = {.callbacks = it->allocator->callbacks,
+                                            .capacity = it->device.budget};
+    it->policy = maar_policy_create(&policy);
+    if (it->policy == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (info->pName != NULL) {
+        it->name = maar_copy_string(it->allocator->callbacks, info->pName);
+        if (it->name == NULL) {
+            return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    VkResult result = maar_copies_open(it);
+    if (result == VK_SUCCESS) {
+        /* Bytes that are freed from now on can be placed before their points have passed. */
+        const MaarSubmissionInfo none = {.sType = MAAR_STRUCTURE_TYPE_SUBMISSION_INFO};
+        result = maarDeclareSubmission(it->allocator, &none);
+    }
+    return result;
+}
+
+static void free_parts(struct maar_residency* it)
+{
+    const VkAllocationCallbacks* callbacks = it->allocator->callbacks;
+    maar_copies_close(it);
+    maar_policy_destroy(it->policy);
+    maar_host_free(callbacks, it->name);
+    maar_host_free(callbacks, it->residents);
+    maar_host_free(callbacks, it->scratch);
+    maar_host_free(callbacks, it->victims);
+    maar_host_free(callbacks, it->missing);
+    maar_host_free(callbacks, it->by_policy);
+    for (uint32_t i = 0; i < it->use_count; ++i) {
+        maar_host_free(callbacks, it->uses[i].items);
+    }
+    maar_host_free(callbacks, it->uses);
+    maar_work_close(it);
+    maar_host_free(callbacks, it);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateResidency(MaarAllocator allocator,
+                                                   const MaarResidencyCreateInfo* pCreateInfo,
+                                                   MaarResidency* pResidency)
+{
+    const struct maar_output outputs[] = {{"pResidency", pResidency, sizeof *pResidency}, {0}};
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
+    if (result == VK_SUCCESS) {
+        result = check_create_info(allocator, __func__, pCreateInfo);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_residency* it = maar_host_calloc(allocator->callbacks, 1, sizeof *it);
+    if (it == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    it->allocator = allocator;
+    if (!maar_work_open(it)) {
+        maar_host_free(allocator->callbacks, it);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    const uint32_t family = allocator->queues[pCreateInfo->queueIndex].familyIndex;
+    it->event = pCreateInfo->pfnEvent;
+    it->user_data = pCreateInfo->pUserData;
+    it->queue = pCreateInfo->queueIndex;
+    it->queue_flags =
+        family < MAAR_MAX_QUEUE_FAMILIES ? allocator->device.facts.queue_flags[family] : 0;
+    it->first_free = MAAR_NO_OBJECT;
+    it->first_free_use = MAAR_NO_OBJECT;
+    it->host_oldest = MAAR_NO_OBJECT;
+    it->host_newest = MAAR_NO_OBJECT;
+    it->prefetch_first = MAAR_NO_OBJECT;
+    it->prefetch_last = MAAR_NO_OBJECT;
+    it->device = (struct maar_tier_memory){.allocator = allocator, .name = "residents"};
+    it->host = (struct maar_tier_memory){.allocator = allocator, .name = "residents' copies"};
+    it->follows_budget = pCreateInfo->deviceBudget == 0;
+    it->device.budget =
+        it->follows_budget ? maar_residency_available(it) : pCreateInfo->deviceBudget;
+    it->host.budget = pCreateInfo->hostBudget != 0 ? pCreateInfo->hostBudget : it->device.budget;
+    it->packed_budget = pCreateInfo->compressedBudget;
+    result = open_parts(it, pCreateInfo);
+    if (result == VK_SUCCESS) {
+        result = maar_object_open(allocator, MAAR_OBJECT_RESIDENCY, it, &it->handle);
+    }
+    if (result != VK_SUCCESS) {
+        free_parts(it);
+        return result;
+    }
+    *pResidency = MAAR_FROM_BITS(MaarResidency, it->handle);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyResidency(MaarAllocator allocator, MaarResidency residency)
+{
+    struct maar_residency* it = NULL;
+    MaarPoint points[MAAR_MAX_POINTS];
+    if (allocator == NULL || residency == VK_NULL_HANDLE ||
+        maar_residency_enter(allocator, __func__, residency, &it) != VK_SUCCESS ||
+        maar_object_claim(allocator, __func__, "residency", MAAR_TO_BITS(residency)) !=
+            VK_SUCCESS) {
+        return;
+    }
+    if (it->info.useCount > 0) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_USE_NOT_ENDED, __func__,
+                    "%u uses of %s have neither ended nor been cancelled",
+                    (unsigned)it->info.useCount, maar_quote(it->name).text);
+    }
+    maar_work_wait(it);
+    for (uint32_t i = 0; i < it->timeline_count; ++i) {
+        points[i] = (MaarPoint){it->timelines[i].semaphore, it->timelines[i].latest};
+    }
+    if (it->timeline_count > 0) {
+        (void)maarWaitPoints(allocator, it->timeline_count, points, UINT64_MAX);
+    }
+    (void)maar_copies_wait(it);
+    (void)maar_copies_poll(it);
+    for (uint32_t i = 0; i < it->resident_count; ++i) {
+        if (it->residents[i].record != NULL) {
+            maar_resident_end(it, __func__, &it->residents[i]);
+        }
+    }
+    maar_work_take(it, __func__);
+    (void)maarCollect(allocator, NULL);
+    maar_tier_memory_close(&it->device);
+    maar_tier_memory_close(&it->host);
+    (void)maarForgetTimeline(allocator, it->timeline);
+    free_parts(it);
+}
+
+/* ---- questions ---- */
+
+static void count_tiers(const struct maar_residency* it, MaarResidencyInfo* info)
+{
+    for (uint32_t i = 0; i < it->resident_count; ++i) {
+        const struct maar_resident* resident = &it->residents[i];
+        const VkDeviceSize bytes[MAAR_TIER_COUNT] = {
+            [MAAR_TIER_NONE] = resident->request.requirements.size,
+            [MAAR_TIER_DEVICE] = resident->request.requirements.size,
+            [MAAR_TIER_HOST] = resident->host_request.requirements.size,
+            [MAAR_TIER_COMPRESSED] = resident->packed_size,
+            [MAAR_TIER_FILE] = resident->content_size,
+        };
+        if (resident->record == NULL) {
+            continue;
+        }
+        ++info->residentCount;
+        for (uint32_t tier = 0; tier < MAAR_TIER_COUNT; ++tier) {
+            const bool is_there =
+                tier == MAAR_TIER_NONE ? resident->valid == 0 : maar_resident_has(resident, tier);
+            info->tiers[tier].residentCount += is_there ? 1 : 0;
+            info->tiers[tier].residentSize += is_there ? bytes[tier] : 0;
+        }
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetResidencyInfo(MaarAllocator allocator,
+                                                    MaarResidency residency,
+                                                    MaarResidencyInfo* pInfo)
+{
+    struct maar_residency* it = NULL;
+    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_RESIDENCY_INFO);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    void* next = pInfo->pNext;
+    *pInfo = it->info;
+    pInfo->sType = MAAR_STRUCTURE_TYPE_RESIDENCY_INFO;
+    pInfo->pNext = next;
+    pInfo->workCount = maar_work_count(it);
+    MaarTierInfo* tiers = pInfo->tiers;
+    tiers[MAAR_TIER_DEVICE].budget = it->device.budget;
+    tiers[MAAR_TIER_DEVICE].size = maar_tier_memory_bytes(&it->device);
+    tiers[MAAR_TIER_DEVICE].peakSize = it->device.peak;
+    tiers[MAAR_TIER_HOST].budget = it->host.budget;
+    tiers[MAAR_TIER_HOST].size = maar_tier_memory_bytes(&it->host);
+    tiers[MAAR_TIER_HOST].peakSize = it->host.peak;
+    tiers[MAAR_TIER_COMPRESSED].budget = it->packed_budget;
+    tiers[MAAR_TIER_COMPRESSED].size = it->packed_size;
+    count_tiers(it, pInfo);
+    return VK_SUCCESS;
+}
+
+/* ---- budgets ---- */
+
+VKAPI_ATTR VkResult VKAPI_CALL maarSetResidencyBudget(MaarAllocator allocator,
+                                                      MaarResidency residency, MaarTier tier,
+                                                      VkDeviceSize budget)
+{
+    struct maar_residency* it = NULL;
+    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const VkDeviceSize least = tier == MAAR_TIER_HOST     ? 2 * it->largest
+                               : tier == MAAR_TIER_DEVICE ? it->largest
+                                                          : 0;
+    const bool follows = tier == MAAR_TIER_DEVICE && budget == 0;
+    const struct maar_rule rules[] = {
+        {tier < MAAR_TIER_DEVICE || tier > MAAR_TIER_COMPRESSED, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "tier has no budget that can be set"},
+        {!follows && budget < least, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "budget does not hold the largest resident, or for MAAR_TIER_HOST not twice"},
+        {0},
+    };
+    result = maar_check_rules(allocator, __func__, rules);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    switch (tier) {
+    case MAAR_TIER_DEVICE:
+        it->follows_budget = follows;
+        it->device.budget = follows ? maar_residency_available(it) : budget;
+        maar_policy_set_capacity(it->policy, it->device.budget);
+        break;
+    case MAAR_TIER_HOST:
+        it->host.budget = budget;
+        break;
+    default:
+        it->packed_budget = budget;
+        break;
+    }
+    return VK_SUCCESS;
+}
+
+/* ---- work ---- */
+
+VKAPI_ATTR VkResult VKAPI_CALL maarWorkResidency(MaarAllocator allocator, MaarResidency residency,
+                                                 uint32_t maxCount, uint32_t* pDone)
+{
+    struct maar_residency* it = NULL;
+    if (pDone != NULL) {
+        *pDone = 0;
+    }
+    const VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const uint32_t done = maar_work_run(it, maxCount != 0 ? maxCount : UINT32_MAX);
+    if (pDone != NULL) {
+        *pDone = done;
+    }
+    return maar_work_count(it) > 0 ? VK_INCOMPLETE : VK_SUCCESS;
+}

@@ -1,0 +1,32 @@
+/*
+ * The copies of a manager: command buffers, and submissions to its queue that signal its timeline.
+ */
+#ifndef MAAR_CORE_RESIDENCY_RESIDENCY_COPIES_H
+#define MAAR_CORE_RESIDENCY_RESIDENCY_COPIES_H
+
+#include "core/residency/residency_state.h"
+
+/* Waits of a submission: the program's timelines, and the manager's. */
+struct maar_copy_waits {
+    uint32_t count;
+    MaarPoint points[MAAR_MAX_POINTS + 1];
+};
+
+/* Make the timeline and the pool of command buffers; free them. */
+VkResult maar_copies_open(struct maar_residency* it);
+void maar_copies_close(struct maar_residency* it);
+/* Reads the values of the timelines. */
+VkResult maar_copies_poll(struct maar_residency* it);
+/* Waits until all copies have been executed. */
+VkResult maar_copies_wait(struct maar_residency* it);
+
+/* Begins to record into a command buffer that the device does not use. */
+VkResult maar_copies_begin(struct maar_residency* it, struct maar_residency_commands** commands);
+/* Submits what was recorded. On success it->submitted is the value that the end signals. */
+VkResult maar_copies_submit(struct maar_residency* it, struct maar_residency_commands* commands,
+                            const struct maar_copy_waits* waits);
+/* Adds a point, or raises the value of its timeline. There is room: see
+ * MAAR_RESIDENCY_TIMELINES. */
+void maar_copies_add_wait(struct maar_copy_waits* waits, MaarPoint point);
+
+#endif

@@ -1,0 +1,472 @@
+/*
+ * Device objects, evictions and restores. See residency_tiers.h.
+ *
+ * An eviction has three steps, so that a failure loses nothing: contents without another copy are
+ * copied to host objects; the copies are submitted; only then do the device's objects end. Their
+ * bytes are pending until the copies and the last uses have passed, and what is restored next is
+ * placed there at once: its submission waits for these points (maar/ordered.h).
+ */
+#include "core/residency/residency_tiers.h"
+
+#include "core/memory/allocator_state.h"
+#include "core/objects/buffer.h"
+#include "core/residency/policy_order.h"
+#include "core/residency/residency_work.h"
+#include "core/residency/resident_copy.h"
+
+void maar_residency_note(struct maar_residency* it, const struct maar_resident* resident,
+                         MaarTier from, MaarTier to, MaarResidencyReason reason, VkDeviceSize size)
+{
+    const VkDeviceSize bytes = resident->request.requirements.size;
+    const MaarResidencyEvent event = {
+        .resident = maar_resident_handle(it, resident),
+        .pUserData = resident->user_data,
+        .from = from,
+        .to = to,
+        .reason = reason,
+        .size = size,
+    };
+    if (size == 0 && from != MAAR_TIER_NONE) {
+        ++it->info.tiers[from].cleanCount;
+        it->info.tiers[from].cleanSize += bytes;
+    } else if (from > to && to != MAAR_TIER_NONE) {
+        ++it->info.tiers[to].restoredCount;
+        it->info.tiers[to].restoredSize += size;
+    } else if (size != 0) {
+        ++it->info.tiers[to].savedCount;
+        it->info.tiers[to].savedSize += size;
+    }
+    if (it->event != NULL) {
+        maar_lock_rank_expect_none();
+        it->event(it->user_data, &event);
+    }
+}
+
+uint32_t maar_resident_points(const struct maar_residency* it, const struct maar_resident* resident,
+                              MaarPoint* points)
+{
+    const uint64_t ready =
+        resident->ready > resident->host_ready ? resident->ready : resident->host_ready;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < it->timeline_count; ++i) {
+        uint64_t value = 0;
+        if ((resident->timelines >> i & 1u) == 0) {
+            continue;
+        }
+        for (uint32_t j = 0; j < resident->point_count; ++j) {
+            value = resident->points[j].timeline == i ? resident->points[j].value : value;
+        }
+        value = value != 0 ? value : it->timelines[i].latest;
+        if (value > it->timelines[i].passed) {
+            points[count++] = (MaarPoint){it->timelines[i].semaphore, value};
+        }
+    }
+    if (ready > it->completed) {
+        points[count++] = (MaarPoint){it->timeline, ready};
+    }
+    return count;
+}
+
+void maar_resident_wait(struct maar_residency* it, const struct maar_resident* resident)
+{
+    MaarPoint points[MAAR_MAX_POINTS];
+    const uint32_t count = maar_resident_points(it, resident, points);
+    if (count > 0) {
+        (void)maarWaitPoints(it->allocator, count, points, UINT64_MAX);
+        (void)maar_copies_poll(it);
+    }
+}
+
+/* Says to the policy whether to evict a resident means to copy it. */
+static void note_dirty(struct maar_residency* it, struct maar_resident* resident)
+{
+    const bool is_dirty = resident->valid == MAAR_VALID_IN(MAAR_TIER_DEVICE) &&
+                          (resident->flags & MAAR_RESIDENT_CREATE_DISCARDABLE_BIT) == 0;
+    if (is_dirty != resident->is_dirty) {
+        resident->is_dirty = is_dirty;
+        maar_policy_set_dirty(it->policy, resident->policy, is_dirty);
+    }
+}
+
+void maar_resident_set_valid(struct maar_residency* it, struct maar_resident* resident,
+                             uint32_t valid)
+{
+    resident->valid = (uint8_t)valid;
+    note_dirty(it, resident);
+}
+
+void maar_packed_end(struct maar_residency* it, struct maar_resident* resident)
+{
+    if (resident->packed != NULL) {
+        maar_host_free(it->allocator->callbacks, resident->packed);
+        it->packed_size -= resident->packed_size;
+        resident->packed = NULL;
+        resident->packed_size = 0;
+    }
+    maar_resident_set_valid(it, resident, resident->valid & ~MAAR_VALID_IN(MAAR_TIER_COMPRESSED));
+}
+
+void maar_resident_keep_only(struct maar_residency* it, const char* call,
+                             struct maar_resident* resident, MaarTier tier)
+{
+    maar_work_forget(it, resident);
+    maar_packed_end(it, resident);
+    if (tier != MAAR_TIER_HOST) {
+        /* An object that cannot be ended now is ended with the next copy: it is not valid. */
+        (void)maar_host_object_end(it, call, resident);
+    }
+    if (tier != MAAR_TIER_DEVICE && resident->has_object) {
+        (void)maar_device_object_end(it, call, resident);
+    }
+    maar_resident_set_valid(it, resident, MAAR_VALID_IN(tier));
+}
+
+/* ---- evictions ---- */
+
+VkResult maar_device_object_end(struct maar_residency* it, const char* call,
+                                struct maar_resident* resident)
+{
+    MaarPoint points[MAAR_MAX_POINTS];
+    const uint32_t count = maar_resident_points(it, resident, points);
+    const VkResult result =
+        maar_tier_memory_remove(&it->device, call, resident->object, resident->allocation,
+                                resident->request.requirements.size, count, points);
+    if (result == VK_SUCCESS) {
+        resident->has_object = false;
+        resident->object = (struct maar_object){.buffer = VK_NULL_HANDLE};
+        resident->allocation = VK_NULL_HANDLE;
+        resident->address = 0;
+        ++resident->epoch;
+        maar_resident_count(it, resident);
+        maar_policy_set_resident(it->policy, resident->policy, false);
+        maar_resident_set_valid(it, resident, resident->valid & ~MAAR_VALID_IN(MAAR_TIER_DEVICE));
+    }
+    return result;
+}
+
+/* Whether to evict a resident means to copy it first. */
+static bool needs_copy(const struct maar_resident* resident)
+{
+    return resident->is_dirty;
+}
+
+VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32_t count,
+                             uint32_t* residents, bool keeps, MaarResidencyReason reason,
+                             uint32_t* done)
+{
+    struct maar_copy_waits waits = {.count = 0};
+    struct maar_residency_commands* commands = NULL;
+    VkResult result = VK_SUCCESS;
+    uint32_t placed = 0;
+    for (; placed < count && result == VK_SUCCESS; ++placed) {
+        struct maar_resident* resident = &it->residents[residents[placed]];
+        MaarPoint points[MAAR_MAX_POINTS];
+        result = maar_host_object_end(it, call, resident); /* one that is not valid */
+        if (result == VK_SUCCESS) {
+            result = maar_host_object_make(it, call, resident, keeps ? it->largest : 0, &waits);
+        }
+        if (result != VK_SUCCESS) {
+            break;
+        }
+        const uint32_t point_count = maar_resident_points(it, resident, points);
+        for (uint32_t i = 0; i < point_count; ++i) {
+            maar_copies_add_wait(&waits, points[i]);
+        }
+    }
+    const VkResult short_of = result;
+    result = placed > 0 ? maar_copies_begin(it, &commands) : VK_SUCCESS;
+    if (result == VK_SUCCESS && placed > 0) {
+        for (uint32_t i = 0; i < placed; ++i) {
+            maar_resident_record_save(it, &it->residents[residents[i]], keeps, commands->commands);
+        }
+        result = maar_copies_submit(it, commands, &waits);
+    }
+    *done = result == VK_SUCCESS ? placed : 0;
+    for (uint32_t i = 0; i < placed; ++i) {
+        struct maar_resident* resident = &it->residents[residents[i]];
+        if (result != VK_SUCCESS) {
+            (void)maar_host_object_end(it, call, resident);
+            continue;
+        }
+        resident->ready = it->submitted;
+        resident->host_ready = it->submitted;
+        maar_resident_set_valid(it, resident, resident->valid | MAAR_VALID_IN(MAAR_TIER_HOST));
+        maar_residency_note(it, resident, MAAR_TIER_DEVICE, MAAR_TIER_HOST, reason,
+                            resident->content_size);
+    }
+    return result != VK_SUCCESS ? result : short_of;
+}
+
+/* Chooses residents that go, until the rest fits. They are pinned in the policy. Those that need a
+ * copy come first in the list; their number is *copies. */
+static uint32_t choose_victims(struct maar_residency* it, const struct maar_room* room,
+                               uint32_t* copies)
+{
+    VkDeviceSize freed = 0;
+    VkDeviceSize copied = 0;
+    uint32_t count = 0;
+    *copies = 0;
+    while (it->device.live - freed + room->needed > room->budget) {
+        const uint32_t policy = maar_policy_victim(it->policy);
+        if (policy == MAAR_NO_OBJECT) {
+            break;
+        }
+        const uint32_t number = it->by_policy[policy];
+        const struct maar_resident* victim = &it->residents[number];
+        if (needs_copy(victim) && *copies > 0 &&
+            (copied + victim->content_size > room->most_bytes || *copies >= room->most_count)) {
+            break;
+        }
+        maar_policy_pin(it->policy, policy);
+        it->victims[count] = number;
+        if (needs_copy(victim)) {
+            copied += victim->content_size;
+            it->victims[count] = it->victims[*copies];
+            it->victims[(*copies)++] = number;
+        }
+        ++count;
+        freed += victim->request.requirements.size;
+    }
+    return count;
+}
+
+/* Evicts the residents in it->victims, which are pinned in the policy. The first ones, `copies`,
+ * are copied. *short_of: why some of these stay. */
+static VkResult evict_victims(struct maar_residency* it, const char* call, uint32_t count,
+                              uint32_t copies, struct maar_room* room, VkResult* short_of)
+{
+    uint32_t done = 0;
+    VkResult result = VK_SUCCESS;
+    *short_of = VK_SUCCESS;
+    if (copies > 0) {
+        *short_of = maar_residency_save(it, call, copies, it->victims, false, room->reason, &done);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        struct maar_resident* victim = &it->residents[it->victims[i]];
+        const VkDeviceSize size = victim->request.requirements.size;
+        const bool stays = i >= done && i < copies;
+        if (!stays && result == VK_SUCCESS) {
+            const bool is_copied = i < done;
+            result = maar_device_object_end(it, call, victim);
+            if (result == VK_SUCCESS) {
+                room->evicted += size;
+                room->copied += is_copied ? victim->content_size : 0;
+            }
+            if (result == VK_SUCCESS && !is_copied) {
+                maar_residency_note(it, victim, MAAR_TIER_DEVICE, maar_resident_tier(victim),
+                                    room->reason, 0);
+            }
+        }
+        maar_policy_put_back(it->policy, victim->policy);
+    }
+    return result;
+}
+
+VkResult maar_residency_make_room(struct maar_residency* it, const char* call,
+                                  struct maar_room* room)
+{
+    uint32_t copies = 0;
+    VkResult short_of = VK_SUCCESS;
+    const uint32_t count = choose_victims(it, room, &copies);
+    const VkResult result = evict_victims(it, call, count, copies, room, &short_of);
+    if (result != VK_SUCCESS || it->device.live + room->needed <= room->budget) {
+        return result;
+    }
+    return short_of != VK_SUCCESS ? short_of : VK_ERROR_OUT_OF_POOL_MEMORY;
+}
+
+/* Returns whether a resident on the device may be evicted. */
+static bool may_leave(const struct maar_resident* resident)
+{
+    return resident->has_object && resident->pin_count == 0 && resident->lock_count == 0;
+}
+
+/* What a block holds. */
+struct block_load {
+    uint64_t block;
+    VkDeviceSize bytes;
+    bool is_fixed; /* something in it cannot leave */
+};
+
+enum { LOADS = 32 }; /* blocks that are compared; a tier has eight, and dedicated ones */
+
+/* Finds the block whose residents have the fewest bytes among those that can be emptied. Returns 0
+ * if there is none. */
+static uint64_t find_emptiest_block(const struct maar_residency* it)
+{
+    struct block_load loads[LOADS];
+    uint32_t count = 0;
+    uint64_t found = 0;
+    VkDeviceSize least = UINT64_MAX;
+    for (uint32_t i = 0; i < it->resident_count; ++i) {
+        const struct maar_resident* resident = &it->residents[i];
+        uint32_t at = 0;
+        while (at < count && loads[at].block != resident->block) {
+            ++at;
+        }
+        if (!resident->has_object || at == LOADS) {
+            continue;
+        }
+        if (at == count) {
+            loads[count++] = (struct block_load){.block = resident->block};
+        }
+        loads[at].bytes += resident->request.requirements.size;
+        loads[at].is_fixed = loads[at].is_fixed || !may_leave(resident);
+    }
+    for (uint32_t at = 0; at < count; ++at) {
+        if (!loads[at].is_fixed && loads[at].bytes < least) {
+            least = loads[at].bytes;
+            found = loads[at].block;
+        }
+    }
+    return found;
+}
+
+VkResult maar_residency_empty_block(struct maar_residency* it, const char* call,
+                                    struct maar_room* room)
+{
+    VkResult short_of = VK_SUCCESS;
+    uint32_t count = 0;
+    uint32_t copies = 0;
+    const uint64_t block = find_emptiest_block(it);
+    for (uint32_t i = 0; i < it->resident_count && block != 0; ++i) {
+        const struct maar_resident* victim = &it->residents[i];
+        if (!may_leave(victim) || victim->block != block) {
+            continue;
+        }
+        maar_policy_pin(it->policy, victim->policy);
+        it->victims[count] = i;
+        if (needs_copy(victim)) {
+            it->victims[count] = it->victims[copies];
+            it->victims[copies++] = i;
+        }
+        ++count;
+    }
+    const VkResult result = evict_victims(it, call, count, copies, room, &short_of);
+    return result != VK_SUCCESS ? result : short_of;
+}
+
+/* ---- restores ---- */
+
+static uint64_t block_of(const struct maar_residency* it, MaarAllocation allocation)
+{
+    MaarAllocationInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+    return maarGetAllocationInfo(it->allocator, allocation, &info) == VK_SUCCESS ? info.blockId : 0;
+}
+
+static VkResult try_device_object(struct maar_residency* it, const char* call,
+                                  struct maar_resident* resident, struct maar_copy_waits* waits)
+{
+    struct maar_tier_place place = {
+        .request = resident->request,
+        .type = resident->device_type,
+        .wait_capacity = MAAR_MAX_POINTS + 1,
+        .waits = waits->points,
+        .wait_count = &waits->count,
+    };
+    struct maar_object object = {.buffer = VK_NULL_HANDLE};
+    VkResult result = maar_movable_create(it->allocator, call, resident->record, &object);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_tier_memory_place(&it->device, call, object, &place, &resident->allocation);
+    if (result == VK_SUCCESS) {
+        resident->object = object;
+        resident->has_object = true;
+        resident->block = block_of(it, resident->allocation);
+        ++resident->epoch;
+        if (object.buffer != VK_NULL_HANDLE) {
+            resident->address =
+                maar_buffer_address(it->allocator, object.buffer, resident->record->buffer.usage);
+        }
+    }
+    return result;
+}
+
+VkResult maar_device_object_make(struct maar_residency* it, const char* call,
+                                 struct maar_resident* resident, struct maar_room* room,
+                                 struct maar_copy_waits* waits)
+{
+    const VkDeviceSize size = resident->request.requirements.size;
+    VkResult result = VK_SUCCESS;
+    VkDeviceSize extra = 0; /* the free bytes lie in pieces: more must go */
+    for (;;) {
+        room->needed = size + extra;
+        if (it->device.live + room->needed > room->budget) {
+            result = maar_residency_make_room(it, call, room);
+        }
+        /* Without anything left to evict, the pieces may be large enough all the same. */
+        if (result != VK_SUCCESS &&
+            (result != VK_ERROR_OUT_OF_POOL_MEMORY || it->device.live + size > room->budget)) {
+            return result;
+        }
+        const bool is_last = result != VK_SUCCESS;
+        result = try_device_object(it, call, resident, waits);
+        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
+            break;
+        }
+        if (is_last) {
+            const VkDeviceSize held = maar_tier_memory_bytes(&it->device);
+            const bool has_shrunk = maar_tier_memory_trim(&it->device) < held;
+            if (!has_shrunk) {
+                return maar_tier_memory_is_pending(&it->device) ? VK_NOT_READY : result;
+            }
+        }
+        extra = room->budget > it->device.live ? room->budget - it->device.live : 0;
+    }
+    if (result == VK_SUCCESS) {
+        maar_resident_count(it, resident);
+        maar_policy_set_resident(it->policy, resident->policy, true);
+    }
+    return result;
+}
+
+VkResult maar_residency_restore(struct maar_residency* it, const char* call, uint32_t count,
+                                const uint32_t* residents, struct maar_room* room,
+                                uint32_t* brought)
+{
+    struct maar_copy_waits waits = {.count = 0};
+    struct maar_residency_commands* commands = NULL;
+    VkResult result = VK_SUCCESS;
+    uint32_t made = 0;
+    for (; made < count; ++made) {
+        struct maar_resident* resident = &it->residents[residents[made]];
+        result = maar_device_object_make(it, call, resident, room, &waits);
+        if (result != VK_SUCCESS) {
+            break;
+        }
+        maar_policy_pin(it->policy, resident->policy); /* no victim of the next ones */
+    }
+    const VkResult short_of = result;
+    result = made > 0 ? maar_copies_begin(it, &commands) : VK_SUCCESS;
+    if (result == VK_SUCCESS && made > 0) {
+        for (uint32_t i = 0; i < made; ++i) {
+            const struct maar_resident* resident = &it->residents[residents[i]];
+            if (resident->needs_contents) {
+                maar_resident_record_restore(it, resident, commands->commands);
+            }
+        }
+        result = maar_copies_submit(it, commands, &waits);
+    }
+    *brought = result == VK_SUCCESS ? made : 0;
+    for (uint32_t i = 0; i < made; ++i) {
+        struct maar_resident* resident = &it->residents[residents[i]];
+        maar_policy_unpin(it->policy, resident->policy);
+        if (result != VK_SUCCESS) {
+            resident->ready = 0;
+            (void)maar_device_object_end(it, call, resident);
+            continue;
+        }
+        resident->ready = it->submitted;
+        if (resident->needs_contents) {
+            resident->host_ready = it->submitted;
+            resident->staged = 0;
+            maar_resident_set_valid(it, resident,
+                                    resident->valid | MAAR_VALID_IN(MAAR_TIER_DEVICE));
+            maar_host_object_touch(it, resident);
+            maar_residency_note(it, resident, MAAR_TIER_HOST, MAAR_TIER_DEVICE, room->reason,
+                                resident->content_size);
+        }
+    }
+    return result != VK_SUCCESS ? result : short_of;
+}

@@ -1,0 +1,91 @@
+/*
+ * How contents go from tier to tier: objects in device and host memory come and go, copies between
+ * them are submitted, and what makes room is chosen.
+ */
+#ifndef MAAR_CORE_RESIDENCY_RESIDENCY_TIERS_H
+#define MAAR_CORE_RESIDENCY_RESIDENCY_TIERS_H
+
+#include "core/residency/residency_copies.h"
+
+/* Room that is made on the device. */
+struct maar_room {
+    VkDeviceSize needed; /* bytes that shall fit beside what lives */
+    VkDeviceSize budget; /* of all that lives then */
+    MaarResidencyReason reason;
+    VkDeviceSize most_bytes; /* that are copied */
+    uint32_t most_count;
+    VkDeviceSize evicted; /* receives the bytes that went */
+    VkDeviceSize copied;
+};
+
+/* Counts a change of tiers, and passes it to the program. */
+void maar_residency_note(struct maar_residency* it, const struct maar_resident* resident,
+                         MaarTier from, MaarTier to, MaarResidencyReason reason, VkDeviceSize size);
+
+/* Returns the points after which nothing uses the objects of a resident, at most MAAR_MAX_POINTS.
+ */
+uint32_t maar_resident_points(const struct maar_residency* it, const struct maar_resident* resident,
+                              MaarPoint* points);
+
+/* Sets in which tiers a resident has valid copies. */
+void maar_resident_set_valid(struct maar_residency* it, struct maar_resident* resident,
+                             uint32_t valid);
+
+/* ---- host objects ---- */
+
+/* Makes a host object for a resident. waits: NULL if the host writes to it first; or receives what
+ * the first copy waits for. Returns VK_NOT_READY if room is on its way, VK_ERROR_OUT_OF_POOL_MEMORY
+ * if there is none. reserve: bytes that stay free. */
+VkResult maar_host_object_make(struct maar_residency* it, const char* call,
+                               struct maar_resident* resident, VkDeviceSize reserve,
+                               struct maar_copy_waits* waits);
+/* Ends the host object when nothing uses it. On failure it stays. */
+VkResult maar_host_object_end(struct maar_residency* it, const char* call,
+                              struct maar_resident* resident);
+/* Makes a resident forget its host object, which belongs to its piece of work from now on. */
+void maar_host_object_leave(struct maar_residency* it, struct maar_resident* resident);
+/* Puts a host object at the end of the list: it was used last. */
+void maar_host_object_touch(struct maar_residency* it, struct maar_resident* resident);
+/* Frees the compressed copy. */
+void maar_packed_end(struct maar_residency* it, struct maar_resident* resident);
+
+/* Waits until nothing uses the objects of a resident. */
+void maar_resident_wait(struct maar_residency* it, const struct maar_resident* resident);
+
+/* ---- device objects ---- */
+
+/* Evicts residents until what lives and what is needed fit into the budget. Contents that have no
+ * copy in a lower tier are copied to the host first. Returns VK_NOT_READY if copies or work must
+ * end first, VK_ERROR_OUT_OF_POOL_MEMORY if nothing is left that could go. */
+VkResult maar_residency_make_room(struct maar_residency* it, const char* call,
+                                  struct maar_room* room);
+/* Evicts all residents of the block that has the fewest bytes of them, so that it can be released.
+ * Takes a time that grows with the number of residents. */
+VkResult maar_residency_empty_block(struct maar_residency* it, const char* call,
+                                    struct maar_room* room);
+/* Makes the device's object, evicting what is in the way. Adds to waits what its first use waits
+ * for. */
+VkResult maar_device_object_make(struct maar_residency* it, const char* call,
+                                 struct maar_resident* resident, struct maar_room* room,
+                                 struct maar_copy_waits* waits);
+/* Ends the device's object when nothing uses it. On failure it stays. */
+VkResult maar_device_object_end(struct maar_residency* it, const char* call,
+                                struct maar_resident* resident);
+
+/* Copies residents to the host, in one submission, and keeps their objects. Returns the number of
+ * those copied by *done; without an error the others found no room. */
+VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32_t count,
+                             uint32_t* residents, bool keeps, MaarResidencyReason reason,
+                             uint32_t* done);
+/* Brings residents to the device, in one submission after the last eviction. Those with
+ * needs_contents have valid host objects; nothing is copied for others. On failure the first
+ * *brought are on the device, and the others are as before. */
+VkResult maar_residency_restore(struct maar_residency* it, const char* call, uint32_t count,
+                                const uint32_t* residents, struct maar_room* room,
+                                uint32_t* brought);
+
+/* Drops all copies but those of one tier, after a use has written to it. */
+void maar_resident_keep_only(struct maar_residency* it, const char* call,
+                             struct maar_resident* resident, MaarTier tier);
+
+#endif

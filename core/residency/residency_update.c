@@ -1,0 +1,276 @@
+/*
+ * Updates: budgets, prefetches, and copies ahead of need.
+ *
+ * When the device's memory is nearly full, the residents that would go next are copied to the host
+ * and stay: then they make room at once. In the same way those of the host go to lower tiers.
+ */
+#include "core/residency/residency_update.h"
+
+#include "core/memory/allocator_state.h"
+#include "core/residency/policy_order.h"
+#include "core/residency/residency_work.h"
+
+enum {
+    MOST_COPIES = 128, /* defaults of an update */
+    /* An eighth of each tier is made ready to go: more would copy what is used again first. */
+    READY_PART = 8
+};
+static const VkDeviceSize most_copied = (VkDeviceSize)64 << 20;
+
+/* ---- hints ---- */
+
+void maar_prefetch_forget(struct maar_residency* it, struct maar_resident* resident)
+{
+    const uint32_t number = maar_resident_number(it, resident);
+    uint32_t before = MAAR_NO_OBJECT;
+    if (!resident->is_prefetched) {
+        return;
+    }
+    for (uint32_t at = it->prefetch_first; at != number; at = it->residents[at].prefetch_next) {
+        before = at;
+    }
+    if (before != MAAR_NO_OBJECT) {
+        it->residents[before].prefetch_next = resident->prefetch_next;
+    } else {
+        it->prefetch_first = resident->prefetch_next;
+    }
+    it->prefetch_last = it->prefetch_last == number ? before : it->prefetch_last;
+    resident->is_prefetched = false;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarPrefetchResidents(MaarAllocator allocator,
+                                                     MaarResidency residency,
+                                                     uint32_t residentCount,
+                                                     const MaarResident* pResidents)
+{
+    struct maar_residency* it = NULL;
+    struct maar_resident* own = NULL;
+    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    if (result == VK_SUCCESS && residentCount > 0 && pResidents == NULL) {
+        result =
+            maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pResidents is NULL");
+    }
+    for (uint32_t i = 0; i < residentCount && result == VK_SUCCESS; ++i) {
+        result = maar_resident_find(it, __func__, "an element of pResidents", pResidents[i], &own);
+    }
+    for (uint32_t i = 0; i < residentCount && result == VK_SUCCESS; ++i) {
+        struct maar_resident* resident = maar_resident_of(it, pResidents[i]);
+        maar_policy_expect(it->policy, resident->policy, i + 1u);
+        if (resident->is_prefetched || resident->has_object) {
+            continue;
+        }
+        const uint32_t number = maar_resident_number(it, resident);
+        resident->is_prefetched = true;
+        resident->prefetch_next = MAAR_NO_OBJECT;
+        if (it->prefetch_last != MAAR_NO_OBJECT) {
+            it->residents[it->prefetch_last].prefetch_next = number;
+        } else {
+            it->prefetch_first = number;
+        }
+        it->prefetch_last = number;
+    }
+    return result;
+}
+
+/* Enters a call about one resident. */
+static VkResult enter_resident(MaarAllocator allocator, const char* call, MaarResidency residency,
+                               MaarResident resident, struct maar_residency** it,
+                               struct maar_resident** own)
+{
+    const VkResult result = maar_residency_enter(allocator, call, residency, it);
+    return result != VK_SUCCESS ? result : maar_resident_find(*it, call, "resident", resident, own);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarEvictResident(MaarAllocator allocator, MaarResidency residency,
+                                                 MaarResident resident)
+{
+    struct maar_residency* it = NULL;
+    struct maar_resident* own = NULL;
+    const VkResult result = enter_resident(allocator, __func__, residency, resident, &it, &own);
+    if (result == VK_SUCCESS) {
+        maar_policy_expect(it->policy, own->policy, UINT64_MAX);
+        maar_prefetch_forget(it, own);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarLockResident(MaarAllocator allocator, MaarResidency residency,
+                                                MaarResident resident)
+{
+    struct maar_residency* it = NULL;
+    struct maar_resident* own = NULL;
+    const VkResult result = enter_resident(allocator, __func__, residency, resident, &it, &own);
+    if (result == VK_SUCCESS) {
+        ++own->lock_count;
+        maar_policy_pin(it->policy, own->policy);
+        maar_resident_count(it, own);
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarUnlockResident(MaarAllocator allocator, MaarResidency residency,
+                                                  MaarResident resident)
+{
+    struct maar_residency* it = NULL;
+    struct maar_resident* own = NULL;
+    VkResult result = enter_resident(allocator, __func__, residency, resident, &it, &own);
+    if (result == VK_SUCCESS && own->lock_count == 0) {
+        result =
+            maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_LOCKED, __func__, "resident is not locked");
+    }
+    if (result == VK_SUCCESS) {
+        --own->lock_count;
+        maar_policy_unpin(it->policy, own->policy);
+        maar_resident_count(it, own);
+    }
+    return result;
+}
+
+/* ---- updates ---- */
+
+/* Evicts what exceeds the budget of the device, and releases blocks. */
+static VkResult follow_budget(struct maar_residency* it, const char* call, struct maar_room* room)
+{
+    VkResult result = VK_SUCCESS;
+    room->needed = 0;
+    room->reason = MAAR_RESIDENCY_REASON_BUDGET;
+    room->budget = it->device.budget;
+    if (it->device.live > room->budget) {
+        result = maar_residency_make_room(it, call, room);
+    } else if (maar_tier_memory_bytes(&it->device) > room->budget) {
+        /* What lives would fit, but lies in too many blocks. */
+        result = maar_residency_empty_block(it, call, room);
+    }
+    if (maar_tier_memory_bytes(&it->device) > it->device.budget) {
+        (void)maar_tier_memory_trim(&it->device);
+    }
+    if (maar_tier_memory_bytes(&it->host) > it->host.budget) {
+        (void)maar_tier_memory_trim(&it->host);
+    }
+    return result == VK_NOT_READY || result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_SUCCESS : result;
+}
+
+/* Brings residents that were named, as far as there is room. */
+static VkResult prefetch(struct maar_residency* it, const char* call, struct maar_room* room)
+{
+    uint32_t count = 0;
+    uint32_t brought = 0;
+    VkDeviceSize bytes = 0;
+    VkResult result = VK_SUCCESS;
+    uint32_t at = it->prefetch_first;
+    while (at != MAAR_NO_OBJECT && count < room->most_count && bytes < room->most_bytes) {
+        struct maar_resident* resident = &it->residents[at];
+        at = resident->prefetch_next;
+        if (resident->has_object || resident->valid == 0 || resident->is_demoted) {
+            maar_prefetch_forget(it, resident);
+        } else if (maar_resident_has(resident, MAAR_TIER_HOST)) {
+            it->missing[count++] = maar_resident_number(it, resident);
+            resident->needs_contents = true;
+            bytes += resident->content_size;
+        } else {
+            result = maar_work_raise(it, call, resident);
+            if (result != VK_NOT_READY) {
+                break;
+            }
+        }
+    }
+    if (count > 0) {
+        room->reason = MAAR_RESIDENCY_REASON_REQUEST;
+        room->budget = it->device.budget;
+        result = maar_residency_restore(it, call, count, it->missing, room, &brought);
+        it->info.tiers[MAAR_TIER_DEVICE].peakSize = it->device.peak;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        struct maar_resident* resident = &it->residents[it->missing[i]];
+        resident->needs_contents = false;
+        if (resident->has_object) {
+            maar_prefetch_forget(it, resident);
+        }
+    }
+    return result == VK_NOT_READY || result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_SUCCESS : result;
+}
+
+/* Copies residents to the host that will go next. */
+static VkResult copy_ahead(struct maar_residency* it, const char* call,
+                           const struct maar_room* room)
+{
+    const VkDeviceSize ready = it->device.budget / READY_PART;
+    VkDeviceSize seen = 0;
+    VkDeviceSize bytes = 0;
+    uint32_t count = 0;
+    uint32_t dirty = 0;
+    uint32_t done = 0;
+    if (it->device.live + ready < it->device.budget) {
+        return VK_SUCCESS;
+    }
+    while (seen < ready && dirty < room->most_count && bytes < room->most_bytes) {
+        const uint32_t policy = maar_policy_victim(it->policy);
+        if (policy == MAAR_NO_OBJECT) {
+            break;
+        }
+        const uint32_t number = it->by_policy[policy];
+        const struct maar_resident* victim = &it->residents[number];
+        maar_policy_pin(it->policy, policy);
+        it->victims[count++] = number;
+        seen += victim->request.requirements.size;
+        if (victim->is_dirty) {
+            it->missing[dirty++] = number;
+            bytes += victim->content_size;
+        }
+    }
+    const VkResult result =
+        maar_residency_save(it, call, dirty, it->missing, true, MAAR_RESIDENCY_REASON_AHEAD, &done);
+    for (uint32_t i = count; i-- > 0;) {
+        maar_policy_put_back(it->policy, it->residents[it->victims[i]].policy);
+    }
+    return result == VK_NOT_READY || result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_SUCCESS : result;
+}
+
+static VkResult check_update(MaarAllocator allocator, const char* call,
+                             const MaarResidencyUpdate* update)
+{
+    return update == NULL ? VK_SUCCESS
+                          : maar_check_structure(allocator, call, "pUpdate", update,
+                                                 MAAR_STRUCTURE_TYPE_RESIDENCY_UPDATE);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarUpdateResidency(MaarAllocator allocator, MaarResidency residency,
+                                                   const MaarResidencyUpdate* pUpdate)
+{
+    struct maar_residency* it = NULL;
+    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    if (result == VK_SUCCESS) {
+        result = check_update(allocator, __func__, pUpdate);
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_copies_poll(it);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const bool has_bytes = pUpdate != NULL && pUpdate->maxCopySize != 0;
+    const bool has_count = pUpdate != NULL && pUpdate->maxCopyCount != 0;
+    struct maar_room room = {
+        .most_bytes = has_bytes ? pUpdate->maxCopySize : most_copied,
+        .most_count = has_count ? pUpdate->maxCopyCount : (uint32_t)MOST_COPIES,
+    };
+    maar_work_take(it, __func__);
+    (void)maarCollect(allocator, NULL);
+    if (it->follows_budget) {
+        const VkDeviceSize available = maar_residency_available(it);
+        it->device.budget = available > it->largest ? available : it->largest;
+        maar_policy_set_capacity(it->policy, it->device.budget);
+    }
+    result = follow_budget(it, __func__, &room);
+    if (result == VK_SUCCESS) {
+        result = prefetch(it, __func__, &room);
+    }
+    if (result == VK_SUCCESS) {
+        result = copy_ahead(it, __func__, &room);
+    }
+    const VkDeviceSize ready = it->host.budget / READY_PART;
+    if (result == VK_SUCCESS && it->host.live + ready > it->host.budget) {
+        (void)maar_work_lower(it, ready);
+    }
+    return result;
+}

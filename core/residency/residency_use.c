@@ -1,0 +1,647 @@
+/*
+ * Uses: what a submission needs is brought to the device and pinned, and unpinned afterwards.
+ *
+ * A use that finds everything on the device takes no other path than a look at each resident. Else
+ * residents are brought in turn: those with host objects at once, those below after a piece of
+ * work. What was brought stays when the call returns VK_NOT_READY, so that the next call finds
+ * more; a set that is larger than the host's memory gets to the device in several calls.
+ */
+#include "core/residency/residency_tiers.h"
+
+#include "core/memory/allocator_state.h"
+#include "core/residency/policy_order.h"
+#include "core/residency/residency_work.h"
+
+enum {
+    /* With MAAR_USE_WAIT_BIT: how often a call waits without bringing anything nearer, and for how
+     * long each time. */
+    FRUITLESS_WAITS = 50
+};
+static const uint64_t wait_ns = 100000000;
+
+static const MaarAccessFlags reads =
+    (MaarAccessFlags)MAAR_ACCESS_READ_BIT | (MaarAccessFlags)MAAR_ACCESS_WRITE_BIT;
+static const MaarAccessFlags writes =
+    (MaarAccessFlags)MAAR_ACCESS_WRITE_BIT | (MaarAccessFlags)MAAR_ACCESS_OVERWRITE_BIT;
+
+/* ---- the records of uses ---- */
+
+static struct maar_use* take_use(struct maar_residency* it, uint32_t count)
+{
+    const VkAllocationCallbacks* callbacks = it->allocator->callbacks;
+    if (it->first_free_use == MAAR_NO_OBJECT) {
+        struct maar_use* uses = maar_host_grow(callbacks, it->uses, &it->use_capacity,
+                                               it->use_count + 1, sizeof uses[0]);
+        if (uses == NULL) {
+            return NULL;
+        }
+        it->uses = uses;
+        it->uses[it->use_count].next_free = MAAR_NO_OBJECT;
+        it->first_free_use = it->use_count++;
+    }
+    struct maar_use* use = &it->uses[it->first_free_use];
+    if (use->capacity < count) {
+        struct maar_use_item* items =
+            maar_host_grow(callbacks, use->items, &use->capacity, count, sizeof items[0]);
+        if (items == NULL) {
+            return NULL;
+        }
+        use->items = items;
+    }
+    use->count = count;
+    return use;
+}
+
+static MaarUse open_use(struct maar_residency* it, struct maar_use* use)
+{
+    const uint32_t number = (uint32_t)(use - it->uses);
+    it->first_free_use = use->next_free;
+    ++use->generation;
+    ++it->info.useCount;
+    ++it->info.begunCount;
+    it->info.pinCount += use->count;
+    const uint64_t bits = (uint64_t)use->generation << 32 | (number + 1u);
+    return MAAR_FROM_BITS(MaarUse, bits);
+}
+
+static void close_use(struct maar_residency* it, struct maar_use* use)
+{
+    ++use->generation;
+    use->next_free = it->first_free_use;
+    it->first_free_use = (uint32_t)(use - it->uses);
+    --it->info.useCount;
+    it->info.pinCount -= use->count;
+}
+
+static VkResult find_use(struct maar_residency* it, const char* call, MaarUse handle,
+                         struct maar_use** found)
+{
+    const uint64_t bits = MAAR_TO_BITS(handle);
+    const uint32_t number = (uint32_t)bits - 1u;
+    if (number < it->use_count && it->uses[number].generation == (uint32_t)(bits >> 32)) {
+        *found = &it->uses[number];
+        return VK_SUCCESS;
+    }
+    return maar_misuse(it->allocator,
+                       bits == 0 ? MAAR_MESSAGE_ID_NULL_HANDLE : MAAR_MESSAGE_ID_STALE_HANDLE, call,
+                       bits == 0 ? "use is VK_NULL_HANDLE"
+                                 : "use has ended already, or is not one of this manager");
+}
+
+/* ---- checks ---- */
+
+static VkResult report_use(struct maar_residency* it, const char* call, uint32_t index,
+                           MaarMessageId id, const char* what)
+{
+    return maar_fail(it->allocator, VK_ERROR_VALIDATION_FAILED_EXT, id, call,
+                     "pBeginInfo->pUses[%u].%s", index, what);
+}
+
+/* Whether the present object serves a use. */
+static bool is_present(const struct maar_resident* resident, MaarAccessFlags access)
+{
+    const bool has_contents = maar_resident_has(resident, MAAR_TIER_DEVICE) ||
+                              resident->writer_count > 0 || resident->valid == 0;
+    return (resident->has_object && (has_contents || (access & reads) == 0)) ||
+           (resident->is_demoted && resident->pin_count > 0);
+}
+
+/* Writes the items of a use. *missing: some of its residents have no object. */
+static VkResult read_items(struct maar_residency* it, const char* call,
+                           const MaarUseBeginInfo* info, struct maar_use* use, bool* missing)
+{
+    const MaarAccessFlags known = reads | writes;
+    bool is_missing = false;
+    for (uint32_t i = 0; i < info->useCount; ++i) {
+        const MaarResidentUse* wanted = &info->pUses[i];
+        const struct maar_resident* resident = maar_resident_of(it, wanted->resident);
+        if (resident == NULL) {
+            return report_use(it, call, i, MAAR_MESSAGE_ID_STALE_HANDLE,
+                              "resident is not a resident of this manager, or was destroyed");
+        }
+        if (wanted->access == 0 || (wanted->access & ~known) != 0) {
+            return report_use(it, call, i,
+                              wanted->access == 0 ? MAAR_MESSAGE_ID_EMPTY_FLAGS
+                                                  : MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+                              wanted->access == 0 ? "access is 0" : "access has unknown bits");
+        }
+        is_missing = is_missing || !is_present(resident, wanted->access) || resident->is_lost;
+        use->items[i] = (struct maar_use_item){maar_resident_number(it, resident), wanted->access,
+                                               wanted->finalLayout};
+    }
+    *missing = is_missing;
+    return VK_SUCCESS;
+}
+
+/* Refuses a use of contents that were lost, once. */
+static VkResult refuse_lost(struct maar_residency* it, const struct maar_use* use)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t i = 0; i < use->count; ++i) {
+        struct maar_resident* resident = &it->residents[use->items[i].resident];
+        if (resident->is_lost && (use->items[i].access & reads) != 0) {
+            result = VK_ERROR_INITIALIZATION_FAILED;
+        }
+    }
+    for (uint32_t i = 0; i < use->count && result != VK_SUCCESS; ++i) {
+        it->residents[use->items[i].resident].is_lost = false;
+    }
+    return result;
+}
+
+/* ---- what is missing ---- */
+
+/* What a use lacks. */
+struct lack {
+    VkDeviceSize
+        present; /* bytes of device objects that it has, and of all others that are pinned */
+    VkDeviceSize needed;  /* bytes of those that it lacks */
+    VkDeviceSize queued;  /* contents that the host must bring */
+    VkDeviceSize demoted; /* bytes that stay in host memory */
+    uint32_t count;       /* residents in it->missing */
+    uint32_t fresh;
+};
+
+/* Marks the residents of a use, pins those on the device in the policy, and lists the others. */
+static struct lack find_lack(struct maar_residency* it, const char* call,
+                             const struct maar_use* use)
+{
+    struct lack lack = {.present = it->pinned};
+    for (uint32_t i = 0; i < use->count; ++i) {
+        struct maar_resident* resident = &it->residents[use->items[i].resident];
+        const MaarAccessFlags access = use->items[i].access;
+        resident->needs_contents =
+            resident->needs_contents || ((access & reads) != 0 && resident->valid != 0);
+        if (resident->has_object && resident->pin_count == 0 && !is_present(resident, access)) {
+            /* An earlier call has made it for contents that were to be written. */
+            (void)maar_device_object_end(it, call, resident);
+        }
+    }
+    for (uint32_t i = 0; i < use->count; ++i) {
+        struct maar_resident* resident = &it->residents[use->items[i].resident];
+        if (resident->is_wanted) {
+            continue;
+        }
+        resident->is_wanted = true;
+        if (resident->has_object) {
+            maar_policy_pin(it->policy, resident->policy);
+            resident->is_held = true;
+            lack.present += resident->is_counted ? 0 : resident->request.requirements.size;
+        } else if (!is_present(resident, use->items[i].access)) {
+            lack.needed += resident->request.requirements.size;
+            it->missing[lack.count++] = use->items[i].resident;
+        }
+    }
+    return lack;
+}
+
+static void forget_lack(struct maar_residency* it, const struct maar_use* use)
+{
+    for (uint32_t i = 0; i < use->count; ++i) {
+        struct maar_resident* resident = &it->residents[use->items[i].resident];
+        if (resident->is_wanted) {
+            if (resident->is_held) {
+                maar_policy_unpin(it->policy, resident->policy);
+            }
+            resident->is_held = false;
+            resident->is_wanted = false;
+            resident->needs_contents = false;
+        }
+    }
+}
+
+/* Takes a resident off the list of what the device lacks. */
+static void take_off(struct maar_residency* it, struct lack* lack, uint32_t at)
+{
+    lack->needed -= it->residents[it->missing[at]].request.requirements.size;
+    it->missing[at] = it->missing[--lack->count];
+}
+
+/* Gives a resident that stays in host memory its object there. */
+static VkResult demote(struct maar_residency* it, const char* call, struct maar_resident* resident)
+{
+    struct maar_copy_waits waits = {.count = 0};
+    struct maar_residency_commands* commands = NULL;
+    VkResult result = VK_SUCCESS;
+    if (resident->needs_contents && !maar_resident_has(resident, MAAR_TIER_HOST)) {
+        return maar_work_raise(it, call, resident);
+    }
+    if (resident->host_buffer == VK_NULL_HANDLE) {
+        result = maar_host_object_make(it, call, resident, 0, &waits);
+        if (result == VK_SUCCESS && waits.count > 0) {
+            result = maar_copies_begin(it, &commands);
+            if (result == VK_SUCCESS) {
+                result = maar_copies_submit(it, commands, &waits);
+            }
+            resident->host_ready = it->submitted;
+        }
+        if (result != VK_SUCCESS) {
+            (void)maar_host_object_end(it, call, resident);
+        }
+    }
+    return result;
+}
+
+/* Leaves buffers in host memory until the rest fits on the device, the last ones first. */
+static VkResult demote_some(struct maar_residency* it, const char* call, struct lack* lack)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t at = lack->count; at-- > 0 && result == VK_SUCCESS;) {
+        struct maar_resident* resident = &it->residents[it->missing[at]];
+        if (lack->present + lack->needed <= it->device.budget) {
+            break;
+        }
+        if (resident->record->image.sType == VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO) {
+            continue;
+        }
+        const VkResult step = demote(it, call, resident);
+        if (step == VK_SUCCESS || step == VK_NOT_READY) {
+            resident->is_demoted = step == VK_SUCCESS;
+            lack->queued += step == VK_NOT_READY ? resident->content_size : 0;
+            lack->demoted += resident->request.requirements.size;
+            take_off(it, lack, at);
+        } else if (step != VK_ERROR_OUT_OF_POOL_MEMORY) {
+            result = step;
+        }
+    }
+    return result;
+}
+
+/* Queues work for residents that have no host object, and takes them off the list. */
+static VkResult raise_some(struct maar_residency* it, const char* call, struct lack* lack)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t at = lack->count; at-- > 0 && result == VK_SUCCESS;) {
+        struct maar_resident* resident = &it->residents[it->missing[at]];
+        if (!resident->needs_contents || maar_resident_has(resident, MAAR_TIER_HOST)) {
+            continue;
+        }
+        result = maar_work_raise(it, call, resident);
+        if (result == VK_NOT_READY) {
+            lack->queued += resident->content_size;
+            take_off(it, lack, at);
+            result = VK_SUCCESS;
+        }
+    }
+    return result;
+}
+
+static VkResult refuse_size(struct maar_residency* it, const char* call, const struct lack* lack,
+                            MaarUseInfo* info)
+{
+    const VkDeviceSize wanted = lack->present + lack->needed;
+    info->missingSize = wanted > it->device.budget ? wanted - it->device.budget : 0;
+    return maar_fail(it->allocator, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_ID_TOO_MUCH_IN_USE,
+                     call,
+                     "the residents of the use take %s beside those that others pin, %s more than "
+                     "the budget of the device; split the submission, or use "
+                     "MAAR_USE_MAY_DEMOTE_BIT",
+                     maar_show_bytes(wanted).text, maar_show_bytes(info->missingSize).text);
+}
+
+/* Brings what a use lacks, as far as that is possible now. */
+static VkResult bring(struct maar_residency* it, const char* call, const struct maar_use* use,
+                      MaarUseFlags flags, MaarUseInfo* info)
+{
+    struct maar_room room = {
+        .budget = it->device.budget,
+        .reason = MAAR_RESIDENCY_REASON_USE,
+        .most_bytes = UINT64_MAX,
+        .most_count = UINT32_MAX,
+    };
+    uint32_t brought = 0;
+    VkResult result = maar_copies_poll(it);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    maar_work_take(it, call);
+    result = refuse_lost(it, use);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct lack lack = find_lack(it, call, use);
+    if (lack.present + lack.needed > it->device.budget && (flags & MAAR_USE_MAY_DEMOTE_BIT) != 0) {
+        result = demote_some(it, call, &lack);
+    }
+    if (result == VK_SUCCESS && lack.present + lack.needed > it->device.budget) {
+        result = refuse_size(it, call, &lack, info);
+    }
+    if (result == VK_SUCCESS) {
+        result = raise_some(it, call, &lack);
+    }
+    if (result == VK_SUCCESS || result == VK_NOT_READY) {
+        const VkDeviceSize needed = lack.needed;
+        const VkResult step =
+            maar_residency_restore(it, call, lack.count, it->missing, &room, &brought);
+        info->restoredSize += brought == lack.count ? needed : 0;
+        result = step != VK_SUCCESS ? step : result;
+    }
+    info->evictedSize += room.evicted;
+    info->demotedSize = lack.demoted;
+    info->queuedSize = lack.queued;
+    if (result == VK_SUCCESS && lack.queued > 0) {
+        result = VK_NOT_READY;
+    }
+    forget_lack(it, use);
+    return result;
+}
+
+/* Does what stands in the way of a use, on this thread. Returns whether something was done. */
+static bool clear_way(struct maar_residency* it)
+{
+    if (maar_work_run(it, UINT32_MAX) > 0) {
+        return true;
+    }
+    if (it->completed < it->submitted) {
+        return maar_copies_wait(it) == VK_SUCCESS;
+    }
+    (void)maarWaitPending(it->allocator, wait_ns);
+    return false;
+}
+
+static VkResult bring_patiently(struct maar_residency* it, const char* call,
+                                const struct maar_use* use, MaarUseFlags flags, MaarUseInfo* info)
+{
+    uint32_t fruitless = 0;
+    VkResult result = bring(it, call, use, flags, info);
+    while (result == VK_NOT_READY && (flags & MAAR_USE_WAIT_BIT) != 0 &&
+           fruitless < FRUITLESS_WAITS) {
+        const bool is_nearer = clear_way(it);
+        const VkDeviceSize before = info->restoredSize;
+        result = bring(it, call, use, flags, info);
+        fruitless = is_nearer || info->restoredSize > before ? 0 : fruitless + 1;
+    }
+    return result;
+}
+
+/* ---- begin ---- */
+
+/* Pins a resident for an item of a use. */
+static void pin_item(struct maar_residency* it, struct maar_use_item* item)
+{
+    struct maar_resident* resident = &it->residents[item->resident];
+    if (resident->pin_count++ == 0) {
+        maar_policy_pin(it->policy, resident->policy);
+        maar_resident_count(it, resident);
+        resident->next_layout = resident->layout;
+        if (!maar_resident_has(resident,
+                               resident->is_demoted ? MAAR_TIER_HOST : MAAR_TIER_DEVICE)) {
+            resident->next_layout = VK_IMAGE_LAYOUT_UNDEFINED;
+        }
+    }
+}
+
+/* What is known of a whole use. */
+struct use_answer {
+    uint64_t ready; /* value of the manager's timeline */
+    uint32_t fresh_count;
+};
+
+/* Answers an item: its object now, and its layout after the use. */
+static void answer_item(struct maar_residency* it, struct maar_use_item* item,
+                        MaarResidentObject* object, struct use_answer* answer)
+{
+    struct maar_resident* resident = &it->residents[item->resident];
+    const MaarTier tier = resident->is_demoted ? MAAR_TIER_HOST : MAAR_TIER_DEVICE;
+    const uint64_t ready = resident->is_demoted ? resident->host_ready : resident->ready;
+    const bool is_fresh = !maar_resident_has(resident, tier) && resident->writer_count == 0;
+    answer->ready = ready > answer->ready ? ready : answer->ready;
+    answer->fresh_count += is_fresh ? 1 : 0;
+    if (object != NULL) {
+        *object = (MaarResidentObject){
+            .buffer = resident->is_demoted ? resident->host_buffer : resident->object.buffer,
+            .image = resident->object.image,
+            .address = resident->address,
+            .epoch = resident->epoch,
+            .layout = resident->next_layout,
+            .tier = tier,
+            .isFresh = is_fresh ? VK_TRUE : VK_FALSE,
+        };
+    }
+    item->layout = item->layout != VK_IMAGE_LAYOUT_UNDEFINED ? item->layout : resident->next_layout;
+}
+
+static void pin_use(struct maar_residency* it, struct maar_use* use, MaarResidentObject* objects,
+                    MaarUseInfo* info)
+{
+    struct use_answer answer = {.ready = 0};
+    for (uint32_t i = 0; i < use->count; ++i) {
+        it->scratch[i] = it->residents[use->items[i].resident].policy;
+        pin_item(it, &use->items[i]);
+    }
+    for (uint32_t i = 0; i < use->count; ++i) {
+        answer_item(it, &use->items[i], objects != NULL ? &objects[i] : NULL, &answer);
+    }
+    for (uint32_t i = 0; i < use->count; ++i) {
+        struct maar_resident* resident = &it->residents[use->items[i].resident];
+        resident->next_layout = use->items[i].layout;
+        resident->writer_count += (use->items[i].access & writes) != 0 ? 1 : 0;
+    }
+    maar_policy_use(it->policy, use->count, it->scratch);
+    info->freshCount = answer.fresh_count;
+    info->mustWait = answer.ready > it->completed ? VK_TRUE : VK_FALSE;
+    info->wait = info->mustWait == VK_TRUE ? (MaarPoint){it->timeline, answer.ready}
+                                           : (MaarPoint){VK_NULL_HANDLE, 0};
+}
+
+static VkResult check_begin(MaarAllocator allocator, const char* call, const MaarUseBeginInfo* info,
+                            const MaarUseInfo* answer)
+{
+    const MaarUseFlags known =
+        (MaarUseFlags)MAAR_USE_MAY_DEMOTE_BIT | (MaarUseFlags)MAAR_USE_WAIT_BIT;
+    VkResult result = maar_check_structure(allocator, call, "pBeginInfo", info,
+                                           MAAR_STRUCTURE_TYPE_USE_BEGIN_INFO);
+    if (result == VK_SUCCESS && answer != NULL) {
+        result =
+            maar_check_structure(allocator, call, "pInfo", answer, MAAR_STRUCTURE_TYPE_USE_INFO);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_rule rules[] = {
+        {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "pBeginInfo->flags has unknown bits"},
+        {info->useCount == 0, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pBeginInfo->useCount is 0"},
+        {info->pUses == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pBeginInfo->pUses is NULL"},
+        {0},
+    };
+    return maar_check_rules(allocator, call, rules);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarBeginUse(MaarAllocator allocator, MaarResidency residency,
+                                            const MaarUseBeginInfo* pBeginInfo,
+                                            MaarResidentObject* pObjects, MaarUseInfo* pInfo,
+                                            MaarUse* pUse)
+{
+    const struct maar_output outputs[] = {{"pUse", pUse, sizeof *pUse}, {0}};
+    MaarUseInfo answer = {.sType = MAAR_STRUCTURE_TYPE_USE_INFO};
+    struct maar_residency* it = NULL;
+    bool is_missing = false;
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
+    if (result == VK_SUCCESS) {
+        result = maar_residency_enter(allocator, __func__, residency, &it);
+    }
+    if (result == VK_SUCCESS) {
+        result = check_begin(allocator, __func__, pBeginInfo, pInfo);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_use* use = take_use(it, pBeginInfo->useCount);
+    result = use == NULL || !maar_residency_reserve_scratch(it, pBeginInfo->useCount)
+                 ? VK_ERROR_OUT_OF_HOST_MEMORY
+                 : read_items(it, __func__, pBeginInfo, use, &is_missing);
+    ++it->serial;
+    if (result == VK_SUCCESS && is_missing) {
+        result = bring_patiently(it, __func__, use, pBeginInfo->flags, &answer);
+    }
+    if (result == VK_SUCCESS) {
+        pin_use(it, use, pObjects, &answer);
+        *pUse = open_use(it, use);
+    }
+    it->info.notReadyCount += result == VK_NOT_READY ? 1 : 0;
+    it->info.demotedCount += answer.demotedSize > 0 ? 1 : 0;
+    if (pInfo != NULL) {
+        answer.pNext = pInfo->pNext;
+        *pInfo = answer;
+    }
+    return result;
+}
+
+/* ---- end ---- */
+
+/* Unpins the residents of a use. */
+static void unpin_item(struct maar_residency* it, const struct maar_use_item* item)
+{
+    struct maar_resident* resident = &it->residents[item->resident];
+    resident->writer_count -= (item->access & writes) != 0 ? 1 : 0;
+    if (--resident->pin_count == 0) {
+        maar_resident_count(it, resident);
+        maar_policy_unpin(it->policy, resident->policy);
+        if (resident->is_demoted) {
+            resident->is_demoted = false;
+            maar_host_object_touch(it, resident);
+        }
+    }
+}
+
+/* Returns the number of a timeline, or MAAR_RESIDENCY_TIMELINES if there is no room. */
+static uint32_t number_timeline(struct maar_residency* it, VkSemaphore semaphore)
+{
+    uint32_t number = 0;
+    while (number < it->timeline_count && it->timelines[number].semaphore != semaphore) {
+        ++number;
+    }
+    if (number == it->timeline_count && number < MAAR_RESIDENCY_TIMELINES) {
+        it->timelines[it->timeline_count++] =
+            (struct maar_residency_timeline){.semaphore = semaphore};
+    }
+    return number;
+}
+
+static void note_point(struct maar_resident* resident, uint32_t timeline, uint64_t value)
+{
+    resident->timelines |= (uint16_t)(1u << timeline);
+    for (uint32_t i = 0; i < resident->point_count; ++i) {
+        if (resident->points[i].timeline == timeline) {
+            resident->points[i].value =
+                value > resident->points[i].value ? value : resident->points[i].value;
+            return;
+        }
+    }
+    if (resident->point_count < MAAR_RESIDENT_POINTS) {
+        resident->points[resident->point_count].timeline = timeline;
+        resident->points[resident->point_count++].value = value;
+    }
+}
+
+static VkResult check_points(struct maar_residency* it, const char* call, uint32_t count,
+                             const MaarPoint* points, uint32_t* numbers)
+{
+    const struct maar_rule rules[] = {
+        {count == 0 || count > MAAR_MAX_POINTS, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pointCount is 0, or above MAAR_MAX_POINTS"},
+        {points == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pPoints is NULL"},
+        {0},
+    };
+    const VkResult result = maar_check_rules(it->allocator, call, rules);
+    for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
+        if (points[i].semaphore == VK_NULL_HANDLE) {
+            return maar_fail(it->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                             MAAR_MESSAGE_ID_POINT_NOT_USABLE, call,
+                             "pPoints[%u] is a point of the host timeline, for which no queue can "
+                             "wait",
+                             i);
+        }
+        numbers[i] = number_timeline(it, points[i].semaphore);
+        if (numbers[i] == MAAR_RESIDENCY_TIMELINES) {
+            return maar_fail(it->allocator, VK_ERROR_TOO_MANY_OBJECTS,
+                             MAAR_MESSAGE_ID_POINT_NOT_USABLE, call,
+                             "pPoints[%u] is of a further timeline, and the uses of one manager "
+                             "may name only %u",
+                             i, (unsigned)MAAR_RESIDENCY_TIMELINES);
+        }
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarEndUse(MaarAllocator allocator, MaarResidency residency,
+                                          MaarUse use, uint32_t pointCount,
+                                          const MaarPoint* pPoints)
+{
+    uint32_t numbers[MAAR_MAX_POINTS];
+    struct maar_residency* it = NULL;
+    struct maar_use* own = NULL;
+    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    if (result == VK_SUCCESS) {
+        result = find_use(it, __func__, use, &own);
+    }
+    if (result == VK_SUCCESS) {
+        result = check_points(it, __func__, pointCount, pPoints, numbers);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    for (uint32_t i = 0; i < pointCount; ++i) {
+        struct maar_residency_timeline* timeline = &it->timelines[numbers[i]];
+        timeline->latest =
+            pPoints[i].value > timeline->latest ? pPoints[i].value : timeline->latest;
+    }
+    for (uint32_t i = 0; i < own->count; ++i) {
+        const struct maar_use_item* item = &own->items[i];
+        struct maar_resident* resident = &it->residents[item->resident];
+        const MaarTier tier = resident->is_demoted ? MAAR_TIER_HOST : MAAR_TIER_DEVICE;
+        for (uint32_t j = 0; j < pointCount; ++j) {
+            note_point(resident, numbers[j], pPoints[j].value);
+        }
+        resident->layout = item->layout;
+        if ((item->access & writes) != 0 && resident->valid != MAAR_VALID_IN(tier)) {
+            maar_resident_keep_only(it, __func__, resident, tier);
+        }
+        unpin_item(it, item);
+    }
+    close_use(it, own);
+    return VK_SUCCESS;
+}
+
+VKAPI_ATTR void VKAPI_CALL maarCancelUse(MaarAllocator allocator, MaarResidency residency,
+                                         MaarUse use)
+{
+    struct maar_residency* it = NULL;
+    struct maar_use* own = NULL;
+    if (allocator == NULL || use == VK_NULL_HANDLE ||
+        maar_residency_enter(allocator, __func__, residency, &it) != VK_SUCCESS ||
+        find_use(it, __func__, use, &own) != VK_SUCCESS) {
+        return;
+    }
+    for (uint32_t i = 0; i < own->count; ++i) {
+        struct maar_resident* resident = &it->residents[own->items[i].resident];
+        unpin_item(it, &own->items[i]);
+        /* An object that the use was to fill has nothing to keep. */
+        if (resident->pin_count == 0 && resident->has_object &&
+            !maar_resident_has(resident, MAAR_TIER_DEVICE)) {
+            (void)maar_device_object_end(it, __func__, resident);
+        }
+    }
+    close_use(it, own);
+}

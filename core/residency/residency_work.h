@@ -1,0 +1,35 @@
+/*
+ * Work of the host: contents are compressed and unpacked, written to files and read from them.
+ *
+ * A piece of work has all that it needs: any thread carries it out without the manager's state. The
+ * manager's caller queues pieces and takes the results in. A resident has one piece at a time, and
+ * keeps its host object meanwhile.
+ */
+#ifndef MAAR_CORE_RESIDENCY_RESIDENCY_WORK_H
+#define MAAR_CORE_RESIDENCY_RESIDENCY_WORK_H
+
+#include "core/residency/residency_state.h"
+
+/* Makes and frees the locks. */
+bool maar_work_open(struct maar_residency* it);
+void maar_work_close(struct maar_residency* it);
+
+/* Queues work that frees bytes of host objects by lower copies, the longest unused first. Returns
+ * whether anything is on its way that will free some. */
+bool maar_work_lower(struct maar_residency* it, VkDeviceSize size);
+/* Queues work that fills the host object of a resident from its highest lower copy, unless it is
+ * queued already. Returns VK_NOT_READY if it is under way now, or what kept it from beginning. */
+VkResult maar_work_raise(struct maar_residency* it, const char* call,
+                         struct maar_resident* resident);
+/* Makes a piece of work of a resident without effect. */
+void maar_work_forget(struct maar_residency* it, struct maar_resident* resident);
+/* Takes in the results of pieces that are done. */
+void maar_work_take(struct maar_residency* it, const char* call);
+/* Carries out at most `most` pieces on this thread. Returns their number. */
+uint32_t maar_work_run(struct maar_residency* it, uint32_t most);
+/* Returns the number of pieces that no thread has taken yet. */
+uint32_t maar_work_count(struct maar_residency* it);
+/* Sleeps until no thread carries out a piece. */
+void maar_work_wait(struct maar_residency* it);
+
+#endif

@@ -1,0 +1,402 @@
+/*
+ * Creates and destroys residents, and answers questions about them.
+ */
+#include "core/residency/residency_tiers.h"
+
+#include <string.h>
+
+#include "core/device_calls.h"
+#include "core/memory/allocator_state.h"
+#include "core/objects/image_planes.h"
+#include "core/residency/policy_order.h"
+#include "core/residency/residency_update.h"
+#include "core/residency/residency_work.h"
+#include "core/residency/resident_copy.h"
+
+VkResult maar_resident_find(struct maar_residency* it, const char* call, const char* argument,
+                            MaarResident handle, struct maar_resident** found)
+{
+    *found = maar_resident_of(it, handle);
+    if (*found != NULL) {
+        return VK_SUCCESS;
+    }
+    const bool is_null = handle == VK_NULL_HANDLE;
+    return maar_fail(it->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                     is_null ? MAAR_MESSAGE_ID_NULL_HANDLE : MAAR_MESSAGE_ID_STALE_HANDLE, call,
+                     "%s %s", argument,
+                     is_null ? "is VK_NULL_HANDLE"
+                             : "is not a resident of this manager, or was destroyed");
+}
+
+/* ---- checks ---- */
+
+static VkResult check_resident_info(struct maar_residency* it, const char* call,
+                                    const MaarResidentCreateInfo* info)
+{
+    const MaarResidentCreateFlags known =
+        (MaarResidentCreateFlags)MAAR_RESIDENT_CREATE_DISCARDABLE_BIT |
+        (MaarResidentCreateFlags)MAAR_RESIDENT_CREATE_ADDRESS_MAY_CHANGE_BIT |
+        (MaarResidentCreateFlags)MAAR_RESIDENT_CREATE_NOT_COMPRESSED_BIT;
+    VkResult result = maar_check_structure(it->allocator, call, "pCreateInfo", info,
+                                           MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const struct maar_rule rules[] = {
+        {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "pCreateInfo->flags has unknown bits"},
+        {(info->pBufferInfo == NULL) == (info->pImageInfo == NULL),
+         MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+         "pCreateInfo has neither or both of pBufferInfo and pImageInfo"},
+        {info->priorityClass >= MAAR_POLICY_CLASSES, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->priorityClass is above 7"},
+        {0},
+    };
+    result = maar_check_rules(it->allocator, call, rules);
+    if (result == VK_SUCCESS && info->pBufferInfo != NULL) {
+        result = maar_check_buffer_info(it->allocator, call, info->pBufferInfo);
+    } else if (result == VK_SUCCESS) {
+        result = maar_check_image_info(it->allocator, call, info->pImageInfo,
+                                       "pCreateInfo->pImageInfo is disjoint, and residents have "
+                                       "one allocation each");
+    }
+    return result;
+}
+
+static VkResult refuse(struct maar_residency* it, const char* call, VkResult result,
+                       const char* why)
+{
+    return maar_fail(it->allocator, result, MAAR_MESSAGE_ID_CANNOT_MOVE, call,
+                     "pCreateInfo describes an object that cannot be a resident: %s", why);
+}
+
+/* Checks what the record allows. */
+static VkResult check_copies(struct maar_residency* it, const char* call,
+                             const struct maar_resident* resident)
+{
+    const VkBufferUsageFlags address = VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+    const struct maar_movable* record = resident->record;
+    const bool is_discardable = (resident->flags & MAAR_RESIDENT_CREATE_DISCARDABLE_BIT) != 0;
+    if ((record->buffer.usage & address) != 0 &&
+        (resident->flags & MAAR_RESIDENT_CREATE_ADDRESS_MAY_CHANGE_BIT) == 0) {
+        return refuse(it, call, VK_ERROR_FEATURE_NOT_PRESENT,
+                      "its device address changes, which "
+                      "MAAR_RESIDENT_CREATE_ADDRESS_MAY_CHANGE_BIT has not allowed");
+    }
+    if (record->image.sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO || is_discardable) {
+        return VK_SUCCESS;
+    }
+    if (!maar_is_copied_image(&record->image)) {
+        return refuse(it, call, VK_ERROR_FORMAT_NOT_SUPPORTED,
+                      "an image of several samples or planes, or of a format whose texels Maar "
+                      "does not know, is copied to no buffer; make it discardable");
+    }
+    if (maar_image_is_graphical(record->image.format) &&
+        (it->queue_flags & VK_QUEUE_GRAPHICS_BIT) == 0) {
+        return refuse(it, call, VK_ERROR_FEATURE_NOT_PRESENT,
+                      "it has a depth or stencil aspect, which only queues that do graphics copy");
+    }
+    return VK_SUCCESS;
+}
+
+/* ---- creation ---- */
+
+static VkResult keep_record(struct maar_residency* it, const char* call,
+                            const MaarResidentCreateInfo* info, struct maar_resident* resident)
+{
+    MaarAllocator allocator = it->allocator;
+    const MaarMovableInfo movable = {
+        .sType = MAAR_STRUCTURE_TYPE_MOVABLE_INFO,
+        .flags = MAAR_MOVABLE_ADDRESS_MAY_CHANGE_BIT,
+    };
+    const MaarAllocationCreateInfo allocation = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .pNext = &movable,
+    };
+    VkResult result = VK_SUCCESS;
+    if (info->pBufferInfo != NULL) {
+        result = maar_movable_prepare_buffer(allocator, call, info->pBufferInfo, &allocation,
+                                             &resident->record);
+        if (result == VK_SUCCESS) {
+            resident->content_size = info->pBufferInfo->size;
+            result =
+                maar_buffer_info_request(allocator, &resident->record->buffer, &resident->request);
+        }
+    } else {
+        result = maar_movable_prepare_image(allocator, call, info->pImageInfo, &allocation,
+                                            &resident->record);
+        if (result == VK_SUCCESS) {
+            resident->record->image.initialLayout = VK_IMAGE_LAYOUT_UNDEFINED;
+            struct maar_region_walk walk = {.info = &resident->record->image};
+            VkBufferImageCopy region;
+            while (maar_is_copied_image(walk.info) && maar_region_next(&walk, &region)) {
+            }
+            resident->content_size = walk.end != 0 ? walk.end : 1;
+            result =
+                maar_image_info_request(allocator, &resident->record->image, &resident->request);
+        }
+    }
+    return result;
+}
+
+/* Asks what the host object needs of its memory. */
+static VkResult ask_for_host(struct maar_residency* it, struct maar_resident* resident)
+{
+    const VkBufferCreateInfo plain = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+        .size = resident->content_size,
+        .usage = (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                 (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+    };
+    const VkBufferCreateInfo* own = &resident->record->buffer;
+    return maar_buffer_info_request(
+        it->allocator, own->sType == VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO ? own : &plain,
+        &resident->host_request);
+}
+
+static VkResult choose_types(struct maar_residency* it, const char* call,
+                             struct maar_resident* resident)
+{
+    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+    const MaarAllocationCreateInfo device = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+    };
+    const MaarAllocationCreateInfo host = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .usage = MAAR_MEMORY_USAGE_READBACK,
+        .requiredFlags = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
+    };
+    VkResult result = maarChooseMemoryType(
+        it->allocator, resident->request.requirements.memoryTypeBits, &device, &choice);
+    resident->device_type = choice.memoryTypeIndex;
+    if (result == VK_SUCCESS) {
+        result = maarChooseMemoryType(
+            it->allocator, resident->host_request.requirements.memoryTypeBits, &host, &choice);
+        resident->host_type = choice.memoryTypeIndex;
+    }
+    if (result == VK_ERROR_FEATURE_NOT_PRESENT) {
+        (void)refuse(it, call, result, "no memory type that the host can map serves it");
+    }
+    return result;
+}
+
+static VkResult check_size(struct maar_residency* it, const char* call,
+                           const struct maar_resident* resident)
+{
+    const VkDeviceSize size = resident->request.requirements.size;
+    const VkDeviceSize copy = resident->host_request.requirements.size;
+    const bool is_discardable = (resident->flags & MAAR_RESIDENT_CREATE_DISCARDABLE_BIT) != 0;
+    if (size > it->device.budget) {
+        return maar_fail(it->allocator, VK_ERROR_OUT_OF_POOL_MEMORY,
+                         MAAR_MESSAGE_ID_TOO_MUCH_IN_USE, call,
+                         "the resident takes %s, and the budget of the device has %s",
+                         maar_show_bytes(size).text, maar_show_bytes(it->device.budget).text);
+    }
+    if (!is_discardable && copy > it->host.budget / 2) {
+        return maar_fail(it->allocator, VK_ERROR_OUT_OF_POOL_MEMORY,
+                         MAAR_MESSAGE_ID_TOO_MUCH_IN_USE, call,
+                         "a copy of the resident takes %s, and the budget of host memory, %s, does "
+                         "not hold two of them",
+                         maar_show_bytes(copy).text, maar_show_bytes(it->host.budget).text);
+    }
+    return VK_SUCCESS;
+}
+
+/* Ensures that arrays by residents have room for one more. */
+static bool reserve_resident(struct maar_residency* it)
+{
+    const VkAllocationCallbacks* callbacks = it->allocator->callbacks;
+    const uint32_t needed = it->resident_count + 1;
+    struct {
+        uint32_t** array;
+        uint32_t* capacity;
+    } arrays[] = {{&it->victims, &it->victims_capacity},
+                  {&it->missing, &it->missing_capacity},
+                  {&it->scratch, &it->scratch_capacity},
+                  {&it->by_policy, &it->by_policy_capacity}};
+    struct maar_resident* residents = maar_host_grow(
+        callbacks, it->residents, &it->resident_capacity, needed, sizeof residents[0]);
+    it->residents = residents != NULL ? residents : it->residents;
+    bool is_there = residents != NULL;
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0] && is_there; ++i) {
+        uint32_t* grown = maar_host_grow(callbacks, *arrays[i].array, arrays[i].capacity, needed,
+                                         sizeof grown[0]);
+        *arrays[i].array = grown != NULL ? grown : *arrays[i].array;
+        is_there = grown != NULL;
+    }
+    return is_there;
+}
+
+/* Puts a resident into the table. Returns NULL if there is no host memory. */
+static struct maar_resident* list_resident(struct maar_residency* it,
+                                           const struct maar_resident* made)
+{
+    if (!reserve_resident(it)) {
+        return NULL;
+    }
+    const uint32_t policy =
+        maar_policy_add(it->policy, made->request.requirements.size, made->priority_class);
+    if (policy == MAAR_NO_OBJECT) {
+        return NULL;
+    }
+    const bool is_reused = it->first_free != MAAR_NO_OBJECT;
+    const uint32_t number = is_reused ? it->first_free : it->resident_count;
+    struct maar_resident* resident = &it->residents[number];
+    const uint32_t generation = resident->generation;
+    it->first_free = is_reused ? resident->next_free : it->first_free;
+    it->resident_count += is_reused ? 0 : 1;
+    *resident = *made;
+    resident->generation = generation + 1;
+    resident->policy = policy;
+    /* The policy numbers objects as the table does: at most one for each. */
+    MAAR_ASSERT(it->allocator, policy < it->by_policy_capacity);
+    it->by_policy[policy] = number;
+    return resident;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarCreateResident(MaarAllocator allocator, MaarResidency residency,
+                                                  const MaarResidentCreateInfo* pCreateInfo,
+                                                  MaarResident* pResident)
+{
+    const struct maar_output outputs[] = {{"pResident", pResident, sizeof *pResident}, {0}};
+    struct maar_residency* it = NULL;
+    VkResult result = maar_enter_outputs(allocator, __func__, outputs);
+    if (result == VK_SUCCESS) {
+        result = maar_residency_enter(allocator, __func__, residency, &it);
+    }
+    if (result == VK_SUCCESS) {
+        result = check_resident_info(it, __func__, pCreateInfo);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_resident made = {
+        .flags = pCreateInfo->flags,
+        .priority_class = pCreateInfo->priorityClass,
+        .read = pCreateInfo->pfnRead,
+        .read_data = pCreateInfo->pSourceUserData,
+        .user_data = pCreateInfo->pUserData,
+        .valid = pCreateInfo->pfnRead != NULL ? MAAR_VALID_IN(MAAR_TIER_SOURCE) : 0,
+        .layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+        .host_older = MAAR_NO_OBJECT,
+        .host_newer = MAAR_NO_OBJECT,
+        .next_free = MAAR_NO_OBJECT,
+        .prefetch_next = MAAR_NO_OBJECT,
+    };
+    struct maar_resident* resident = NULL;
+    result = keep_record(it, __func__, pCreateInfo, &made);
+    result = result == VK_SUCCESS ? check_copies(it, __func__, &made) : result;
+    result = result == VK_SUCCESS ? ask_for_host(it, &made) : result;
+    result = result == VK_SUCCESS ? choose_types(it, __func__, &made) : result;
+    result = result == VK_SUCCESS ? check_size(it, __func__, &made) : result;
+    if (result == VK_SUCCESS && pCreateInfo->pName != NULL) {
+        made.name = maar_copy_string(allocator->callbacks, pCreateInfo->pName);
+        result = made.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == VK_SUCCESS) {
+        resident = list_resident(it, &made);
+        result = resident != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result != VK_SUCCESS) {
+        maar_host_free(allocator->callbacks, made.name);
+        maar_host_free(allocator->callbacks, made.record);
+        return result;
+    }
+    const VkDeviceSize size = made.request.requirements.size > made.host_request.requirements.size
+                                  ? made.request.requirements.size
+                                  : made.host_request.requirements.size;
+    it->largest = size > it->largest ? size : it->largest;
+    *pResident = maar_resident_handle(it, resident);
+    return VK_SUCCESS;
+}
+
+/* ---- the end ---- */
+
+void maar_resident_end(struct maar_residency* it, const char* call, struct maar_resident* resident)
+{
+    const VkAllocationCallbacks* callbacks = it->allocator->callbacks;
+    maar_work_forget(it, resident);
+    maar_prefetch_forget(it, resident);
+    maar_packed_end(it, resident);
+    /* Without host memory for a pending free, the objects wait for their points here. */
+    if (maar_host_object_end(it, call, resident) != VK_SUCCESS ||
+        (resident->has_object && maar_device_object_end(it, call, resident) != VK_SUCCESS)) {
+        maar_resident_wait(it, resident);
+        (void)maar_host_object_end(it, call, resident);
+        if (resident->has_object) {
+            (void)maar_device_object_end(it, call, resident);
+        }
+    }
+    maar_policy_remove(it->policy, resident->policy);
+    maar_host_free(callbacks, resident->name);
+    maar_host_free(callbacks, resident->record);
+    const uint32_t generation = resident->generation;
+    *resident = (struct maar_resident){.generation = generation + 1, .next_free = it->first_free};
+    it->first_free = maar_resident_number(it, resident);
+}
+
+VKAPI_ATTR void VKAPI_CALL maarDestroyResident(MaarAllocator allocator, MaarResidency residency,
+                                               MaarResident resident)
+{
+    struct maar_residency* it = NULL;
+    struct maar_resident* own = NULL;
+    if (allocator == NULL || resident == VK_NULL_HANDLE ||
+        maar_residency_enter(allocator, __func__, residency, &it) != VK_SUCCESS ||
+        maar_resident_find(it, __func__, "resident", resident, &own) != VK_SUCCESS) {
+        return;
+    }
+    if (own->pin_count > 0) {
+        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_USE_NOT_ENDED, __func__,
+                          "resident is pinned by a use that has neither ended nor been cancelled");
+        return;
+    }
+    maar_resident_end(it, __func__, own);
+}
+
+/* ---- questions ---- */
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetResidentInfo(MaarAllocator allocator, MaarResidency residency,
+                                                   MaarResident resident, MaarResidentInfo* pInfo)
+{
+    struct maar_residency* it = NULL;
+    struct maar_resident* own = NULL;
+    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    if (result == VK_SUCCESS) {
+        result = maar_resident_find(it, __func__, "resident", resident, &own);
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_RESIDENT_INFO);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const bool is_demoted = own->is_demoted;
+    const bool has_contents =
+        maar_resident_has(own, is_demoted ? MAAR_TIER_HOST : MAAR_TIER_DEVICE);
+    *pInfo = (MaarResidentInfo){
+        .sType = MAAR_STRUCTURE_TYPE_RESIDENT_INFO,
+        .pNext = pInfo->pNext,
+        .object = {.buffer = is_demoted ? own->host_buffer : own->object.buffer,
+                   .image = own->object.image,
+                   .address = own->address,
+                   .epoch = own->epoch,
+                   .layout = has_contents ? own->layout : VK_IMAGE_LAYOUT_UNDEFINED,
+                   .tier = is_demoted        ? MAAR_TIER_HOST
+                           : own->has_object ? MAAR_TIER_DEVICE
+                                             : MAAR_TIER_NONE,
+                   .isFresh = has_contents ? VK_FALSE : VK_TRUE},
+        .tier = maar_resident_tier(own),
+        .size = own->request.requirements.size,
+        .contentSize = own->content_size,
+        .compressedSize = own->packed_size,
+        .pinCount = own->pin_count + own->lock_count,
+        .priorityClass = own->priority_class,
+        .pUserData = own->user_data,
+    };
+    for (uint32_t tier = MAAR_TIER_DEVICE; tier < MAAR_TIER_COUNT; ++tier) {
+        pInfo->tierBits |= maar_resident_has(own, tier) ? 1u << tier : 0;
+    }
+    pInfo->tierBits |= maar_resident_has(own, MAAR_TIER_SOURCE) ? 1u << MAAR_TIER_FILE : 0;
+    return VK_SUCCESS;
+}
