@@ -18,6 +18,7 @@
 #include "maar/plan.h"
 #include "maar/process.h"
 #include "maar/range.h"
+#include "maar/residency.h"
 #include "maar/share.h"
 #include "maar/stores.h"
 #include "maar/tile_cache.h"
