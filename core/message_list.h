@@ -107,6 +107,7 @@
     X(CONTENTS_LOST) \
     X(USE_NOT_ENDED) \
     X(NOT_LOCKED) \
+    X(STORE_WRITE_FAILED) \
     X(BROKEN_INVARIANT)
 /* clang-format on */
 

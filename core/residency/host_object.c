@@ -14,39 +14,42 @@
 
 /* ---- the list ---- */
 
-static void unlink_host(struct maar_residency* it, struct maar_resident* resident)
+void maar_resident_unlink(struct maar_residency* it, struct maar_resident* resident,
+                          enum maar_resident_list list)
 {
-    if (resident->host_older != MAAR_NO_OBJECT) {
-        it->residents[resident->host_older].host_newer = resident->host_newer;
+    const struct maar_resident_link* link = &resident->links[list];
+    if (link->older != MAAR_NO_OBJECT) {
+        it->residents[link->older].links[list].newer = link->newer;
     } else {
-        it->host_oldest = resident->host_newer;
+        it->lists[list].oldest = link->newer;
     }
-    if (resident->host_newer != MAAR_NO_OBJECT) {
-        it->residents[resident->host_newer].host_older = resident->host_older;
+    if (link->newer != MAAR_NO_OBJECT) {
+        it->residents[link->newer].links[list].older = link->older;
     } else {
-        it->host_newest = resident->host_older;
+        it->lists[list].newest = link->older;
     }
 }
 
-static void append_host(struct maar_residency* it, struct maar_resident* resident)
+void maar_resident_append(struct maar_residency* it, struct maar_resident* resident,
+                          enum maar_resident_list list)
 {
     const uint32_t number = maar_resident_number(it, resident);
-    resident->host_older = it->host_newest;
-    resident->host_newer = MAAR_NO_OBJECT;
-    if (it->host_newest != MAAR_NO_OBJECT) {
-        it->residents[it->host_newest].host_newer = number;
+    const uint32_t newest = it->lists[list].newest;
+    resident->links[list] = (struct maar_resident_link){newest, MAAR_NO_OBJECT};
+    if (newest != MAAR_NO_OBJECT) {
+        it->residents[newest].links[list].newer = number;
     } else {
-        it->host_oldest = number;
+        it->lists[list].oldest = number;
     }
-    it->host_newest = number;
+    it->lists[list].newest = number;
 }
 
 void maar_host_object_touch(struct maar_residency* it, struct maar_resident* resident)
 {
     if (resident->host_buffer != VK_NULL_HANDLE &&
-        it->host_newest != maar_resident_number(it, resident)) {
-        unlink_host(it, resident);
-        append_host(it, resident);
+        it->lists[MAAR_LIST_HOST].newest != maar_resident_number(it, resident)) {
+        maar_resident_unlink(it, resident, MAAR_LIST_HOST);
+        maar_resident_append(it, resident, MAAR_LIST_HOST);
     }
 }
 
@@ -70,10 +73,10 @@ static VkResult drop_copies(struct maar_residency* it, const char* call, VkDevic
     VkResult result = VK_SUCCESS;
     for (uint32_t pass = 0; pass < 2; ++pass) {
         const uint32_t elsewhere = pass == 0 ? lower : MAAR_VALID_IN(MAAR_TIER_DEVICE);
-        uint32_t at = it->host_oldest;
+        uint32_t at = it->lists[MAAR_LIST_HOST].oldest;
         while (at != MAAR_NO_OBJECT && it->host.live > most && result == VK_SUCCESS) {
             struct maar_resident* resident = &it->residents[at];
-            at = resident->host_newer;
+            at = resident->links[MAAR_LIST_HOST].newer;
             if (may_go(it, resident) && (resident->valid & elsewhere) != 0) {
                 const VkDeviceSize size = resident->host_request.requirements.size;
                 result = maar_host_object_end(it, call, resident);
@@ -163,14 +166,14 @@ VkResult maar_host_object_make(struct maar_residency* it, const char* call,
     resident->host_buffer = buffer;
     resident->host_data = maarGetMappedData(it->allocator, resident->host_allocation);
     resident->host_ready = 0;
-    append_host(it, resident);
+    maar_resident_append(it, resident, MAAR_LIST_HOST);
     MAAR_ASSERT(it->allocator, resident->host_data != NULL);
     return VK_SUCCESS;
 }
 
 void maar_host_object_leave(struct maar_residency* it, struct maar_resident* resident)
 {
-    unlink_host(it, resident);
+    maar_resident_unlink(it, resident, MAAR_LIST_HOST);
     resident->host_buffer = VK_NULL_HANDLE;
     resident->host_allocation = VK_NULL_HANDLE;
     resident->host_data = NULL;

@@ -84,6 +84,32 @@ VkDeviceSize maar_residency_available(const struct maar_residency* it)
     return budgets[heap].available + maar_tier_memory_bytes(&it->device);
 }
 
+static VkResult open_lower_tiers(struct maar_residency* it, const MaarResidencyCreateInfo* info)
+{
+    const struct maar_store_info store = {
+        .file = info->pFileStore,
+        .callbacks = it->allocator->callbacks,
+        .synchronized = true,
+    };
+    MaarCompressor standard = {.sType = MAAR_STRUCTURE_TYPE_COMPRESSOR};
+    const MaarCompressor* compressor = info->pCompressor;
+    if (compressor == NULL &&
+        maarGetCompressor(MAAR_COMPRESSION_DEFAULT, &standard) == VK_SUCCESS) {
+        compressor = &standard;
+    }
+    if (!maar_codec_init(&it->codec, compressor)) {
+        return maar_misuse(it->allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, "maarCreateResidency",
+                           "pCreateInfo->pCompressor lacks a function or a name");
+    }
+    const VkResult result =
+        info->pFileStore != NULL ? maar_store_create(&store, &it->store) : VK_SUCCESS;
+    return result != VK_ERROR_VALIDATION_FAILED_EXT
+               ? result
+               : maar_misuse(it->allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, "maarCreateResidency",
+                             "pCreateInfo->pFileStore lacks a function, or has a size or an "
+                             "alignment that cannot be");
+}
+
 static VkResult open_parts(struct maar_residency* it, const MaarResidencyCreateInfo* info)
 {
     const struct maar_policy_info policy = {.callbacks = it->allocator->callbacks,
@@ -98,7 +124,10 @@ static VkResult open_parts(struct maar_residency* it, const MaarResidencyCreateI
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
-    VkResult result = maar_copies_open(it);
+    VkResult result = open_lower_tiers(it, info);
+    if (result == VK_SUCCESS) {
+        result = maar_copies_open(it);
+    }
     if (result == VK_SUCCESS) {
         /* Bytes that are freed from now on can be placed before their points have passed. */
         const MaarSubmissionInfo none = {.sType = MAAR_STRUCTURE_TYPE_SUBMISSION_INFO};
@@ -111,6 +140,7 @@ static void free_parts(struct maar_residency* it)
 {
     const VkAllocationCallbacks* callbacks = it->allocator->callbacks;
     maar_copies_close(it);
+    maar_store_destroy(it->store);
     maar_policy_destroy(it->policy);
     maar_host_free(callbacks, it->name);
     maar_host_free(callbacks, it->residents);
@@ -155,8 +185,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResidency(MaarAllocator allocator,
         family < MAAR_MAX_QUEUE_FAMILIES ? allocator->device.facts.queue_flags[family] : 0;
     it->first_free = MAAR_NO_OBJECT;
     it->first_free_use = MAAR_NO_OBJECT;
-    it->host_oldest = MAAR_NO_OBJECT;
-    it->host_newest = MAAR_NO_OBJECT;
+    for (uint32_t i = 0; i < MAAR_RESIDENT_LISTS; ++i) {
+        it->lists[i].oldest = MAAR_NO_OBJECT;
+        it->lists[i].newest = MAAR_NO_OBJECT;
+    }
     it->prefetch_first = MAAR_NO_OBJECT;
     it->prefetch_last = MAAR_NO_OBJECT;
     it->device = (struct maar_tier_memory){.allocator = allocator, .name = "residents"};
@@ -268,6 +300,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetResidencyInfo(MaarAllocator allocator,
     tiers[MAAR_TIER_HOST].peakSize = it->host.peak;
     tiers[MAAR_TIER_COMPRESSED].budget = it->packed_budget;
     tiers[MAAR_TIER_COMPRESSED].size = it->packed_size;
+    if (it->store != NULL) {
+        const struct maar_store_totals totals = maar_store_get_totals(it->store);
+        tiers[MAAR_TIER_FILE].budget = totals.used + totals.free;
+        tiers[MAAR_TIER_FILE].size = totals.used;
+    }
     count_tiers(it, pInfo);
     return VK_SUCCESS;
 }

@@ -21,7 +21,9 @@
 #include "core/memory/object_handle.h"
 #include "core/objects/movable.h"
 #include "core/port_thread.h"
+#include "core/residency/codec.h"
 #include "core/residency/policy.h"
+#include "core/residency/store.h"
 #include "core/residency/tier_memory.h"
 #include "maar/residency.h"
 
@@ -36,6 +38,13 @@ enum {
 
 /* Bits of maar_resident::valid. */
 #define MAAR_VALID_IN(tier) (1u << (tier))
+
+/* Lists of residents, the longest unused first. */
+enum maar_resident_list { MAAR_LIST_HOST, MAAR_LIST_PACKED, MAAR_RESIDENT_LISTS };
+struct maar_resident_link {
+    uint32_t older;
+    uint32_t newer;
+};
 
 /* What each use reads comes first. */
 struct maar_resident {
@@ -80,12 +89,13 @@ struct maar_resident {
     uint64_t host_ready; /* as `ready`, of the host's object */
     MaarMemoryRequest host_request;
     uint32_t host_type;
-    uint32_t host_older; /* in the list of host objects */
-    uint32_t host_newer;
+    struct maar_resident_link links[MAAR_RESIDENT_LISTS];
     uint64_t staged; /* the call that wanted its host object; 0: none */
 
     void* packed;
-    size_t packed_size; /* bytes of packed */
+    size_t packed_size;        /* bytes of packed */
+    struct maar_extent extent; /* in the file */
+    bool is_file_packed;       /* the file has the packed bytes */
     struct maar_work* work;
     uint32_t next_free;
     uint32_t prefetch_next; /* in the list of those to be prefetched */
@@ -151,8 +161,10 @@ struct maar_residency {
     uint32_t resident_count; /* with those that ended */
     uint32_t first_free;
     struct maar_resident* residents;
-    uint32_t host_oldest; /* host objects in the order of their last use */
-    uint32_t host_newest;
+    struct {
+        uint32_t oldest;
+        uint32_t newest;
+    } lists[MAAR_RESIDENT_LISTS]; /* of host objects and of packed copies */
     uint32_t prefetch_first;
     uint32_t prefetch_last;
     uint32_t scratch_capacity; /* as many as residents */
@@ -171,10 +183,13 @@ struct maar_residency {
     uint32_t timeline_count;
     struct maar_residency_timeline timelines[MAAR_RESIDENCY_TIMELINES];
 
+    struct maar_codec codec;
     VkDeviceSize packed_budget;
     VkDeviceSize packed_size;
-    MaarResidencyInfo info; /* counts */
-    uint64_t serial;        /* of calls of maarBeginUse */
+    struct maar_store* store; /* NULL: there is no file */
+    bool is_store_closed;     /* the last write failed: none is begun before the next update */
+    MaarResidencyInfo info;   /* counts */
+    uint64_t serial;          /* of calls of maarBeginUse */
 
     struct maar_mutex work_lock;      /* guards the lists of work */
     struct maar_condition work_ended; /* changes when a piece of work has been done */
@@ -198,6 +213,12 @@ static inline void maar_resident_count(struct maar_residency* it, struct maar_re
         resident->is_counted = counts;
     }
 }
+
+/* Put a resident at the end of a list; take it off. */
+void maar_resident_append(struct maar_residency* it, struct maar_resident* resident,
+                          enum maar_resident_list list);
+void maar_resident_unlink(struct maar_residency* it, struct maar_resident* resident,
+                          enum maar_resident_list list);
 
 /* Finds the manager of a handle, as maar_object_enter does. */
 VkResult maar_residency_enter(MaarAllocator allocator, const char* call, MaarResidency residency,

@@ -95,15 +95,31 @@ void maar_resident_set_valid(struct maar_residency* it, struct maar_resident* re
     note_dirty(it, resident);
 }
 
-void maar_packed_end(struct maar_residency* it, struct maar_resident* resident)
+void* maar_packed_leave(struct maar_residency* it, struct maar_resident* resident)
 {
-    if (resident->packed != NULL) {
-        maar_host_free(it->allocator->callbacks, resident->packed);
+    void* packed = resident->packed;
+    if (packed != NULL) {
         it->packed_size -= resident->packed_size;
         resident->packed = NULL;
         resident->packed_size = 0;
+        maar_resident_unlink(it, resident, MAAR_LIST_PACKED);
     }
     maar_resident_set_valid(it, resident, resident->valid & ~MAAR_VALID_IN(MAAR_TIER_COMPRESSED));
+    return packed;
+}
+
+void maar_packed_end(struct maar_residency* it, struct maar_resident* resident)
+{
+    maar_host_free(it->allocator->callbacks, maar_packed_leave(it, resident));
+}
+
+void maar_file_end(struct maar_residency* it, struct maar_resident* resident)
+{
+    if (resident->extent.length != 0) {
+        maar_store_free(it->store, &resident->extent);
+        resident->extent = (struct maar_extent){.length = 0};
+    }
+    maar_resident_set_valid(it, resident, resident->valid & ~MAAR_VALID_IN(MAAR_TIER_FILE));
 }
 
 void maar_resident_keep_only(struct maar_residency* it, const char* call,
@@ -111,6 +127,7 @@ void maar_resident_keep_only(struct maar_residency* it, const char* call,
 {
     maar_work_forget(it, resident);
     maar_packed_end(it, resident);
+    maar_file_end(it, resident);
     if (tier != MAAR_TIER_HOST) {
         /* An object that cannot be ended now is ended with the next copy: it is not valid. */
         (void)maar_host_object_end(it, call, resident);

@@ -46,8 +46,11 @@ VkResult maar_host_object_end(struct maar_residency* it, const char* call,
 void maar_host_object_leave(struct maar_residency* it, struct maar_resident* resident);
 /* Puts a host object at the end of the list: it was used last. */
 void maar_host_object_touch(struct maar_residency* it, struct maar_resident* resident);
-/* Frees the compressed copy. */
+/* Frees the compressed copy. The second one leaves its bytes to the caller, who frees them. */
 void maar_packed_end(struct maar_residency* it, struct maar_resident* resident);
+void* maar_packed_leave(struct maar_residency* it, struct maar_resident* resident);
+/* Frees the copy in the file. */
+void maar_file_end(struct maar_residency* it, struct maar_resident* resident);
 
 /* Waits until nothing uses the objects of a resident. */
 void maar_resident_wait(struct maar_residency* it, const struct maar_resident* resident);

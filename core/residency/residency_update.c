@@ -255,6 +255,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateResidency(MaarAllocator allocator, Maar
         .most_count = has_count ? pUpdate->maxCopyCount : (uint32_t)MOST_COPIES,
     };
     maar_work_take(it, __func__);
+    it->is_store_closed = false;
     (void)maarCollect(allocator, NULL);
     if (it->follows_budget) {
         const VkDeviceSize available = maar_residency_available(it);

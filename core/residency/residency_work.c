@@ -3,21 +3,31 @@
  */
 #include "core/residency/residency_work.h"
 
+#include <string.h>
+
 #include "core/residency/policy_order.h"
 #include "core/residency/residency_tiers.h"
 
-enum maar_work_kind { MAAR_WORK_PACK, MAAR_WORK_UNPACK, MAAR_WORK_SOURCE };
+enum maar_work_kind {
+    MAAR_WORK_PACK,   /* the host object into packed bytes */
+    MAAR_WORK_UNPACK, /* the reverse */
+    MAAR_WORK_WRITE,  /* packed bytes, or else the host object, into the file */
+    MAAR_WORK_READ,   /* the reverse, into the host object */
+    MAAR_WORK_SOURCE  /* what the program reads, into the host object */
+};
 
 struct maar_work {
     struct maar_work* next;
     enum maar_work_kind kind;
     bool is_queued;    /* under the work lock: no thread has taken it */
     bool is_forgotten; /* the resident does not wait for it any more */
+    bool is_packed;    /* the file has packed bytes */
     uint32_t resident;
-    uint8_t* bytes; /* of the host object */
+    uint8_t* bytes; /* of the host object; NULL if the piece does not use it */
     size_t size;
     void* packed; /* what was read, or what was made */
     size_t packed_size;
+    struct maar_extent extent;
     VkResult result;
     PFN_maarResidentRead read;
     void* read_data;
@@ -134,36 +144,52 @@ static struct maar_work* make_work(struct maar_residency* it, struct maar_reside
 {
     struct maar_work* work = maar_host_calloc(it->allocator->callbacks, 1, sizeof *work);
     if (work != NULL) {
+        const bool uses_host = kind != MAAR_WORK_WRITE || resident->packed == NULL;
         work->kind = kind;
         work->resident = maar_resident_number(it, resident);
-        work->bytes = resident->host_data;
+        work->bytes = uses_host ? resident->host_data : NULL;
         work->size = (size_t)resident->content_size;
         work->packed = resident->packed;
         work->packed_size = resident->packed_size;
+        work->extent = resident->extent;
+        work->is_packed = kind == MAAR_WORK_READ ? resident->is_file_packed : !uses_host;
         work->read = resident->read;
         work->read_data = resident->read_data;
     }
     return work;
 }
 
-/* Whether compressing a resident would free its host object. */
-static bool can_pack(const struct maar_residency* it, const struct maar_resident* resident)
+/* Whether the host object has the only copy below the device, and nothing uses it. */
+static bool is_only_copy(const struct maar_residency* it, const struct maar_resident* resident)
 {
     MaarPoint points[MAAR_MAX_POINTS];
-    return it->packed_budget > 0 && !resident->is_refused && resident->work == NULL &&
-           (resident->flags & MAAR_RESIDENT_CREATE_NOT_COMPRESSED_BIT) == 0 &&
+    return resident->work == NULL && !resident->is_demoted && !resident->is_wanted &&
            (resident->valid & ~MAAR_VALID_IN(MAAR_TIER_DEVICE)) == MAAR_VALID_IN(MAAR_TIER_HOST) &&
-           !resident->is_demoted && maar_resident_points(it, resident, points) == 0;
+           maar_resident_points(it, resident, points) == 0;
 }
 
-static bool queue_pack(struct maar_residency* it, struct maar_resident* resident)
+/* Whether a resident's bytes are to be compressed: they are known to shrink, or not known. */
+static bool can_pack(const struct maar_residency* it, const struct maar_resident* resident)
 {
-    struct maar_work* work = make_work(it, resident, MAAR_WORK_PACK);
+    return it->packed_size < it->packed_budget && !resident->is_refused &&
+           (resident->flags & MAAR_RESIDENT_CREATE_NOT_COMPRESSED_BIT) == 0;
+}
+
+static bool can_write(const struct maar_residency* it)
+{
+    return it->store != NULL && !it->is_store_closed;
+}
+
+/* Queues work that reads the host object, or packed bytes. */
+static bool queue_lowering(struct maar_residency* it, struct maar_resident* resident,
+                           enum maar_work_kind kind)
+{
+    struct maar_work* work = make_work(it, resident, kind);
     if (work == NULL) {
         return false;
     }
-    if (maarInvalidateAllocation(it->allocator, resident->host_allocation, 0, VK_WHOLE_SIZE) !=
-        VK_SUCCESS) {
+    if (work->bytes != NULL && maarInvalidateAllocation(it->allocator, resident->host_allocation, 0,
+                                                        VK_WHOLE_SIZE) != VK_SUCCESS) {
         maar_host_free(it->allocator->callbacks, work);
         return false;
     }
@@ -171,18 +197,43 @@ static bool queue_pack(struct maar_residency* it, struct maar_resident* resident
     return true;
 }
 
+/* Queues writes of packed bytes that exceed what the tier may hold beside `size` further bytes. */
+static void lower_packed(struct maar_residency* it, VkDeviceSize size)
+{
+    const VkDeviceSize most = it->packed_budget > size ? it->packed_budget - size : 0;
+    VkDeviceSize left = it->packed_size;
+    for (uint32_t at = it->lists[MAAR_LIST_PACKED].oldest;
+         at != MAAR_NO_OBJECT && left > most && can_write(it);
+         at = it->residents[at].links[MAAR_LIST_PACKED].newer) {
+        struct maar_resident* resident = &it->residents[at];
+        if (resident->work != NULL || queue_lowering(it, resident, MAAR_WORK_WRITE)) {
+            left -= resident->packed_size;
+        }
+    }
+}
+
 bool maar_work_lower(struct maar_residency* it, VkDeviceSize size)
 {
     VkDeviceSize coming = 0;
+    VkDeviceSize packing = 0;
     bool is_anything = it->submitted > it->completed;
-    for (uint32_t at = it->host_oldest; at != MAAR_NO_OBJECT && coming < size;
-         at = it->residents[at].host_newer) {
+    for (uint32_t at = it->lists[MAAR_LIST_HOST].oldest; at != MAAR_NO_OBJECT && coming < size;
+         at = it->residents[at].links[MAAR_LIST_HOST].newer) {
         struct maar_resident* resident = &it->residents[at];
-        const bool is_on_its_way = resident->work != NULL;
-        if (is_on_its_way || (can_pack(it, resident) && queue_pack(it, resident))) {
-            coming += resident->host_request.requirements.size;
-            is_anything = true;
+        bool is_on_its_way = resident->work != NULL;
+        if (!is_on_its_way && is_only_copy(it, resident)) {
+            if (can_pack(it, resident)) {
+                is_on_its_way = queue_lowering(it, resident, MAAR_WORK_PACK);
+                packing += resident->content_size;
+            } else if (can_write(it)) {
+                is_on_its_way = queue_lowering(it, resident, MAAR_WORK_WRITE);
+            }
         }
+        coming += is_on_its_way ? resident->host_request.requirements.size : 0;
+        is_anything = is_anything || is_on_its_way;
+    }
+    if (packing > 0) {
+        lower_packed(it, packing / 2);
     }
     return is_anything;
 }
@@ -190,9 +241,13 @@ bool maar_work_lower(struct maar_residency* it, VkDeviceSize size)
 VkResult maar_work_raise(struct maar_residency* it, const char* call,
                          struct maar_resident* resident)
 {
-    const bool is_packed = maar_resident_has(resident, MAAR_TIER_COMPRESSED);
+    const enum maar_work_kind kind =
+        maar_resident_has(resident, MAAR_TIER_COMPRESSED) ? MAAR_WORK_UNPACK
+        : maar_resident_has(resident, MAAR_TIER_FILE)     ? MAAR_WORK_READ
+                                                          : MAAR_WORK_SOURCE;
     VkResult result = VK_SUCCESS;
     if (resident->work != NULL) {
+        /* A write of the packed bytes ends before they are unpacked. */
         return VK_NOT_READY;
     }
     if (resident->host_buffer == VK_NULL_HANDLE) {
@@ -201,8 +256,7 @@ VkResult maar_work_raise(struct maar_residency* it, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_work* work =
-        make_work(it, resident, is_packed ? MAAR_WORK_UNPACK : MAAR_WORK_SOURCE);
+    struct maar_work* work = make_work(it, resident, kind);
     if (work == NULL) {
         (void)maar_host_object_end(it, call, resident);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -214,17 +268,97 @@ VkResult maar_work_raise(struct maar_residency* it, const char* call,
 
 /* ---- the work ---- */
 
-static void run_work(struct maar_residency* it, struct maar_work* work)
+/* Returns memory for the codec, which a thread makes once for all its pieces. */
+static void* bring_scratch(struct maar_residency* it, void** scratch)
 {
-    (void)it;
+    if (*scratch == NULL) {
+        *scratch = maar_host_alloc(it->allocator->callbacks, maar_codec_scratch_size(&it->codec));
+    }
+    return *scratch;
+}
+
+static VkResult pack(struct maar_residency* it, struct maar_work* work, void** scratch)
+{
+    const VkAllocationCallbacks* callbacks = it->allocator->callbacks;
+    const size_t bound = maar_codec_bound(work->size);
+    void* room = bound > 0 ? maar_host_alloc(callbacks, bound) : NULL;
+    work->packed = NULL;
+    work->packed_size = 0;
+    if (bound == 0) {
+        return VK_INCOMPLETE;
+    }
+    if (room == NULL || bring_scratch(it, scratch) == NULL) {
+        maar_host_free(callbacks, room);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    work->packed_size = maar_codec_pack(&it->codec, *scratch, work->bytes, work->size, room, bound);
+    if (work->packed_size > 0) {
+        work->packed = maar_host_alloc(callbacks, work->packed_size);
+    }
+    if (work->packed != NULL) {
+        memcpy(work->packed, room, work->packed_size);
+    }
+    maar_host_free(callbacks, room);
+    return work->packed != NULL     ? VK_SUCCESS
+           : work->packed_size == 0 ? VK_INCOMPLETE
+                                    : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static VkResult unpack(struct maar_residency* it, const struct maar_work* work, void** scratch)
+{
+    if (bring_scratch(it, scratch) == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return maar_codec_unpack(&it->codec, *scratch, work->packed, work->packed_size, work->bytes,
+                             work->size)
+               ? VK_SUCCESS
+               : VK_ERROR_UNKNOWN;
+}
+
+static VkResult write_file(struct maar_residency* it, struct maar_work* work)
+{
+    const void* bytes = work->is_packed ? work->packed : work->bytes;
+    const size_t size = work->is_packed ? work->packed_size : work->size;
+    return maar_store_result(
+        maar_store_write(it->store, work->resident, bytes, size, &work->extent));
+}
+
+static VkResult read_file(struct maar_residency* it, struct maar_work* work, void** scratch)
+{
+    const VkAllocationCallbacks* callbacks = it->allocator->callbacks;
+    if (!work->is_packed) {
+        return work->extent.length == work->size
+                   ? maar_store_result(maar_store_read(it->store, &work->extent, work->bytes))
+                   : VK_ERROR_UNKNOWN;
+    }
+    work->packed_size = (size_t)work->extent.length;
+    work->packed = maar_host_alloc(callbacks, work->packed_size);
+    VkResult result = work->packed != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == VK_SUCCESS) {
+        result = maar_store_result(maar_store_read(it->store, &work->extent, work->packed));
+    }
+    if (result == VK_SUCCESS) {
+        result = unpack(it, work, scratch);
+    }
+    maar_host_free(callbacks, work->packed);
+    work->packed = NULL;
+    return result;
+}
+
+static void run_work(struct maar_residency* it, struct maar_work* work, void** scratch)
+{
     switch (work->kind) {
     case MAAR_WORK_PACK:
-        work->packed = NULL;
-        work->packed_size = 0;
-        work->result = VK_INCOMPLETE;
+        work->result = pack(it, work, scratch);
         break;
     case MAAR_WORK_UNPACK:
-        work->result = VK_ERROR_UNKNOWN;
+        work->result = unpack(it, work, scratch);
+        break;
+    case MAAR_WORK_WRITE:
+        work->result = write_file(it, work);
+        break;
+    case MAAR_WORK_READ:
+        work->result = read_file(it, work, scratch);
         break;
     default:
         work->result = work->read(work->read_data, work->size, work->bytes);
@@ -234,27 +368,36 @@ static void run_work(struct maar_residency* it, struct maar_work* work)
 
 uint32_t maar_work_run(struct maar_residency* it, uint32_t most)
 {
+    void* scratch = NULL;
     uint32_t done = 0;
     for (; done < most; ++done) {
         struct maar_work* work = next_work(it);
         if (work == NULL) {
             break;
         }
-        run_work(it, work);
+        run_work(it, work, &scratch);
         end_work(it, work);
     }
+    maar_host_free(it->allocator->callbacks, scratch);
     return done;
 }
 
 /* ---- results ---- */
 
-/* The contents cannot be had from the copy that was read. */
+/* Contents cannot be had from the copy that was read. */
 static void lose_copy(struct maar_residency* it, const char* call, struct maar_resident* resident,
-                      MaarTier tier, uint32_t lost)
+                      enum maar_work_kind kind)
 {
-    maar_resident_set_valid(it, resident, resident->valid & ~MAAR_VALID_IN(lost));
-    if (tier == MAAR_TIER_COMPRESSED) {
+    static const char* const names[] = {[MAAR_WORK_UNPACK] = "compressed copy",
+                                        [MAAR_WORK_READ] = "copy in the file",
+                                        [MAAR_WORK_SOURCE] = "source"};
+    const MaarTier from = kind == MAAR_WORK_UNPACK ? MAAR_TIER_COMPRESSED : MAAR_TIER_FILE;
+    if (kind == MAAR_WORK_UNPACK) {
         maar_packed_end(it, resident);
+    } else if (kind == MAAR_WORK_READ) {
+        maar_file_end(it, resident);
+    } else {
+        maar_resident_set_valid(it, resident, resident->valid & ~MAAR_VALID_IN(MAAR_TIER_SOURCE));
     }
     if (resident->valid != 0) {
         return;
@@ -262,28 +405,59 @@ static void lose_copy(struct maar_residency* it, const char* call, struct maar_r
     resident->is_lost = true;
     ++it->info.lostCount;
     maar_report(it->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_CONTENTS_LOST, call,
-                "the contents of resident %s (%s) are lost: the copy %s cannot be read",
+                "the contents of resident %s (%s) are lost: their %s cannot be read",
                 maar_quote(resident->name).text, maar_show_bytes(resident->content_size).text,
-                tier == MAAR_TIER_COMPRESSED ? "that was compressed" : "in its source or file");
-    maar_residency_note(it, resident, tier, MAAR_TIER_NONE, MAAR_RESIDENCY_REASON_LOST, 0);
+                names[kind]);
+    maar_residency_note(it, resident, from, MAAR_TIER_NONE, MAAR_RESIDENCY_REASON_LOST, 0);
 }
 
 static void take_packed(struct maar_residency* it, struct maar_resident* resident,
                         struct maar_work* work)
 {
+    resident->is_refused = resident->is_refused || work->result == VK_INCOMPLETE;
     if (work->result != VK_SUCCESS || it->packed_size + work->packed_size > it->packed_budget) {
-        resident->is_refused = work->result == VK_INCOMPLETE;
+        /* What found no room here goes to the file next time. */
+        resident->is_refused = resident->is_refused || it->store != NULL;
         maar_host_free(it->allocator->callbacks, work->packed);
         return;
     }
     resident->packed = work->packed;
     resident->packed_size = work->packed_size;
     it->packed_size += work->packed_size;
+    maar_resident_append(it, resident, MAAR_LIST_PACKED);
     MaarTierInfo* tier = &it->info.tiers[MAAR_TIER_COMPRESSED];
     tier->peakSize = it->packed_size > tier->peakSize ? it->packed_size : tier->peakSize;
     maar_resident_set_valid(it, resident, resident->valid | MAAR_VALID_IN(MAAR_TIER_COMPRESSED));
     maar_residency_note(it, resident, MAAR_TIER_HOST, MAAR_TIER_COMPRESSED,
                         MAAR_RESIDENCY_REASON_ROOM, resident->content_size);
+}
+
+static void take_written(struct maar_residency* it, const char* call,
+                         struct maar_resident* resident, const struct maar_work* work)
+{
+    const MaarTier from = work->is_packed ? MAAR_TIER_COMPRESSED : MAAR_TIER_HOST;
+    if (work->result != VK_SUCCESS) {
+        if (!it->is_store_closed) {
+            maar_report(
+                it->allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_STORE_WRITE_FAILED,
+                call,
+                "%s of resident %s cannot be written to the file, and stay where they "
+                "are: %s",
+                maar_show_bytes(resident->content_size).text, maar_quote(resident->name).text,
+                work->result == VK_ERROR_OUT_OF_POOL_MEMORY ? "it is full"
+                                                            : maarGetResultName(work->result));
+        }
+        it->is_store_closed = true;
+        return;
+    }
+    resident->extent = work->extent;
+    resident->is_file_packed = work->is_packed;
+    maar_resident_set_valid(it, resident, resident->valid | MAAR_VALID_IN(MAAR_TIER_FILE));
+    maar_residency_note(it, resident, from, MAAR_TIER_FILE, MAAR_RESIDENCY_REASON_ROOM,
+                        resident->content_size);
+    if (work->is_packed) {
+        maar_packed_end(it, resident);
+    }
 }
 
 static void take_raised(struct maar_residency* it, const char* call, struct maar_resident* resident,
@@ -294,11 +468,15 @@ static void take_raised(struct maar_residency* it, const char* call, struct maar
     if (result == VK_SUCCESS) {
         result = maarFlushAllocation(it->allocator, resident->host_allocation, 0, VK_WHOLE_SIZE);
     }
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
+        result == VK_NOT_READY) {
+        /* The copy is as it was, and is read again when it is wanted again. */
+        (void)maar_host_object_end(it, call, resident);
+        return;
+    }
     if (result != VK_SUCCESS) {
         (void)maar_host_object_end(it, call, resident);
-        lose_copy(it, call, resident, from,
-                  work->kind == MAAR_WORK_UNPACK ? (uint32_t)MAAR_TIER_COMPRESSED
-                                                 : (uint32_t)MAAR_TIER_SOURCE);
+        lose_copy(it, call, resident, work->kind);
         return;
     }
     maar_resident_set_valid(it, resident, resident->valid | MAAR_VALID_IN(MAAR_TIER_HOST));
@@ -307,13 +485,16 @@ static void take_raised(struct maar_residency* it, const char* call, struct maar
                         resident->content_size);
 }
 
-/* Ends what a forgotten piece has used. */
+/* Ends what a forgotten piece has used or made. */
 static void end_forgotten(struct maar_residency* it, const char* call, struct maar_work* work)
 {
     const struct maar_object object = {.buffer = work->host_buffer};
     if (work->host_buffer != VK_NULL_HANDLE) {
         (void)maar_tier_memory_remove(&it->host, call, object, work->host_allocation,
                                       work->host_size, 0, NULL);
+    }
+    if (work->extent.length != 0) {
+        maar_store_free(it->store, &work->extent);
     }
     maar_host_free(it->allocator->callbacks, work->packed);
 }
@@ -326,13 +507,15 @@ void maar_work_take(struct maar_residency* it, const char* call)
     maar_mutex_unlock(&it->work_lock);
     while (work != NULL) {
         struct maar_work* next = work->next;
+        struct maar_resident* resident = &it->residents[work->resident];
         if (work->is_forgotten) {
             end_forgotten(it, call, work);
         } else {
-            struct maar_resident* resident = &it->residents[work->resident];
             resident->work = NULL;
             if (work->kind == MAAR_WORK_PACK) {
                 take_packed(it, resident, work);
+            } else if (work->kind == MAAR_WORK_WRITE) {
+                take_written(it, call, resident, work);
             } else {
                 take_raised(it, call, resident, work);
             }
@@ -354,13 +537,20 @@ void maar_work_forget(struct maar_residency* it, struct maar_resident* resident)
         return;
     }
     work->is_forgotten = true;
-    work->host_buffer = resident->host_buffer;
-    work->host_allocation = resident->host_allocation;
-    work->host_size = resident->host_request.requirements.size;
-    maar_host_object_leave(it, resident);
-    if (work->kind == MAAR_WORK_UNPACK) {
-        it->packed_size -= resident->packed_size;
-        resident->packed = NULL;
-        resident->packed_size = 0;
+    if (work->bytes != NULL) {
+        work->host_buffer = resident->host_buffer;
+        work->host_allocation = resident->host_allocation;
+        work->host_size = resident->host_request.requirements.size;
+        maar_host_object_leave(it, resident);
+    }
+    if (work->kind == MAAR_WORK_UNPACK || work->is_packed) {
+        /* Reads of packed bytes from the file make their own; the others use the resident's. */
+        if (work->kind != MAAR_WORK_READ) {
+            (void)maar_packed_leave(it, resident);
+        }
+    }
+    if (work->kind == MAAR_WORK_READ) {
+        resident->extent = (struct maar_extent){.length = 0};
+        maar_file_end(it, resident);
     }
 }

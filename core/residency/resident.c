@@ -278,8 +278,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResident(MaarAllocator allocator, MaarR
         .user_data = pCreateInfo->pUserData,
         .valid = pCreateInfo->pfnRead != NULL ? MAAR_VALID_IN(MAAR_TIER_SOURCE) : 0,
         .layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
-        .host_older = MAAR_NO_OBJECT,
-        .host_newer = MAAR_NO_OBJECT,
         .next_free = MAAR_NO_OBJECT,
         .prefetch_next = MAAR_NO_OBJECT,
     };
@@ -318,6 +316,7 @@ void maar_resident_end(struct maar_residency* it, const char* call, struct maar_
     maar_work_forget(it, resident);
     maar_prefetch_forget(it, resident);
     maar_packed_end(it, resident);
+    maar_file_end(it, resident);
     /* Without host memory for a pending free, the objects wait for their points here. */
     if (maar_host_object_end(it, call, resident) != VK_SUCCESS ||
         (resident->has_object && maar_device_object_end(it, call, resident) != VK_SUCCESS)) {

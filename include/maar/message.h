@@ -233,6 +233,8 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_TOO_MUCH_IN_USE = 870,
     /** The contents of a resident cannot be read from their last copy. */
     MAAR_MESSAGE_ID_CONTENTS_LOST = 871,
+    /** A file store cannot be written to. */
+    MAAR_MESSAGE_ID_STORE_WRITE_FAILED = 874,
     /** A use has neither ended nor been cancelled. */
     MAAR_MESSAGE_ID_USE_NOT_ENDED = 872,
     /** A resident is unlocked more often than it was locked. */

@@ -19,7 +19,8 @@ enum {
     MOST_USES = 6,
     READS = 8,
     COMMANDS = 16,
-    MOST_SIDE = 96
+    MOST_SIDE = 96,
+    FILE_SIZE = 8 << 20
 };
 
 /* The contents that a resident must have. */
@@ -157,6 +158,31 @@ static MaarPoint submit_commands(const MaarUseInfo* use)
     assert_int_equal(vkQueueSubmit(rig.queues[0], 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
     return (MaarPoint){timeline, submitted};
 }
+
+/* ---- the file ---- */
+
+/* Bytes in place of a file. */
+static uint8_t file_bytes[FILE_SIZE];
+
+static VkResult VKAPI_PTR read_file(void* data, VkDeviceSize offset, size_t size, void* bytes)
+{
+    memcpy(bytes, (uint8_t*)data + offset, size);
+    return VK_SUCCESS;
+}
+
+static VkResult VKAPI_PTR write_file(void* data, VkDeviceSize offset, size_t size, void* bytes)
+{
+    memcpy((uint8_t*)data + offset, bytes, size);
+    return VK_SUCCESS;
+}
+
+static const MaarFileStore file = {
+    .sType = MAAR_STRUCTURE_TYPE_FILE_STORE,
+    .pUserData = file_bytes,
+    .size = FILE_SIZE,
+    .pfnRead = read_file,
+    .pfnWrite = write_file,
+};
 
 /* ---- residents ---- */
 
@@ -509,8 +535,24 @@ static void step(void)
     }
 }
 
+/* What lies below the device. */
+struct tiers {
+    const char* name;
+    VkDeviceSize host;
+    VkDeviceSize compressed;
+    bool has_file;
+};
+
+static const struct tiers variants[] = {
+    {"host", 2048 * KIB, 0, false},
+    {"host, compressed, file", 256 * KIB, 256 * KIB, true},
+    {"host, file", 256 * KIB, 0, true},
+    {"host, compressed", 2048 * KIB, 2048 * KIB, false},
+    {"a small host, compressed, file", 128 * KIB, 64 * KIB, true},
+};
+
 /* Plays a random program. The rig is open, with a queue. */
-static void play(VkDeviceSize compressed)
+static void play(const struct tiers* tiers)
 {
     const char* text = getenv("MAAR_TEST_STEPS");
     const uint32_t steps = text != NULL ? (uint32_t)strtoul(text, NULL, 10) : STEPS;
@@ -522,8 +564,9 @@ static void play(VkDeviceSize compressed)
     const MaarResidencyCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_RESIDENCY_CREATE_INFO,
         .deviceBudget = device_budget,
-        .hostBudget = 2048 * KIB,
-        .compressedBudget = compressed,
+        .hostBudget = tiers->host,
+        .compressedBudget = tiers->compressed,
+        .pFileStore = tiers->has_file ? &file : NULL,
     };
     open_commands();
     assert_int_equal(maarCreateResidency(rig.allocator, &info, &residency), VK_SUCCESS);
@@ -540,13 +583,17 @@ static void play(VkDeviceSize compressed)
     MaarResidencyInfo end = {.sType = MAAR_STRUCTURE_TYPE_RESIDENCY_INFO};
     assert_int_equal(maarGetResidencyInfo(rig.allocator, residency, &end), VK_SUCCESS);
     maarDestroyResidency(rig.allocator, residency);
-    print_message("%u steps: %u uses, %u cancelled, %u compared, %u not ready, %u too large, %u "
-                  "demoted, %u dropped; %llu restored, %llu saved, %llu clean\n",
-                  steps, counts.uses, counts.cancelled, counts.compared, counts.not_ready,
-                  counts.too_much, counts.demoted, counts.dropped,
-                  (unsigned long long)end.tiers[MAAR_TIER_DEVICE].restoredCount,
-                  (unsigned long long)end.tiers[MAAR_TIER_HOST].savedCount,
-                  (unsigned long long)end.tiers[MAAR_TIER_DEVICE].cleanCount);
+    print_message(
+        "%s: %u steps: %u uses, %u cancelled, %u compared, %u not ready, %u too large, %u "
+        "demoted, %u dropped; %llu restored, %llu saved, %llu clean; %llu compressed, "
+        "%llu written\n",
+        tiers->name, steps, counts.uses, counts.cancelled, counts.compared, counts.not_ready,
+        counts.too_much, counts.demoted, counts.dropped,
+        (unsigned long long)end.tiers[MAAR_TIER_DEVICE].restoredCount,
+        (unsigned long long)end.tiers[MAAR_TIER_HOST].savedCount,
+        (unsigned long long)end.tiers[MAAR_TIER_DEVICE].cleanCount,
+        (unsigned long long)end.tiers[MAAR_TIER_COMPRESSED].savedCount,
+        (unsigned long long)end.tiers[MAAR_TIER_FILE].savedCount);
     assert_true(counts.compared > steps / 8);
     assert_true(end.tiers[MAAR_TIER_DEVICE].restoredCount > steps / 8);
     assert_true(end.tiers[MAAR_TIER_HOST].savedCount > steps / 16);
@@ -571,7 +618,9 @@ static void bytes_survive_pressure(void** state)
 {
     rig_need(state, !rig_is_without_driver(), "drivers have entries of their own");
     rig_need(state, rig_executes(), "commands do not execute on this driver");
-    play(1024 * KIB);
+    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; ++i) {
+        play(&variants[i]);
+    }
 }
 
 /* Simulated devices execute the commands on real bytes, in a random order and not before they must,
@@ -592,7 +641,7 @@ static void bytes_survive_on_simulated_devices(void** state)
         maarSimulatedSetOrder(rig.physical, rig_seed(3) + i + 1);
         give_queue();
         rig_make_allocator(&rig);
-        play(i % 2 == 0 ? 0 : 1024 * KIB);
+        play(&variants[i % (sizeof variants / sizeof variants[0])]);
         rig_close(&rig);
     }
 }
