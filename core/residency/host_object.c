@@ -59,10 +59,13 @@ void maar_host_object_touch(struct maar_residency* it, struct maar_resident* res
 enum { STAGED_CALLS = 4 };
 
 /* Whether a host object may go: a use, a piece of work or an expected call needs it otherwise. */
-static bool may_go(const struct maar_residency* it, const struct maar_resident* resident)
+static bool may_go(struct maar_residency* it, const struct maar_resident* resident)
 {
-    const bool is_expected = resident->staged != 0 && it->serial - resident->staged < STAGED_CALLS;
-    return resident->work == NULL && !resident->is_demoted && !resident->is_wanted && !is_expected;
+    const bool is_expected =
+        resident->staged != 0 && !it->is_patient && it->serial - resident->staged < STAGED_CALLS;
+    it->has_expected = it->has_expected || is_expected;
+    return resident->work == NULL && !resident->is_demoted && !resident->is_wanted &&
+           !resident->is_saved && !is_expected;
 }
 
 /* Ends host objects whose contents are valid elsewhere, until the live bytes are at most `most`. */
@@ -71,6 +74,7 @@ static VkResult drop_copies(struct maar_residency* it, const char* call, VkDevic
     static const uint32_t lower = MAAR_VALID_IN(MAAR_TIER_COMPRESSED) |
                                   MAAR_VALID_IN(MAAR_TIER_FILE) | MAAR_VALID_IN(MAAR_TIER_SOURCE);
     VkResult result = VK_SUCCESS;
+    it->has_expected = false;
     for (uint32_t pass = 0; pass < 2; ++pass) {
         const uint32_t elsewhere = pass == 0 ? lower : MAAR_VALID_IN(MAAR_TIER_DEVICE);
         uint32_t at = it->lists[MAAR_LIST_HOST].oldest;
@@ -103,7 +107,9 @@ static VkResult make_room(struct maar_residency* it, const char* call, VkDeviceS
     if (result != VK_SUCCESS || (it->host.live <= most && size <= budget)) {
         return result;
     }
-    return maar_work_lower(it, it->host.live - most) ? VK_NOT_READY : VK_ERROR_OUT_OF_POOL_MEMORY;
+    return maar_work_lower(it, it->host.live - most) || it->has_expected
+               ? VK_NOT_READY
+               : VK_ERROR_OUT_OF_POOL_MEMORY;
 }
 
 /* ---- objects ---- */
@@ -129,11 +135,10 @@ static VkResult create_host_buffer(const struct maar_residency* it,
     return result;
 }
 
-VkResult maar_host_object_make(struct maar_residency* it, const char* call,
-                               struct maar_resident* resident, VkDeviceSize reserve,
-                               struct maar_copy_waits* waits)
+/* Creates the host object and places it, without making room. */
+static VkResult place_host(struct maar_residency* it, const char* call,
+                           struct maar_resident* resident, struct maar_copy_waits* waits)
 {
-    const VkDeviceSize size = resident->host_request.requirements.size;
     struct maar_tier_place place = {
         .request = resident->host_request,
         .type = resident->host_type,
@@ -142,33 +147,45 @@ VkResult maar_host_object_make(struct maar_residency* it, const char* call,
         .waits = waits != NULL ? waits->points : NULL,
         .wait_count = waits != NULL ? &waits->count : NULL,
     };
-    VkBuffer buffer = VK_NULL_HANDLE;
-    VkResult result = make_room(it, call, size, reserve);
+    struct maar_object object = {.buffer = VK_NULL_HANDLE};
+    VkResult result = create_host_buffer(it, resident, &object.buffer);
     if (result == VK_SUCCESS) {
-        result = create_host_buffer(it, resident, &buffer);
+        result =
+            maar_tier_memory_place(&it->host, call, object, &place, &resident->host_allocation);
     }
-    if (result != VK_SUCCESS) {
-        return result;
+    if (result == VK_SUCCESS) {
+        resident->host_buffer = object.buffer;
+        resident->host_data = maarGetMappedData(it->allocator, resident->host_allocation);
+        resident->host_ready = 0;
+        maar_resident_append(it, resident, MAAR_LIST_HOST);
+        MAAR_ASSERT(it->allocator, resident->host_data != NULL);
     }
-    const struct maar_object object = {.buffer = buffer};
-    result = maar_tier_memory_place(&it->host, call, object, &place, &resident->host_allocation);
-    if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
-        /* The bytes are there, but in pieces, or what left them has not ended. */
-        (void)maar_tier_memory_trim(&it->host);
-        const bool is_coming =
-            it->submitted > it->completed || maar_work_lower(it, size) ||
-            drop_copies(it, call, it->host.live > size ? it->host.live - size : 0) != VK_SUCCESS;
-        return is_coming ? VK_NOT_READY : result;
+    return result;
+}
+
+VkResult maar_host_object_make(struct maar_residency* it, const char* call,
+                               struct maar_resident* resident, VkDeviceSize reserve,
+                               struct maar_copy_waits* waits)
+{
+    const VkDeviceSize size = resident->host_request.requirements.size;
+    VkResult result = make_room(it, call, size, reserve);
+    while (result == VK_SUCCESS) {
+        result = place_host(it, call, resident, waits);
+        if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
+            return result;
+        }
+        /* The free bytes lie in pieces, or what left them has not ended: more must go. */
+        const VkDeviceSize before = it->host.live;
+        const VkDeviceSize held = maar_tier_memory_bytes(&it->host);
+        const bool has_shrunk = maar_tier_memory_trim(&it->host) < held;
+        result = drop_copies(it, call, before > size ? before - size : 0);
+        if (result == VK_SUCCESS && it->host.live == before && !has_shrunk) {
+            const bool is_coming = it->has_expected || maar_tier_memory_is_pending(&it->host) ||
+                                   maar_work_lower(it, size);
+            result = is_coming ? VK_NOT_READY : VK_ERROR_OUT_OF_POOL_MEMORY;
+        }
     }
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    resident->host_buffer = buffer;
-    resident->host_data = maarGetMappedData(it->allocator, resident->host_allocation);
-    resident->host_ready = 0;
-    maar_resident_append(it, resident, MAAR_LIST_HOST);
-    MAAR_ASSERT(it->allocator, resident->host_data != NULL);
-    return VK_SUCCESS;
+    return result;
 }
 
 void maar_host_object_leave(struct maar_residency* it, struct maar_resident* resident)

@@ -56,6 +56,7 @@ struct maar_resident {
     bool is_demoted;           /* the present uses have the host's object */
     bool is_wanted;            /* in a use that is about to begin */
     bool is_counted;           /* its bytes are among those that are pinned */
+    bool is_saved;             /* its host object is being made for a copy */
     bool is_held;              /* pinned in the policy for that use */
     bool needs_contents;       /* and what it wants of the device must be copied there */
     uint32_t writer_count;     /* uses that have begun and write */
@@ -190,6 +191,8 @@ struct maar_residency {
     bool is_store_closed;     /* the last write failed: none is begun before the next update */
     MaarResidencyInfo info;   /* counts */
     uint64_t serial;          /* of calls of maarBeginUse */
+    bool is_patient;          /* the present call waits, so that no other one comes before it */
+    bool has_expected;        /* what was searched for host objects has some that are expected */
 
     struct maar_mutex work_lock;      /* guards the lists of work */
     struct maar_condition work_ended; /* changes when a piece of work has been done */

@@ -185,6 +185,7 @@ VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32
         if (result != VK_SUCCESS) {
             break;
         }
+        resident->is_saved = true;
         const uint32_t point_count = maar_resident_points(it, resident, points);
         for (uint32_t i = 0; i < point_count; ++i) {
             maar_copies_add_wait(&waits, points[i]);
@@ -201,6 +202,7 @@ VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32
     *done = result == VK_SUCCESS ? placed : 0;
     for (uint32_t i = 0; i < placed; ++i) {
         struct maar_resident* resident = &it->residents[residents[i]];
+        resident->is_saved = false;
         if (result != VK_SUCCESS) {
             (void)maar_host_object_end(it, call, resident);
             continue;
@@ -261,7 +263,8 @@ static VkResult evict_victims(struct maar_residency* it, const char* call, uint3
     for (uint32_t i = 0; i < count; ++i) {
         struct maar_resident* victim = &it->residents[it->victims[i]];
         const VkDeviceSize size = victim->request.requirements.size;
-        const bool stays = i >= done && i < copies;
+        /* Room for copies may have taken the copy of one that had one. */
+        const bool stays = i >= done && needs_copy(victim);
         if (!stays && result == VK_SUCCESS) {
             const bool is_copied = i < done;
             result = maar_device_object_end(it, call, victim);

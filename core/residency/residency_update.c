@@ -166,6 +166,7 @@ static VkResult prefetch(struct maar_residency* it, const char* call, struct maa
         } else if (maar_resident_has(resident, MAAR_TIER_HOST)) {
             it->missing[count++] = maar_resident_number(it, resident);
             resident->needs_contents = true;
+            resident->is_wanted = true;
             bytes += resident->content_size;
         } else {
             result = maar_work_raise(it, call, resident);
@@ -183,6 +184,7 @@ static VkResult prefetch(struct maar_residency* it, const char* call, struct maa
     for (uint32_t i = 0; i < count; ++i) {
         struct maar_resident* resident = &it->residents[it->missing[i]];
         resident->needs_contents = false;
+        resident->is_wanted = false;
         if (resident->has_object) {
             maar_prefetch_forget(it, resident);
         }

@@ -195,7 +195,8 @@ static struct lack find_lack(struct maar_residency* it, const char* call,
     return lack;
 }
 
-static void forget_lack(struct maar_residency* it, const struct maar_use* use)
+/* Takes the marks back. begins: the use begins now. */
+static void forget_lack(struct maar_residency* it, const struct maar_use* use, bool begins)
 {
     for (uint32_t i = 0; i < use->count; ++i) {
         struct maar_resident* resident = &it->residents[use->items[i].resident];
@@ -203,6 +204,7 @@ static void forget_lack(struct maar_residency* it, const struct maar_use* use)
             if (resident->is_held) {
                 maar_policy_unpin(it->policy, resident->policy);
             }
+            resident->is_demoted = resident->is_demoted && (begins || resident->pin_count > 0);
             resident->is_held = false;
             resident->is_wanted = false;
             resident->needs_contents = false;
@@ -223,6 +225,9 @@ static VkResult demote(struct maar_residency* it, const char* call, struct maar_
     struct maar_copy_waits waits = {.count = 0};
     struct maar_residency_commands* commands = NULL;
     VkResult result = VK_SUCCESS;
+    if (resident->work != NULL) {
+        return VK_NOT_READY; /* it reads the host object */
+    }
     if (resident->needs_contents && !maar_resident_has(resident, MAAR_TIER_HOST)) {
         return maar_work_raise(it, call, resident);
     }
@@ -299,6 +304,19 @@ static VkResult refuse_size(struct maar_residency* it, const char* call, const s
                      maar_show_bytes(wanted).text, maar_show_bytes(info->missingSize).text);
 }
 
+/* Reports that the bytes are there, but not side by side or not where copies go. */
+static void refuse_pieces(struct maar_residency* it, const char* call,
+                          const struct maar_resident* resident, MaarUseInfo* info)
+{
+    info->missingSize = resident->request.requirements.size;
+    maar_report(it->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_TOO_MUCH_IN_USE, call,
+                "resident %s finds no %s side by side: what is pinned divides the memory of the "
+                "device, or the contents of others, which would make room, find none in host "
+                "memory (%s of %s in use)",
+                maar_quote(resident->name).text, maar_show_bytes(info->missingSize).text,
+                maar_show_bytes(it->host.live).text, maar_show_bytes(it->host.budget).text);
+}
+
 /* Brings what a use lacks, as far as that is possible now. */
 static VkResult bring(struct maar_residency* it, const char* call, const struct maar_use* use,
                       MaarUseFlags flags, MaarUseInfo* info)
@@ -334,6 +352,9 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
         const VkResult step =
             maar_residency_restore(it, call, lack.count, it->missing, &room, &brought);
         info->restoredSize += brought == lack.count ? needed : 0;
+        if (step == VK_ERROR_OUT_OF_POOL_MEMORY) {
+            refuse_pieces(it, call, &it->residents[it->missing[brought]], info);
+        }
         result = step != VK_SUCCESS ? step : result;
     }
     info->evictedSize += room.evicted;
@@ -342,7 +363,7 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
     if (result == VK_SUCCESS && lack.queued > 0) {
         result = VK_NOT_READY;
     }
-    forget_lack(it, use);
+    forget_lack(it, use, result == VK_SUCCESS);
     return result;
 }
 
@@ -363,14 +384,15 @@ static VkResult bring_patiently(struct maar_residency* it, const char* call,
                                 const struct maar_use* use, MaarUseFlags flags, MaarUseInfo* info)
 {
     uint32_t fruitless = 0;
+    it->is_patient = (flags & MAAR_USE_WAIT_BIT) != 0;
     VkResult result = bring(it, call, use, flags, info);
-    while (result == VK_NOT_READY && (flags & MAAR_USE_WAIT_BIT) != 0 &&
-           fruitless < FRUITLESS_WAITS) {
+    while (result == VK_NOT_READY && it->is_patient && fruitless < FRUITLESS_WAITS) {
         const bool is_nearer = clear_way(it);
         const VkDeviceSize before = info->restoredSize;
         result = bring(it, call, use, flags, info);
         fruitless = is_nearer || info->restoredSize > before ? 0 : fruitless + 1;
     }
+    it->is_patient = false;
     return result;
 }
 

@@ -441,6 +441,7 @@ static void use_some(void)
     }
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
         ++counts.too_much;
+        assert_true(info.missingSize > 0);
         rig_forget_messages(&rig);
         return;
     }
