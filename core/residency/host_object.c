@@ -82,11 +82,10 @@ static VkResult drop_copies(struct maar_residency* it, const char* call, VkDevic
             struct maar_resident* resident = &it->residents[at];
             at = resident->links[MAAR_LIST_HOST].newer;
             if (may_go(it, resident) && (resident->valid & elsewhere) != 0) {
-                const VkDeviceSize size = resident->host_request.requirements.size;
                 result = maar_host_object_end(it, call, resident);
                 if (result == VK_SUCCESS) {
-                    ++it->info.tiers[MAAR_TIER_HOST].cleanCount;
-                    it->info.tiers[MAAR_TIER_HOST].cleanSize += size;
+                    maar_residency_note(it, resident, MAAR_TIER_HOST, maar_resident_tier(resident),
+                                        MAAR_RESIDENCY_REASON_ROOM, 0);
                 }
             }
         }
@@ -110,6 +109,15 @@ static VkResult make_room(struct maar_residency* it, const char* call, VkDeviceS
     return maar_work_lower(it, it->host.live - most) || it->has_expected
                ? VK_NOT_READY
                : VK_ERROR_OUT_OF_POOL_MEMORY;
+}
+
+VkResult maar_host_follow_budget(struct maar_residency* it, const char* call)
+{
+    const VkResult result = make_room(it, call, 0, 0);
+    if (maar_tier_memory_bytes(&it->host) > it->host.budget) {
+        (void)maar_tier_memory_trim(&it->host);
+    }
+    return result == VK_NOT_READY || result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_SUCCESS : result;
 }
 
 /* ---- objects ---- */

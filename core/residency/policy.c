@@ -303,6 +303,11 @@ static uint64_t distance_of(const struct maar_policy* policy, uint32_t object)
     return known->expected > now ? known->expected - now : age;
 }
 
+uint64_t maar_policy_distance(const struct maar_policy* policy, uint32_t object)
+{
+    return distance_of(policy, object);
+}
+
 /* Returns the victim of the best rule among the objects of an order. There is one. */
 static uint32_t victim_by_rule(struct maar_policy* policy, struct maar_policy_order* order,
                                uint32_t class, enum maar_policy_rule rule)

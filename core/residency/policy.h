@@ -54,6 +54,8 @@ void maar_policy_put_back(struct maar_policy* policy, uint32_t object);
 void maar_policy_set_resident(struct maar_policy* policy, uint32_t object, bool is_resident);
 void maar_policy_set_dirty(struct maar_policy* policy, uint32_t object, bool is_dirty);
 
+/* Returns after how many uses of others an object is used next, as far as it is known. */
+uint64_t maar_policy_distance(const struct maar_policy* policy, uint32_t object);
 /* Returns what to evict next, or MAAR_NO_OBJECT if all is pinned. It stays in memory until that is
  * said. Of objects whose next use is nearly the same, one that is not dirty. Logarithmic time, but
  * for the first call after many submissions without one. */

@@ -44,20 +44,29 @@ void maar_copies_close(struct maar_residency* it)
     maar_host_free(it->allocator->callbacks, it->commands);
 }
 
+/* Reads a timeline, unless it has reached the last value already. */
+static VkResult poll_timeline(const struct maar_device* device, VkSemaphore timeline, uint64_t last,
+                              uint64_t* reached)
+{
+    uint64_t value = 0;
+    if (*reached >= last) {
+        return VK_SUCCESS;
+    }
+    const VkResult result = device->vkGetSemaphoreCounterValue(device->handle, timeline, &value);
+    if (result == VK_SUCCESS) {
+        *reached = value;
+    }
+    return result;
+}
+
 VkResult maar_copies_poll(struct maar_residency* it)
 {
     const struct maar_device* device = &it->allocator->device;
-    VkResult result = VK_SUCCESS;
     maar_lock_rank_expect_none();
-    if (it->completed < it->submitted) {
-        result = device->vkGetSemaphoreCounterValue(device->handle, it->timeline, &it->completed);
-    }
+    VkResult result = poll_timeline(device, it->timeline, it->submitted, &it->completed);
     for (uint32_t i = 0; i < it->timeline_count && result == VK_SUCCESS; ++i) {
         struct maar_residency_timeline* timeline = &it->timelines[i];
-        if (timeline->passed < timeline->latest) {
-            result = device->vkGetSemaphoreCounterValue(device->handle, timeline->semaphore,
-                                                        &timeline->passed);
-        }
+        result = poll_timeline(device, timeline->semaphore, timeline->latest, &timeline->passed);
     }
     maar_note_loss(it->allocator, result);
     return result;

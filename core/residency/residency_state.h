@@ -131,6 +131,7 @@ struct maar_use {
         uint32_t resident;
         MaarAccessFlags access;
         VkImageLayout layout; /* after the use */
+        VkImageLayout found;  /* before it */
     } * items;
 };
 

@@ -26,7 +26,9 @@ void maar_residency_note(struct maar_residency* it, const struct maar_resident* 
         .reason = reason,
         .size = size,
     };
-    if (size == 0 && from != MAAR_TIER_NONE) {
+    if (reason == MAAR_RESIDENCY_REASON_LOST) {
+        ++it->info.lostCount;
+    } else if (size == 0 && from != MAAR_TIER_NONE) {
         ++it->info.tiers[from].cleanCount;
         it->info.tiers[from].cleanSize += bytes;
     } else if (from > to && to != MAAR_TIER_NONE) {
@@ -232,6 +234,9 @@ static uint32_t choose_victims(struct maar_residency* it, const struct maar_room
         }
         const uint32_t number = it->by_policy[policy];
         const struct maar_resident* victim = &it->residents[number];
+        if (room->only_later && maar_policy_distance(it->policy, policy) <= room->distance) {
+            break;
+        }
         if (needs_copy(victim) && *copies > 0 &&
             (copied + victim->content_size > room->most_bytes || *copies >= room->most_count)) {
             break;
@@ -409,6 +414,7 @@ VkResult maar_device_object_make(struct maar_residency* it, const char* call,
 {
     const VkDeviceSize size = resident->request.requirements.size;
     VkResult result = VK_SUCCESS;
+    room->distance = maar_policy_distance(it->policy, resident->policy);
     VkDeviceSize extra = 0; /* the free bytes lie in pieces: more must go */
     for (;;) {
         room->needed = size + extra;
@@ -484,6 +490,7 @@ VkResult maar_residency_restore(struct maar_residency* it, const char* call, uin
             maar_resident_set_valid(it, resident,
                                     resident->valid | MAAR_VALID_IN(MAAR_TIER_DEVICE));
             maar_host_object_touch(it, resident);
+            room->restored += resident->content_size;
             maar_residency_note(it, resident, MAAR_TIER_HOST, MAAR_TIER_DEVICE, room->reason,
                                 resident->content_size);
         }

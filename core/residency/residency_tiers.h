@@ -14,7 +14,10 @@ struct maar_room {
     MaarResidencyReason reason;
     VkDeviceSize most_bytes; /* that are copied */
     uint32_t most_count;
-    VkDeviceSize evicted; /* receives the bytes that went */
+    bool only_later;       /* only what is used later than what is brought makes room */
+    uint64_t distance;     /* of the use of what is brought */
+    VkDeviceSize restored; /* receives the contents that were copied to the device */
+    VkDeviceSize evicted;  /* receives the bytes that went */
     VkDeviceSize copied;
 };
 
@@ -42,6 +45,8 @@ VkResult maar_host_object_make(struct maar_residency* it, const char* call,
 /* Ends the host object when nothing uses it. On failure it stays. */
 VkResult maar_host_object_end(struct maar_residency* it, const char* call,
                               struct maar_resident* resident);
+/* Brings host memory below its budget, as far as that is possible now. */
+VkResult maar_host_follow_budget(struct maar_residency* it, const char* call);
 /* Makes a resident forget its host object, which belongs to its piece of work from now on. */
 void maar_host_object_leave(struct maar_residency* it, struct maar_resident* resident);
 /* Puts a host object at the end of the list: it was used last. */

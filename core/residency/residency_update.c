@@ -137,15 +137,13 @@ static VkResult follow_budget(struct maar_residency* it, const char* call, struc
     room->budget = it->device.budget;
     if (it->device.live > room->budget) {
         result = maar_residency_make_room(it, call, room);
-    } else if (maar_tier_memory_bytes(&it->device) > room->budget) {
+    } else if (maar_tier_memory_bytes(&it->device) > room->budget &&
+               !maar_tier_memory_is_pending(&it->device)) {
         /* What lives would fit, but lies in too many blocks. */
         result = maar_residency_empty_block(it, call, room);
     }
     if (maar_tier_memory_bytes(&it->device) > it->device.budget) {
         (void)maar_tier_memory_trim(&it->device);
-    }
-    if (maar_tier_memory_bytes(&it->host) > it->host.budget) {
-        (void)maar_tier_memory_trim(&it->host);
     }
     return result == VK_NOT_READY || result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_SUCCESS : result;
 }
@@ -177,9 +175,9 @@ static VkResult prefetch(struct maar_residency* it, const char* call, struct maa
     }
     if (count > 0) {
         room->reason = MAAR_RESIDENCY_REASON_REQUEST;
+        room->only_later = true;
         room->budget = it->device.budget;
         result = maar_residency_restore(it, call, count, it->missing, room, &brought);
-        it->info.tiers[MAAR_TIER_DEVICE].peakSize = it->device.peak;
     }
     for (uint32_t i = 0; i < count; ++i) {
         struct maar_resident* resident = &it->residents[it->missing[i]];
@@ -265,6 +263,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateResidency(MaarAllocator allocator, Maar
         maar_policy_set_capacity(it->policy, it->device.budget);
     }
     result = follow_budget(it, __func__, &room);
+    if (result == VK_SUCCESS) {
+        result = maar_host_follow_budget(it, __func__);
+    }
+    if (it->packed_size > it->packed_budget) {
+        maar_work_lower_packed(it, 0);
+    }
     if (result == VK_SUCCESS) {
         result = prefetch(it, __func__, &room);
     }

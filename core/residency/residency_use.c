@@ -106,6 +106,16 @@ static bool is_present(const struct maar_resident* resident, MaarAccessFlags acc
            (resident->is_demoted && resident->pin_count > 0);
 }
 
+/* Whether nobody says in which layout the contents are that a use writes. */
+static bool is_layout_unknown(const struct maar_resident* resident, const MaarResidentUse* wanted)
+{
+    const bool makes_contents =
+        (wanted->access & MAAR_ACCESS_OVERWRITE_BIT) != 0 ||
+        ((wanted->access & MAAR_ACCESS_WRITE_BIT) != 0 && resident->valid == 0);
+    return makes_contents && wanted->finalLayout == VK_IMAGE_LAYOUT_UNDEFINED &&
+           resident->record->image.sType == VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
+}
+
 /* Writes the items of a use. *missing: some of its residents have no object. */
 static VkResult read_items(struct maar_residency* it, const char* call,
                            const MaarUseBeginInfo* info, struct maar_use* use, bool* missing)
@@ -125,9 +135,15 @@ static VkResult read_items(struct maar_residency* it, const char* call,
                                                   : MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
                               wanted->access == 0 ? "access is 0" : "access has unknown bits");
         }
+        if (is_layout_unknown(resident, wanted)) {
+            return report_use(it, call, i, MAAR_MESSAGE_ID_INVALID_LAYOUT,
+                              "finalLayout is VK_IMAGE_LAYOUT_UNDEFINED, but the use gives the "
+                              "image its contents");
+        }
         is_missing = is_missing || !is_present(resident, wanted->access) || resident->is_lost;
-        use->items[i] = (struct maar_use_item){maar_resident_number(it, resident), wanted->access,
-                                               wanted->finalLayout};
+        use->items[i] = (struct maar_use_item){.resident = maar_resident_number(it, resident),
+                                               .access = wanted->access,
+                                               .layout = wanted->finalLayout};
     }
     *missing = is_missing;
     return VK_SUCCESS;
@@ -158,8 +174,9 @@ struct lack {
     VkDeviceSize needed;  /* bytes of those that it lacks */
     VkDeviceSize queued;  /* contents that the host must bring */
     VkDeviceSize demoted; /* bytes that stay in host memory */
-    uint32_t count;       /* residents in it->missing */
-    uint32_t fresh;
+    uint32_t demoted_count;
+    uint32_t count;  /* residents in it->missing */
+    uint32_t raised; /* for which work is queued or done now */
 };
 
 /* Marks the residents of a use, pins those on the device in the policy, and lists the others. */
@@ -264,6 +281,7 @@ static VkResult demote_some(struct maar_residency* it, const char* call, struct 
             resident->is_demoted = step == VK_SUCCESS;
             lack->queued += step == VK_NOT_READY ? resident->content_size : 0;
             lack->demoted += resident->request.requirements.size;
+            ++lack->demoted_count;
             take_off(it, lack, at);
         } else if (step != VK_ERROR_OUT_OF_POOL_MEMORY) {
             result = step;
@@ -272,23 +290,27 @@ static VkResult demote_some(struct maar_residency* it, const char* call, struct 
     return result;
 }
 
-/* Queues work for residents that have no host object, and takes them off the list. */
+/* Queues work for residents that have no host object, and takes them off the list. Where host
+ * memory has room for some of them only, the others follow when these have been brought. */
 static VkResult raise_some(struct maar_residency* it, const char* call, struct lack* lack)
 {
-    VkResult result = VK_SUCCESS;
-    for (uint32_t at = lack->count; at-- > 0 && result == VK_SUCCESS;) {
+    VkResult result = VK_NOT_READY;
+    for (uint32_t at = lack->count; at-- > 0;) {
         struct maar_resident* resident = &it->residents[it->missing[at]];
         if (!resident->needs_contents || maar_resident_has(resident, MAAR_TIER_HOST)) {
             continue;
         }
-        result = maar_work_raise(it, call, resident);
         if (result == VK_NOT_READY) {
-            lack->queued += resident->content_size;
-            take_off(it, lack, at);
-            result = VK_SUCCESS;
+            result = maar_work_raise(it, call, resident);
+            lack->raised += result == VK_NOT_READY ? 1 : 0;
         }
+        lack->queued += resident->content_size;
+        take_off(it, lack, at);
     }
-    return result;
+    const bool is_coming = lack->raised > 0 || lack->count > 0;
+    return result == VK_NOT_READY || (result == VK_ERROR_OUT_OF_POOL_MEMORY && is_coming)
+               ? VK_SUCCESS
+               : result;
 }
 
 static VkResult refuse_size(struct maar_residency* it, const char* call, const struct lack* lack,
@@ -305,16 +327,17 @@ static VkResult refuse_size(struct maar_residency* it, const char* call, const s
 }
 
 /* Reports that the bytes are there, but not side by side or not where copies go. */
-static void refuse_pieces(struct maar_residency* it, const char* call,
-                          const struct maar_resident* resident, MaarUseInfo* info)
+static void refuse_pieces(struct maar_residency* it, const char* call, VkDeviceSize missing,
+                          MaarUseInfo* info)
 {
-    info->missingSize = resident->request.requirements.size;
+    info->missingSize = missing;
     maar_report(it->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_TOO_MUCH_IN_USE, call,
-                "resident %s finds no %s side by side: what is pinned divides the memory of the "
-                "device, or the contents of others, which would make room, find none in host "
-                "memory (%s of %s in use)",
-                maar_quote(resident->name).text, maar_show_bytes(info->missingSize).text,
-                maar_show_bytes(it->host.live).text, maar_show_bytes(it->host.budget).text);
+                "%s find no room side by side: what is pinned divides the memory of the device "
+                "(%s of %s in use), or copies that must be made find none in host memory (%s of "
+                "%s)",
+                maar_show_bytes(missing).text, maar_show_bytes(it->device.live).text,
+                maar_show_bytes(it->device.budget).text, maar_show_bytes(it->host.live).text,
+                maar_show_bytes(it->host.budget).text);
 }
 
 /* Brings what a use lacks, as far as that is possible now. */
@@ -347,21 +370,21 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
     if (result == VK_SUCCESS) {
         result = raise_some(it, call, &lack);
     }
-    if (result == VK_SUCCESS || result == VK_NOT_READY) {
-        const VkDeviceSize needed = lack.needed;
+    if (result == VK_SUCCESS) {
         const VkResult step =
             maar_residency_restore(it, call, lack.count, it->missing, &room, &brought);
-        info->restoredSize += brought == lack.count ? needed : 0;
-        if (step == VK_ERROR_OUT_OF_POOL_MEMORY) {
-            refuse_pieces(it, call, &it->residents[it->missing[brought]], info);
-        }
+        info->restoredSize += room.restored;
         result = step != VK_SUCCESS ? step : result;
     }
     info->evictedSize += room.evicted;
     info->demotedSize = lack.demoted;
+    it->info.demotedCount += result == VK_SUCCESS && lack.queued == 0 ? lack.demoted_count : 0;
     info->queuedSize = lack.queued;
     if (result == VK_SUCCESS && lack.queued > 0) {
         result = VK_NOT_READY;
+    }
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && info->missingSize == 0) {
+        refuse_pieces(it, call, lack.needed + lack.demoted + lack.queued, info);
     }
     forget_lack(it, use, result == VK_SUCCESS);
     return result;
@@ -440,7 +463,8 @@ static void answer_item(struct maar_residency* it, struct maar_use_item* item,
             .isFresh = is_fresh ? VK_TRUE : VK_FALSE,
         };
     }
-    item->layout = item->layout != VK_IMAGE_LAYOUT_UNDEFINED ? item->layout : resident->next_layout;
+    item->found = resident->next_layout;
+    item->layout = item->layout != VK_IMAGE_LAYOUT_UNDEFINED ? item->layout : item->found;
 }
 
 static void pin_use(struct maar_residency* it, struct maar_use* use, MaarResidentObject* objects,
@@ -522,7 +546,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBeginUse(MaarAllocator allocator, MaarResiden
         *pUse = open_use(it, use);
     }
     it->info.notReadyCount += result == VK_NOT_READY ? 1 : 0;
-    it->info.demotedCount += answer.demotedSize > 0 ? 1 : 0;
     if (pInfo != NULL) {
         answer.pNext = pInfo->pNext;
         *pInfo = answer;
@@ -538,6 +561,11 @@ static void unpin_item(struct maar_residency* it, const struct maar_use_item* it
     struct maar_resident* resident = &it->residents[item->resident];
     resident->writer_count -= (item->access & writes) != 0 ? 1 : 0;
     if (--resident->pin_count == 0) {
+        /* A cancelled use of an image without contents leaves the layout of those in lower tiers.
+         */
+        resident->layout = resident->next_layout != VK_IMAGE_LAYOUT_UNDEFINED
+                               ? resident->next_layout
+                               : resident->layout;
         maar_resident_count(it, resident);
         maar_policy_unpin(it->policy, resident->policy);
         if (resident->is_demoted) {
@@ -636,7 +664,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEndUse(MaarAllocator allocator, MaarResidency
         for (uint32_t j = 0; j < pointCount; ++j) {
             note_point(resident, numbers[j], pPoints[j].value);
         }
-        resident->layout = item->layout;
+        if ((item->access & writes) != 0) {
+            resident->is_lost = false;
+        }
         if ((item->access & writes) != 0 && resident->valid != MAAR_VALID_IN(tier)) {
             maar_resident_keep_only(it, __func__, resident, tier);
         }
@@ -658,6 +688,7 @@ VKAPI_ATTR void VKAPI_CALL maarCancelUse(MaarAllocator allocator, MaarResidency 
     }
     for (uint32_t i = 0; i < own->count; ++i) {
         struct maar_resident* resident = &it->residents[own->items[i].resident];
+        resident->next_layout = own->items[i].found;
         unpin_item(it, &own->items[i]);
         /* An object that the use was to fill has nothing to keep. */
         if (resident->pin_count == 0 && resident->has_object &&

@@ -35,6 +35,7 @@ struct maar_work {
     VkBuffer host_buffer;
     MaarAllocation host_allocation;
     VkDeviceSize host_size;
+    uint64_t host_ready; /* value of the manager's timeline: the last copy */
 };
 
 /* ---- the lists ---- */
@@ -198,7 +199,7 @@ static bool queue_lowering(struct maar_residency* it, struct maar_resident* resi
 }
 
 /* Queues writes of packed bytes that exceed what the tier may hold beside `size` further bytes. */
-static void lower_packed(struct maar_residency* it, VkDeviceSize size)
+void maar_work_lower_packed(struct maar_residency* it, VkDeviceSize size)
 {
     const VkDeviceSize most = it->packed_budget > size ? it->packed_budget - size : 0;
     VkDeviceSize left = it->packed_size;
@@ -233,7 +234,7 @@ bool maar_work_lower(struct maar_residency* it, VkDeviceSize size)
         is_anything = is_anything || is_on_its_way;
     }
     if (packing > 0) {
-        lower_packed(it, packing / 2);
+        maar_work_lower_packed(it, packing / 2);
     }
     return is_anything;
 }
@@ -250,7 +251,9 @@ VkResult maar_work_raise(struct maar_residency* it, const char* call,
         /* A write of the packed bytes ends before they are unpacked. */
         return VK_NOT_READY;
     }
-    if (resident->host_buffer == VK_NULL_HANDLE) {
+    /* One that is not valid may lie in bytes that copies still use. */
+    result = maar_host_object_end(it, call, resident);
+    if (result == VK_SUCCESS) {
         result = maar_host_object_make(it, call, resident, 0, NULL);
     }
     if (result != VK_SUCCESS) {
@@ -403,7 +406,6 @@ static void lose_copy(struct maar_residency* it, const char* call, struct maar_r
         return;
     }
     resident->is_lost = true;
-    ++it->info.lostCount;
     maar_report(it->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_CONTENTS_LOST, call,
                 "the contents of resident %s (%s) are lost: their %s cannot be read",
                 maar_quote(resident->name).text, maar_show_bytes(resident->content_size).text,
@@ -489,7 +491,13 @@ static void take_raised(struct maar_residency* it, const char* call, struct maar
 static void end_forgotten(struct maar_residency* it, const char* call, struct maar_work* work)
 {
     const struct maar_object object = {.buffer = work->host_buffer};
-    if (work->host_buffer != VK_NULL_HANDLE) {
+    const MaarPoint point = {it->timeline, work->host_ready};
+    const uint32_t point_count = work->host_ready > it->completed ? 1 : 0;
+    if (work->host_buffer != VK_NULL_HANDLE &&
+        maar_tier_memory_remove(&it->host, call, object, work->host_allocation, work->host_size,
+                                point_count, &point) != VK_SUCCESS) {
+        /* Without host memory for a pending free. */
+        (void)maar_copies_wait(it);
         (void)maar_tier_memory_remove(&it->host, call, object, work->host_allocation,
                                       work->host_size, 0, NULL);
     }
@@ -541,6 +549,7 @@ void maar_work_forget(struct maar_residency* it, struct maar_resident* resident)
         work->host_buffer = resident->host_buffer;
         work->host_allocation = resident->host_allocation;
         work->host_size = resident->host_request.requirements.size;
+        work->host_ready = resident->host_ready;
         maar_host_object_leave(it, resident);
     }
     if (work->kind == MAAR_WORK_UNPACK || work->is_packed) {

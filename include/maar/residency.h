@@ -120,7 +120,7 @@ typedef struct MaarResidencyCreateInfo {
     VkDeviceSize deviceBudget;
     /** Bytes of host memory that the device can read, for contents that are not on the device and
      * for copies under way. At least twice the bytes of the largest resident. 0: as many bytes as
-     * deviceBudget, or a quarter of the heap without one. */
+     * the budget of the device has at first. */
     VkDeviceSize hostBudget;
     /** Bytes of host memory for compressed contents; 0: none. */
     VkDeviceSize compressedBudget;
@@ -283,7 +283,8 @@ typedef struct MaarResidentCreateInfo {
     /** Reads the contents that the resident has at first, and after each loss; NULL: it has none.
      * Called by maarWorkResidency, on any thread, for one resident by one thread at a time. */
     PFN_maarResidentRead pfnRead;
-    /** Passed to pfnRead. */
+    /** Passed to pfnRead. Valid until the resident has been destroyed and no thread is in
+     * maarWorkResidency. */
     void* pSourceUserData;
     /** Kept with the resident, and passed in events. */
     void* pUserData;
@@ -410,7 +411,8 @@ typedef struct MaarResidentUse {
     /** At least one of MaarAccessFlagBits. */
     MaarAccessFlags access;
     /** The layout in which the submission leaves the image; VK_IMAGE_LAYOUT_UNDEFINED: the one in
-     * which it finds the image. */
+     * which it finds the image, which is not allowed for a use that gives the image its contents:
+     * with MAAR_ACCESS_OVERWRITE_BIT, and for the first one that writes. */
     VkImageLayout finalLayout;
 } MaarResidentUse;
 
@@ -515,7 +517,7 @@ MAAR_API VkResult VKAPI_CALL maarEndUse(MaarAllocator allocator, MaarResidency r
 
 /**
  * Ends a use whose submission is not made: it failed or was dropped. Contents are as they were
- * before the use.
+ * before the use. Uses of the same residents that began later are cancelled too, before it.
  *
  * @param allocator  not null
  * @param residency  not null
