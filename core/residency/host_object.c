@@ -132,11 +132,10 @@ static VkResult create_host_buffer(const struct maar_residency* it,
         .usage = (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_DST_BIT,
     };
-    const VkBufferCreateInfo* own = &resident->record->buffer;
+    const bool is_buffer = resident->kind == MAAR_RESIDENT_BUFFER;
     maar_lock_rank_expect_none();
     const VkResult result = device->vkCreateBuffer(
-        device->handle, own->sType == VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO ? own : &plain,
-        device->callbacks, buffer);
+        device->handle, is_buffer ? &resident->record->buffer : &plain, device->callbacks, buffer);
     if (result != VK_SUCCESS) {
         *buffer = VK_NULL_HANDLE;
     }

@@ -8,6 +8,7 @@
 #include "core/residency/policy_order.h"
 #include "core/residency/residency_tiers.h"
 #include "core/residency/residency_work.h"
+#include "core/residency/resident_pages.h"
 #include "maar/ordered.h"
 
 VkResult maar_residency_enter(MaarAllocator allocator, const char* call, MaarResidency residency,
@@ -235,11 +236,12 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyResidency(MaarAllocator allocator, MaarRes
     (void)maar_copies_wait(it);
     (void)maar_copies_poll(it);
     for (uint32_t i = 0; i < it->resident_count; ++i) {
-        if (it->residents[i].record != NULL) {
+        if (maar_resident_exists(&it->residents[i])) {
             maar_resident_end(it, __func__, &it->residents[i]);
         }
     }
     maar_work_take(it, __func__);
+    (void)maar_pages_submit(it, NULL);
     (void)maarCollect(allocator, NULL);
     maar_tier_memory_close(&it->device);
     maar_tier_memory_close(&it->host);
@@ -260,7 +262,7 @@ static void count_tiers(const struct maar_residency* it, MaarResidencyInfo* info
             [MAAR_TIER_COMPRESSED] = resident->packed_size,
             [MAAR_TIER_FILE] = resident->content_size,
         };
-        if (resident->record == NULL) {
+        if (!maar_resident_exists(resident)) {
             continue;
         }
         ++info->residentCount;

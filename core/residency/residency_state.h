@@ -25,6 +25,7 @@
 #include "core/residency/policy.h"
 #include "core/residency/store.h"
 #include "core/residency/tier_memory.h"
+#include "maar/paging.h"
 #include "maar/residency.h"
 
 struct maar_work;
@@ -44,6 +45,14 @@ enum maar_resident_list { MAAR_LIST_HOST, MAAR_LIST_PACKED, MAAR_RESIDENT_LISTS 
 struct maar_resident_link {
     uint32_t older;
     uint32_t newer;
+};
+
+/* What a resident's object is. */
+enum maar_resident_kind {
+    MAAR_RESIDENT_BUFFER, /* created anew each time */
+    MAAR_RESIDENT_IMAGE,
+    MAAR_RESIDENT_RANGE, /* pages of a reservation */
+    MAAR_RESIDENT_TILES  /* pages of a sparse image */
 };
 
 /* What each use reads comes first. */
@@ -77,7 +86,14 @@ struct maar_resident {
     MaarResidentCreateFlags flags;
     uint32_t lock_count;
     uint32_t priority_class;
-    struct maar_movable* record; /* the create info */
+    enum maar_resident_kind kind;
+    MaarReservation reservation; /* of a range, which begins at the offset */
+    VkDeviceSize offset;
+    VkBuffer pages_buffer;
+    VkDeviceAddress pages_address;
+    MaarSparseImage sparse_image;
+    VkImage pages_image;
+    struct maar_movable* record; /* the create info; of a sparse image its shape; or NULL */
     MaarMemoryRequest request;
     uint32_t device_type;
     MaarAllocation allocation;
@@ -142,6 +158,8 @@ struct maar_residency {
     PFN_maarResidencyEvent event;
     void* user_data;
     uint32_t queue;
+    MaarPoint bound; /* of the last binds that were submitted */
+    bool has_binds;  /* binds of pages were recorded and not submitted */
     VkQueueFlags queue_flags;
     bool follows_budget;
 
@@ -256,6 +274,23 @@ static inline MaarResident maar_resident_handle(const struct maar_residency* it,
     const uint64_t bits =
         (uint64_t)resident->generation << 32 | (maar_resident_number(it, resident) + 1u);
     return MAAR_FROM_BITS(MaarResident, bits);
+}
+
+static inline bool maar_resident_exists(const struct maar_resident* resident)
+{
+    return resident->generation % 2 == 1;
+}
+
+/* Whether its object stays, and only its pages come and go. */
+static inline bool maar_resident_is_paged(const struct maar_resident* resident)
+{
+    return resident->kind == MAAR_RESIDENT_RANGE || resident->kind == MAAR_RESIDENT_TILES;
+}
+
+/* Whether contents go through layouts. */
+static inline bool maar_resident_is_image(const struct maar_resident* resident)
+{
+    return resident->kind == MAAR_RESIDENT_IMAGE || resident->kind == MAAR_RESIDENT_TILES;
 }
 
 static inline bool maar_resident_has(const struct maar_resident* resident, uint32_t tier)

@@ -13,6 +13,7 @@
 #include "core/residency/policy_order.h"
 #include "core/residency/residency_work.h"
 #include "core/residency/resident_copy.h"
+#include "core/residency/resident_pages.h"
 
 void maar_residency_note(struct maar_residency* it, const struct maar_resident* resident,
                          MaarTier from, MaarTier to, MaarResidencyReason reason, VkDeviceSize size)
@@ -148,14 +149,16 @@ VkResult maar_device_object_end(struct maar_residency* it, const char* call,
     MaarPoint points[MAAR_MAX_POINTS];
     const uint32_t count = maar_resident_points(it, resident, points);
     const VkResult result =
-        maar_tier_memory_remove(&it->device, call, resident->object, resident->allocation,
-                                resident->request.requirements.size, count, points);
+        maar_resident_is_paged(resident)
+            ? maar_pages_end(it, resident, count, points)
+            : maar_tier_memory_remove(&it->device, call, resident->object, resident->allocation,
+                                      resident->request.requirements.size, count, points);
     if (result == VK_SUCCESS) {
         resident->has_object = false;
         resident->object = (struct maar_object){.buffer = VK_NULL_HANDLE};
         resident->allocation = VK_NULL_HANDLE;
         resident->address = 0;
-        ++resident->epoch;
+        resident->epoch += maar_resident_is_paged(resident) ? 0 : 1;
         maar_resident_count(it, resident);
         maar_policy_set_resident(it->policy, resident->policy, false);
         maar_resident_set_valid(it, resident, resident->valid & ~MAAR_VALID_IN(MAAR_TIER_DEVICE));
@@ -293,7 +296,10 @@ VkResult maar_residency_make_room(struct maar_residency* it, const char* call,
     uint32_t copies = 0;
     VkResult short_of = VK_SUCCESS;
     const uint32_t count = choose_victims(it, room, &copies);
-    const VkResult result = evict_victims(it, call, count, copies, room, &short_of);
+    VkResult result = evict_victims(it, call, count, copies, room, &short_of);
+    if (result == VK_SUCCESS) {
+        result = maar_pages_submit(it, NULL);
+    }
     if (result != VK_SUCCESS || it->device.live + room->needed <= room->budget) {
         return result;
     }
@@ -390,6 +396,12 @@ static VkResult try_device_object(struct maar_residency* it, const char* call,
         .wait_count = &waits->count,
     };
     struct maar_object object = {.buffer = VK_NULL_HANDLE};
+    if (maar_resident_is_paged(resident)) {
+        const VkResult paged = maar_pages_make(it, resident);
+        resident->has_object = paged == VK_SUCCESS;
+        resident->epoch += resident->epoch == 0 ? 1 : 0;
+        return paged;
+    }
     VkResult result = maar_movable_create(it->allocator, call, resident->record, &object);
     if (result != VK_SUCCESS) {
         return result;
@@ -464,7 +476,10 @@ VkResult maar_residency_restore(struct maar_residency* it, const char* call, uin
         maar_policy_pin(it->policy, resident->policy); /* no victim of the next ones */
     }
     const VkResult short_of = result;
-    result = made > 0 ? maar_copies_begin(it, &commands) : VK_SUCCESS;
+    result = maar_pages_submit(it, &waits);
+    if (result == VK_SUCCESS && made > 0) {
+        result = maar_copies_begin(it, &commands);
+    }
     if (result == VK_SUCCESS && made > 0) {
         for (uint32_t i = 0; i < made; ++i) {
             const struct maar_resident* resident = &it->residents[residents[i]];

@@ -9,6 +9,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/residency/policy_order.h"
 #include "core/residency/residency_work.h"
+#include "core/residency/resident_pages.h"
 
 enum {
     MOST_COPIES = 128, /* defaults of an update */
@@ -274,6 +275,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateResidency(MaarAllocator allocator, Maar
     }
     if (result == VK_SUCCESS) {
         result = copy_ahead(it, __func__, &room);
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_pages_submit(it, NULL);
     }
     const VkDeviceSize ready = it->host.budget / READY_PART;
     if (result == VK_SUCCESS && it->host.live + ready > it->host.budget) {

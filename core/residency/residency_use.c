@@ -11,6 +11,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/residency/policy_order.h"
 #include "core/residency/residency_work.h"
+#include "core/residency/resident_pages.h"
 
 enum {
     /* With MAAR_USE_WAIT_BIT: how often a call waits without bringing anything nearer, and for how
@@ -113,7 +114,7 @@ static bool is_layout_unknown(const struct maar_resident* resident, const MaarRe
         (wanted->access & MAAR_ACCESS_OVERWRITE_BIT) != 0 ||
         ((wanted->access & MAAR_ACCESS_WRITE_BIT) != 0 && resident->valid == 0);
     return makes_contents && wanted->finalLayout == VK_IMAGE_LAYOUT_UNDEFINED &&
-           resident->record->image.sType == VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
+           maar_resident_is_image(resident);
 }
 
 /* Writes the items of a use. *missing: some of its residents have no object. */
@@ -273,7 +274,7 @@ static VkResult demote_some(struct maar_residency* it, const char* call, struct 
         if (lack->present + lack->needed <= it->device.budget) {
             break;
         }
-        if (resident->record->image.sType == VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO) {
+        if (resident->kind != MAAR_RESIDENT_BUFFER) {
             continue;
         }
         const VkResult step = demote(it, call, resident);
@@ -673,6 +674,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEndUse(MaarAllocator allocator, MaarResidency
         unpin_item(it, item);
     }
     close_use(it, own);
+    (void)maar_pages_submit(it, NULL);
     return VK_SUCCESS;
 }
 
@@ -697,4 +699,5 @@ VKAPI_ATTR void VKAPI_CALL maarCancelUse(MaarAllocator allocator, MaarResidency 
         }
     }
     close_use(it, own);
+    (void)maar_pages_submit(it, NULL);
 }

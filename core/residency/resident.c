@@ -12,6 +12,7 @@
 #include "core/residency/residency_update.h"
 #include "core/residency/residency_work.h"
 #include "core/residency/resident_copy.h"
+#include "core/residency/resident_pages.h"
 
 VkResult maar_resident_find(struct maar_residency* it, const char* call, const char* argument,
                             MaarResident handle, struct maar_resident** found)
@@ -42,12 +43,15 @@ static VkResult check_resident_info(struct maar_residency* it, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
+    const int objects = (info->pBufferInfo != NULL) + (info->pImageInfo != NULL) +
+                        (info->reservation != VK_NULL_HANDLE) +
+                        (info->sparseImage != VK_NULL_HANDLE);
     const struct maar_rule rules[] = {
         {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
          "pCreateInfo->flags has unknown bits"},
-        {(info->pBufferInfo == NULL) == (info->pImageInfo == NULL),
-         MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
-         "pCreateInfo has neither or both of pBufferInfo and pImageInfo"},
+        {objects != 1, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+         "pCreateInfo has none or several of pBufferInfo, pImageInfo, reservation and "
+         "sparseImage"},
         {info->priorityClass >= MAAR_POLICY_CLASSES, MAAR_MESSAGE_ID_OUT_OF_RANGE,
          "pCreateInfo->priorityClass is above 7"},
         {0},
@@ -55,7 +59,7 @@ static VkResult check_resident_info(struct maar_residency* it, const char* call,
     result = maar_check_rules(it->allocator, call, rules);
     if (result == VK_SUCCESS && info->pBufferInfo != NULL) {
         result = maar_check_buffer_info(it->allocator, call, info->pBufferInfo);
-    } else if (result == VK_SUCCESS) {
+    } else if (result == VK_SUCCESS && info->pImageInfo != NULL) {
         result = maar_check_image_info(it->allocator, call, info->pImageInfo,
                                        "pCreateInfo->pImageInfo is disjoint, and residents have "
                                        "one allocation each");
@@ -77,6 +81,9 @@ static VkResult check_copies(struct maar_residency* it, const char* call,
     const VkBufferUsageFlags address = VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     const struct maar_movable* record = resident->record;
     const bool is_discardable = (resident->flags & MAAR_RESIDENT_CREATE_DISCARDABLE_BIT) != 0;
+    if (maar_resident_is_paged(resident)) {
+        return VK_SUCCESS;
+    }
     if ((record->buffer.usage & address) != 0 &&
         (resident->flags & MAAR_RESIDENT_CREATE_ADDRESS_MAY_CHANGE_BIT) == 0) {
         return refuse(it, call, VK_ERROR_FEATURE_NOT_PRESENT,
@@ -122,16 +129,20 @@ static VkResult keep_record(struct maar_residency* it, const char* call,
             result =
                 maar_buffer_info_request(allocator, &resident->record->buffer, &resident->request);
         }
+    } else if (info->reservation != VK_NULL_HANDLE) {
+        result = maar_pages_keep_range(it, call, info, resident);
+    } else if (info->sparseImage != VK_NULL_HANDLE) {
+        result = maar_pages_keep_image(it, call, info, resident);
     } else {
         result = maar_movable_prepare_image(allocator, call, info->pImageInfo, &allocation,
                                             &resident->record);
         if (result == VK_SUCCESS) {
+            resident->kind = MAAR_RESIDENT_IMAGE;
             resident->record->image.initialLayout = VK_IMAGE_LAYOUT_UNDEFINED;
-            struct maar_region_walk walk = {.info = &resident->record->image};
-            VkBufferImageCopy region;
-            while (maar_is_copied_image(walk.info) && maar_region_next(&walk, &region)) {
-            }
-            resident->content_size = walk.end != 0 ? walk.end : 1;
+            /* What cannot be copied is discardable, and its host object is never made. */
+            resident->content_size = maar_is_copied_image(&resident->record->image)
+                                         ? maar_content_size(&resident->record->image)
+                                         : 1;
             result =
                 maar_image_info_request(allocator, &resident->record->image, &resident->request);
         }
@@ -148,10 +159,9 @@ static VkResult ask_for_host(struct maar_residency* it, struct maar_resident* re
         .usage = (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_DST_BIT,
     };
-    const VkBufferCreateInfo* own = &resident->record->buffer;
-    return maar_buffer_info_request(
-        it->allocator, own->sType == VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO ? own : &plain,
-        &resident->host_request);
+    const bool is_buffer = resident->kind == MAAR_RESIDENT_BUFFER;
+    return maar_buffer_info_request(it->allocator, is_buffer ? &resident->record->buffer : &plain,
+                                    &resident->host_request);
 }
 
 static VkResult choose_types(struct maar_residency* it, const char* call,
@@ -166,9 +176,12 @@ static VkResult choose_types(struct maar_residency* it, const char* call,
         .usage = MAAR_MEMORY_USAGE_READBACK,
         .requiredFlags = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT,
     };
-    VkResult result = maarChooseMemoryType(
-        it->allocator, resident->request.requirements.memoryTypeBits, &device, &choice);
-    resident->device_type = choice.memoryTypeIndex;
+    VkResult result = VK_SUCCESS;
+    if (!maar_resident_is_paged(resident)) {
+        result = maarChooseMemoryType(it->allocator, resident->request.requirements.memoryTypeBits,
+                                      &device, &choice);
+        resident->device_type = choice.memoryTypeIndex;
+    }
     if (result == VK_SUCCESS) {
         result = maarChooseMemoryType(
             it->allocator, resident->host_request.requirements.memoryTypeBits, &host, &choice);
@@ -304,6 +317,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResident(MaarAllocator allocator, MaarR
                                   ? made.request.requirements.size
                                   : made.host_request.requirements.size;
     it->largest = size > it->largest ? size : it->largest;
+    maar_pages_own(it, resident);
     *pResident = maar_resident_handle(it, resident);
     return VK_SUCCESS;
 }
@@ -326,6 +340,7 @@ void maar_resident_end(struct maar_residency* it, const char* call, struct maar_
             (void)maar_device_object_end(it, call, resident);
         }
     }
+    maar_pages_leave(it, resident);
     maar_policy_remove(it->policy, resident->policy);
     maar_host_free(callbacks, resident->name);
     maar_host_free(callbacks, resident->record);
@@ -350,6 +365,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyResident(MaarAllocator allocator, MaarResi
         return;
     }
     maar_resident_end(it, __func__, own);
+    (void)maar_pages_submit(it, NULL);
 }
 
 /* ---- questions ---- */

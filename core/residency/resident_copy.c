@@ -108,6 +108,16 @@ bool maar_region_next(struct maar_region_walk* walk, VkBufferImageCopy* region)
     return true;
 }
 
+VkDeviceSize maar_content_size(const VkImageCreateInfo* info)
+{
+    struct maar_region_walk walk = {.info = info};
+    VkBufferImageCopy region;
+    while (maar_region_next(&walk, &region)) {
+        continue;
+    }
+    return walk.end;
+}
+
 /* ---- commands ---- */
 
 static void record_transition(const struct maar_residency* it, const struct maar_resident* resident,
@@ -164,7 +174,7 @@ void maar_resident_record_save(const struct maar_residency* it,
 {
     const VkImageLayout layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
     if (resident->object.buffer != VK_NULL_HANDLE) {
-        const VkBufferCopy region = {.size = resident->content_size};
+        const VkBufferCopy region = {.srcOffset = resident->offset, .size = resident->content_size};
         it->allocator->device.vkCmdCopyBuffer(commands, resident->object.buffer,
                                               resident->host_buffer, 1, &region);
         return;
@@ -181,7 +191,7 @@ void maar_resident_record_restore(const struct maar_residency* it,
 {
     const VkImageLayout layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
     if (resident->object.buffer != VK_NULL_HANDLE) {
-        const VkBufferCopy region = {.size = resident->content_size};
+        const VkBufferCopy region = {.dstOffset = resident->offset, .size = resident->content_size};
         it->allocator->device.vkCmdCopyBuffer(commands, resident->host_buffer,
                                               resident->object.buffer, 1, &region);
         return;

@@ -21,6 +21,8 @@ bool maar_is_copied_image(const VkImageCreateInfo* info);
 /* Writes the next region. Returns false after the last one. The walk begins with only the info
  * set. */
 bool maar_region_next(struct maar_region_walk* walk, VkBufferImageCopy* region);
+/* Returns the bytes of the texels of all levels and layers of an image that can be copied. */
+VkDeviceSize maar_content_size(const VkImageCreateInfo* info);
 /* Record a copy to the host object, or from it. The image is in `layout` before the copy to the
  * host, and in the layout of the resident after the copy from it. keeps: the image goes on. The
  * caller records the barriers before and after all copies. */

@@ -57,19 +57,33 @@ static VkResult find_pool(struct maar_tier_memory* memory, uint32_t type,
     return result;
 }
 
+static void note_peak(struct maar_tier_memory* memory)
+{
+    const VkDeviceSize bytes = maar_tier_memory_bytes(memory);
+    memory->peak = bytes > memory->peak ? bytes : memory->peak;
+}
+
+void maar_tier_memory_count(struct maar_tier_memory* memory, VkDeviceSize size, bool comes)
+{
+    memory->live += comes ? size : 0;
+    memory->live -= comes ? 0 : size;
+    memory->paged += comes ? size : 0;
+    memory->paged -= comes ? 0 : size;
+    note_peak(memory);
+}
+
 static void count_bytes(struct maar_tier_memory* memory, struct maar_tier_pool* pool)
 {
     MaarStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
     if (maarGetStatistics(memory->allocator, pool->pool, &statistics) == VK_SUCCESS) {
         pool->bytes = statistics.blockBytes;
     }
-    const VkDeviceSize bytes = maar_tier_memory_bytes(memory);
-    memory->peak = bytes > memory->peak ? bytes : memory->peak;
+    note_peak(memory);
 }
 
 VkDeviceSize maar_tier_memory_bytes(const struct maar_tier_memory* memory)
 {
-    VkDeviceSize bytes = 0;
+    VkDeviceSize bytes = memory->paged;
     for (uint32_t i = 0; i < memory->pool_count; ++i) {
         bytes += memory->pools[i].bytes;
     }

@@ -23,7 +23,8 @@ struct maar_tier_memory {
     const char* name;
     VkDeviceSize budget;
     VkDeviceSize peak;
-    VkDeviceSize live; /* bytes of objects, without those that are pending */
+    VkDeviceSize live;  /* bytes of objects and pages, without those that are pending */
+    VkDeviceSize paged; /* bytes of pages */
     uint32_t pool_count;
     struct maar_tier_pool pools[VK_MAX_MEMORY_TYPES];
 };
@@ -50,11 +51,13 @@ VkResult maar_tier_memory_place(struct maar_tier_memory* memory, const char* cal
 VkResult maar_tier_memory_remove(struct maar_tier_memory* memory, const char* call,
                                  struct maar_object object, MaarAllocation allocation,
                                  VkDeviceSize size, uint32_t point_count, const MaarPoint* points);
+/* Counts pages that another room has committed, or has given back. */
+void maar_tier_memory_count(struct maar_tier_memory* memory, VkDeviceSize size, bool comes);
 /* Releases empty blocks, and returns the bytes that are still held. */
 VkDeviceSize maar_tier_memory_trim(struct maar_tier_memory* memory);
 /* Returns whether anything that was removed still waits for its points. */
 bool maar_tier_memory_is_pending(const struct maar_tier_memory* memory);
-/* Returns the bytes of all VkDeviceMemory objects. */
+/* Returns the bytes of all VkDeviceMemory objects, and of pages. */
 VkDeviceSize maar_tier_memory_bytes(const struct maar_tier_memory* memory);
 
 #endif

@@ -32,7 +32,7 @@
 #ifndef MAAR_RESIDENCY_H
 #define MAAR_RESIDENCY_H
 
-#include "maar/allocator.h"
+#include "maar/paging.h"
 #include "maar/stores.h"
 
 #ifdef __cplusplus
@@ -278,6 +278,19 @@ typedef struct MaarResidentCreateInfo {
      * samples, of several planes, or of formats whose texels Maar cannot count are refused unless
      * they are discardable. */
     const VkImageCreateInfo* pImageInfo;
+    /** Pages of a sparse reservation, or VK_NULL_HANDLE: the buffer and its device address stay.
+     * The pages have no memory now. While the resident lives, only the manager commits them and
+     * gives them back, and the reservation stays alive. They count in the budget of the device as
+     * bytes of pages; the page blocks are those of the reservation's pool. */
+    MaarReservation reservation;
+    /** Where the range begins, bytes: a multiple of MaarReservationInfo::pageSize. */
+    VkDeviceSize offset;
+    /** Bytes of the range: whole pages, or up to the end; VK_WHOLE_SIZE: the rest. */
+    VkDeviceSize size;
+    /** A partially resident image, or VK_NULL_HANDLE: all its tiles and mip tails come and go
+     * together, and the image stays. It has one aspect, and no committed tiles now. Otherwise as
+     * `reservation`. */
+    MaarSparseImage sparseImage;
     /** 0 to 7: residents of a lower class make room before those of a higher one. */
     uint32_t priorityClass;
     /** Reads the contents that the resident has at first, and after each loss; NULL: it has none.
@@ -331,7 +344,8 @@ typedef struct MaarResidentObject {
     VkBuffer buffer;
     /** The image, or VK_NULL_HANDLE. */
     VkImage image;
-    /** Its device address, for buffers with that usage; else 0. */
+    /** The device address of its first byte, for buffers with that usage; else 0. Of a range of a
+     * reservation, `buffer` is the whole one. */
     VkDeviceAddress address;
     /** Grows with each change of the object: views and descriptors of another epoch are stale. */
     uint64_t epoch;

@@ -14,7 +14,7 @@
 
 enum {
     RESIDENTS = 48,
-    MOST_SIZE = 48 * 1024,
+    MOST_SIZE = 64 * 1024,
     STEPS = 1500,
     MOST_USES = 6,
     READS = 8,
@@ -30,6 +30,8 @@ struct model {
     bool is_discardable;
     bool has_source;
     bool is_defined;
+    VkDeviceSize offset; /* of a range */
+    MaarSparseImage sparse;
     VkImageCreateInfo image;
     VkDeviceSize size;
     uint32_t lock_count;
@@ -52,6 +54,8 @@ static struct rig_random dice;
 static struct model models[RESIDENTS];
 static struct read reads[READS];
 static MaarResidency residency;
+static MaarReservation reservation; /* a range for each model; or null */
+static bool has_sparse_images;
 static VkCommandPool pool;
 static VkCommandBuffer commands[COMMANDS];
 static uint64_t command_ends[COMMANDS];
@@ -59,8 +63,9 @@ static VkSemaphore timeline;
 static uint64_t submitted;
 static VkDeviceSize device_budget;
 static uint32_t next_read;
+static uint32_t queue_index; /* of the program's queue */
 static struct {
-    uint32_t uses, cancelled, compared, not_ready, too_much, demoted, dropped, lost;
+    uint32_t uses, paged, cancelled, compared, not_ready, too_much, demoted, dropped, lost;
 } counts;
 
 static uint32_t below(uint32_t bound)
@@ -83,10 +88,13 @@ static void wait_for(uint64_t value)
 
 static void open_commands(void)
 {
+    for (uint32_t i = 0; i < rig.create_info.queueCount; ++i) {
+        queue_index = rig.paging_queues[i].queue == rig.queue ? i : queue_index;
+    }
     const VkCommandPoolCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-        .queueFamilyIndex = rig.families[0],
+        .queueFamilyIndex = rig.paging_queues[queue_index].familyIndex,
     };
     assert_int_equal(vkCreateCommandPool(rig.device, &info, NULL, &pool), VK_SUCCESS);
     const VkCommandBufferAllocateInfo how = {
@@ -155,7 +163,7 @@ static MaarPoint submit_commands(const MaarUseInfo* use)
         .signalSemaphoreCount = 1,
         .pSignalSemaphores = &timeline,
     };
-    assert_int_equal(vkQueueSubmit(rig.queues[0], 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_int_equal(vkQueueSubmit(rig.queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
     return (MaarPoint){timeline, submitted};
 }
 
@@ -203,13 +211,38 @@ static void fill(uint8_t* bytes, VkDeviceSize size)
     }
 }
 
+/* Makes pages of the model a resident, where the device has that. */
+static bool make_paged(struct model* model, MaarResidentCreateInfo* info)
+{
+    const size_t number = (size_t)(model - models);
+    if (model->is_image && has_sparse_images) {
+        model->image.usage |= VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+        const MaarSparseImageCreateInfo how = {
+            .sType = MAAR_STRUCTURE_TYPE_SPARSE_IMAGE_CREATE_INFO, .pImageInfo = &model->image};
+        assert_int_equal(maarCreateSparseImage(rig.allocator, &how, &model->sparse), VK_SUCCESS);
+        info->pImageInfo = NULL;
+        info->sparseImage = model->sparse;
+        return true;
+    }
+    if (!model->is_image && reservation != VK_NULL_HANDLE) {
+        model->size = MOST_SIZE;
+        model->offset = number * MOST_SIZE;
+        info->pBufferInfo = NULL;
+        info->reservation = reservation;
+        info->offset = model->offset;
+        info->size = model->size;
+        return true;
+    }
+    return false;
+}
+
 static void create_model(struct model* model)
 {
     memset(model, 0, sizeof *model);
     model->is_image = below(2) == 0;
     model->has_source = below(4) == 0;
     model->is_discardable = !model->has_source && below(6) == 0;
-    VkBufferCreateInfo buffer = rig_buffer_info(4 * (1 + below(MOST_SIZE / 4)));
+    VkBufferCreateInfo buffer = rig_buffer_info(4 * (1 + below(48 * 256)));
     model->image = rig_image_info(1 + below(MOST_SIDE), 1 + below(MOST_SIDE));
     model->image.format = VK_FORMAT_R8G8B8A8_UNORM;
     model->image.mipLevels = 1;
@@ -218,10 +251,8 @@ static void create_model(struct model* model)
     model->size = model->is_image
                       ? UINT64_C(4) * model->image.extent.width * model->image.extent.height
                       : buffer.size;
-    fill(model->source, model->size);
-    memcpy(model->bytes, model->source, model->size);
     model->is_defined = model->has_source;
-    const MaarResidentCreateInfo info = {
+    MaarResidentCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO,
         .flags = model->is_discardable ? MAAR_RESIDENT_CREATE_DISCARDABLE_BIT : 0,
         .pBufferInfo = model->is_image ? NULL : &buffer,
@@ -231,8 +262,25 @@ static void create_model(struct model* model)
         .pSourceUserData = model,
         .pUserData = model,
     };
+    if (below(3) == 0 && make_paged(model, &info)) {
+        ++counts.paged;
+    }
+    fill(model->source, model->size);
+    memcpy(model->bytes, model->source, model->size);
     assert_int_equal(maarCreateResident(rig.allocator, residency, &info, &model->handle),
                      VK_SUCCESS);
+}
+
+/* Destroys a resident, and its sparse image after the last use. */
+static void destroy_model(struct model* model)
+{
+    const MaarPoint end = {timeline, submitted};
+    maarDestroyResident(rig.allocator, residency, model->handle);
+    model->handle = VK_NULL_HANDLE;
+    if (model->sparse != VK_NULL_HANDLE) {
+        assert_int_equal(maarDestroySparseImageAfter(rig.allocator, model->sparse, 1, &end),
+                         VK_SUCCESS);
+    }
 }
 
 static void transition(VkCommandBuffer into, VkImage image, VkImageLayout from, VkImageLayout to)
@@ -295,7 +343,7 @@ static struct read* record_read(VkCommandBuffer into, struct model* model,
         vkCmdCopyImageToBuffer(into, object->image, VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
                                read->buffer, 1, &region);
     } else {
-        const VkBufferCopy region = {.size = model->size};
+        const VkBufferCopy region = {.srcOffset = model->offset, .size = model->size};
         vkCmdCopyBuffer(into, object->buffer, read->buffer, 1, &region);
     }
     return read;
@@ -320,7 +368,7 @@ static VkBuffer record_write(VkCommandBuffer into, struct model* model,
         vkCmdCopyBufferToImage(into, staging, object->image, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
                                1, &region);
     } else {
-        const VkBufferCopy region = {begin, begin, model->size - begin};
+        const VkBufferCopy region = {begin, model->offset + begin, model->size - begin};
         vkCmdCopyBuffer(into, staging, object->buffer, 1, &region);
     }
     return staging;
@@ -515,8 +563,7 @@ static void step(void)
         break;
     case 3:
         if (model->handle != VK_NULL_HANDLE && below(3) == 0) {
-            maarDestroyResident(rig.allocator, residency, model->handle);
-            model->handle = VK_NULL_HANDLE;
+            destroy_model(model);
         }
         break;
     case 4:
@@ -536,6 +583,22 @@ static void step(void)
     }
 }
 
+static void open_pages(void)
+{
+    MaarPagingInfo paging = {.sType = MAAR_STRUCTURE_TYPE_PAGING_INFO};
+    VkBufferCreateInfo buffer = rig_buffer_info((VkDeviceSize)RESIDENTS * MOST_SIZE);
+    buffer.usage |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    const MaarReservationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                                           .flags = MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT,
+                                           .pBufferInfo = &buffer};
+    assert_int_equal(maarGetPagingInfo(rig.allocator, &paging), VK_SUCCESS);
+    has_sparse_images = paging.sparseImages2D == VK_TRUE;
+    reservation = VK_NULL_HANDLE;
+    if (paging.sparseReservations == VK_TRUE) {
+        assert_int_equal(maarCreateReservation(rig.allocator, &how, &reservation), VK_SUCCESS);
+    }
+}
+
 /* What lies below the device. */
 struct tiers {
     const char* name;
@@ -545,11 +608,11 @@ struct tiers {
 };
 
 static const struct tiers variants[] = {
-    {"host", 2048 * KIB, 0, false},
-    {"host, compressed, file", 256 * KIB, 256 * KIB, true},
-    {"host, file", 256 * KIB, 0, true},
-    {"host, compressed", 2048 * KIB, 2048 * KIB, false},
-    {"a small host, compressed, file", 128 * KIB, 64 * KIB, true},
+    {"host", 4096 * KIB, 0, false},
+    {"host, compressed, file", 512 * KIB, 256 * KIB, true},
+    {"host, file", 512 * KIB, 0, true},
+    {"host, compressed", 4096 * KIB, 2048 * KIB, false},
+    {"a small host, compressed, file", 192 * KIB, 64 * KIB, true},
 };
 
 /* Plays a random program. The rig is open, with a queue. */
@@ -561,15 +624,17 @@ static void play(const struct tiers* tiers)
     memset(&counts, 0, sizeof counts);
     memset(models, 0, sizeof models);
     memset(reads, 0, sizeof reads);
-    device_budget = 640 * KIB;
+    device_budget = 1024 * KIB;
+    open_commands();
+    open_pages();
     const MaarResidencyCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_RESIDENCY_CREATE_INFO,
+        .queueIndex = queue_index,
         .deviceBudget = device_budget,
         .hostBudget = tiers->host,
         .compressedBudget = tiers->compressed,
         .pFileStore = tiers->has_file ? &file : NULL,
     };
-    open_commands();
     assert_int_equal(maarCreateResidency(rig.allocator, &info, &residency), VK_SUCCESS);
     for (uint32_t i = 0; i < steps; ++i) {
         step();
@@ -584,17 +649,23 @@ static void play(const struct tiers* tiers)
     MaarResidencyInfo end = {.sType = MAAR_STRUCTURE_TYPE_RESIDENCY_INFO};
     assert_int_equal(maarGetResidencyInfo(rig.allocator, residency, &end), VK_SUCCESS);
     maarDestroyResidency(rig.allocator, residency);
-    print_message(
-        "%s: %u steps: %u uses, %u cancelled, %u compared, %u not ready, %u too large, %u "
-        "demoted, %u dropped; %llu restored, %llu saved, %llu clean; %llu compressed, "
-        "%llu written\n",
-        tiers->name, steps, counts.uses, counts.cancelled, counts.compared, counts.not_ready,
-        counts.too_much, counts.demoted, counts.dropped,
-        (unsigned long long)end.tiers[MAAR_TIER_DEVICE].restoredCount,
-        (unsigned long long)end.tiers[MAAR_TIER_HOST].savedCount,
-        (unsigned long long)end.tiers[MAAR_TIER_DEVICE].cleanCount,
-        (unsigned long long)end.tiers[MAAR_TIER_COMPRESSED].savedCount,
-        (unsigned long long)end.tiers[MAAR_TIER_FILE].savedCount);
+    for (uint32_t i = 0; i < RESIDENTS; ++i) {
+        if (models[i].handle != VK_NULL_HANDLE) {
+            maarDestroySparseImage(rig.allocator, models[i].sparse);
+        }
+    }
+    maarDestroyReservation(rig.allocator, reservation);
+    print_message("%s: %u steps: %u paged, %u uses, %u cancelled, %u compared, %u not ready, %u "
+                  "too large, %u "
+                  "demoted, %u dropped; %llu restored, %llu saved, %llu clean; %llu compressed, "
+                  "%llu written\n",
+                  tiers->name, steps, counts.paged, counts.uses, counts.cancelled, counts.compared,
+                  counts.not_ready, counts.too_much, counts.demoted, counts.dropped,
+                  (unsigned long long)end.tiers[MAAR_TIER_DEVICE].restoredCount,
+                  (unsigned long long)end.tiers[MAAR_TIER_HOST].savedCount,
+                  (unsigned long long)end.tiers[MAAR_TIER_DEVICE].cleanCount,
+                  (unsigned long long)end.tiers[MAAR_TIER_COMPRESSED].savedCount,
+                  (unsigned long long)end.tiers[MAAR_TIER_FILE].savedCount);
     assert_true(counts.compared > steps / 8);
     assert_true(end.tiers[MAAR_TIER_DEVICE].restoredCount > steps / 8);
     assert_true(end.tiers[MAAR_TIER_HOST].savedCount > steps / 16);
@@ -603,16 +674,10 @@ static void play(const struct tiers* tiers)
     vkDestroySemaphore(rig.device, timeline, NULL);
 }
 
-static void give_queue(void)
-{
-    rig.paging_queues[0] = (MaarQueue){.familyIndex = rig.families[0], .queue = rig.queues[0]};
-    rig.create_info.queueCount = 1;
-    rig.create_info.pQueues = rig.paging_queues;
-}
-
 static int open_rig(void** state)
 {
-    return rig_setup_driver(&rig, state);
+    *state = rig_start_paging(&rig) ? &rig : NULL;
+    return 0;
 }
 
 static void bytes_survive_pressure(void** state)
@@ -636,11 +701,11 @@ static void bytes_survive_on_simulated_devices(void** state)
             .flags = MAAR_SIMULATED_EXECUTE_BIT | MAAR_SIMULATED_CHECK_CONTENTS_BIT |
                      MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT | MAAR_SIMULATED_ALLOW_ALIASING_BIT |
                      MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT,
+            .paging = true,
         };
         print_message("%s: ", rig_vendors[i]);
         rig_open(&rig, &setup);
         maarSimulatedSetOrder(rig.physical, rig_seed(3) + i + 1);
-        give_queue();
         rig_make_allocator(&rig);
         play(&variants[i % (sizeof variants / sizeof variants[0])]);
         rig_close(&rig);
