@@ -317,6 +317,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResident(MaarAllocator allocator, MaarR
                                   ? made.request.requirements.size
                                   : made.host_request.requirements.size;
     it->largest = size > it->largest ? size : it->largest;
+    it->device.largest = it->largest;
+    it->host.largest = it->largest;
     maar_pages_own(it, resident);
     *pResident = maar_resident_handle(it, resident);
     return VK_SUCCESS;

@@ -7,9 +7,11 @@
 #include "maar/ordered.h"
 
 enum {
-    /* Blocks of a tier. With fewer, the last ones would hold little else than holes; with more,
-     * fewer objects find room side by side. */
-    BLOCKS = 8
+    /* Blocks of a tier. With fewer, a smaller budget empties much at once; with more, fewer objects
+     * find room side by side. */
+    BLOCKS = 8,
+    /* Objects of the largest size in a block: what is left over is below a fifth. */
+    OBJECTS = 4
 };
 
 /* Sizes of blocks: whole pages of any device, and what every device can allocate. */
@@ -26,9 +28,14 @@ void maar_tier_memory_close(struct maar_tier_memory* memory)
 
 static VkDeviceSize block_size_of(const struct maar_tier_memory* memory)
 {
-    VkDeviceSize size = memory->budget / BLOCKS;
-    size = size < largest_block ? size : largest_block;
-    return size < block_unit ? block_unit : size / block_unit * block_unit;
+    const VkDeviceSize least = memory->budget / BLOCKS;
+    const VkDeviceSize wanted =
+        memory->largest <= memory->budget / OBJECTS ? memory->largest * OBJECTS : memory->budget;
+    const VkDeviceSize size = least > wanted ? least : wanted;
+    const VkDeviceSize count = size > 0 ? memory->budget / size : 1;
+    VkDeviceSize even = memory->budget / (count > 0 ? count : 1);
+    even = even < largest_block ? even : largest_block;
+    return even < block_unit ? block_unit : even / block_unit * block_unit;
 }
 
 /* Returns the pool of a memory type, which is made when it is first needed. */

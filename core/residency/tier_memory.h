@@ -1,7 +1,8 @@
 /*
  * The memory of a tier: a pool for each memory type in use, whose VkDeviceMemory objects together
- * never exceed a budget. Blocks are an eighth of the budget, so that freed bytes serve other
- * objects. A larger object has a VkDeviceMemory of its own.
+ * never exceed a budget. Blocks are an eighth of the budget, or so large that four of the largest
+ * objects fit, so that freed bytes serve other objects. A larger object has a VkDeviceMemory of its
+ * own.
  *
  * Not synchronized: the manager's caller synchronizes.
  */
@@ -22,6 +23,7 @@ struct maar_tier_memory {
     MaarAllocator allocator;
     const char* name;
     VkDeviceSize budget;
+    VkDeviceSize largest; /* object that is expected */
     VkDeviceSize peak;
     VkDeviceSize live;  /* bytes of objects and pages, without those that are pending */
     VkDeviceSize paged; /* bytes of pages */
