@@ -117,10 +117,12 @@ struct maar_resident {
     uint32_t next_free;
     uint32_t prefetch_next; /* in the list of those to be prefetched */
     bool is_prefetched;
-    bool is_ended;   /* destroyed; only its work is not done */
-    bool is_lost;    /* contents were lost, and no use knows it yet */
-    bool is_refused; /* contents that do not shrink */
-    PFN_maarResidentRead read;
+    bool is_ended;             /* destroyed; only its work is not done */
+    bool is_lost;              /* contents were lost, and no use knows it yet */
+    bool is_refused;           /* contents that do not shrink */
+    uint64_t key;              /* in checkpoints; 0: none */
+    MaarCheckpoint checkpoint; /* the source; or NULL */
+    PFN_maarResidentRead read; /* the source otherwise; or NULL */
     void* read_data;
     void* user_data;
     char* name;
@@ -162,6 +164,7 @@ struct maar_residency {
     bool has_binds;  /* binds of pages were recorded and not submitted */
     VkQueueFlags queue_flags;
     bool follows_budget;
+    bool is_lost; /* the device, as the last checkpoint has found */
 
     VkSemaphore timeline;
     uint64_t submitted; /* values of the timeline */
@@ -309,6 +312,8 @@ static inline MaarTier maar_resident_tier(const struct maar_resident* resident)
     return maar_resident_has(resident, MAAR_TIER_SOURCE) ? MAAR_TIER_FILE : MAAR_TIER_NONE;
 }
 
+/* Returns whether a checkpoint, which may be NULL, has contents of this size under a key. */
+bool maar_checkpoint_has(MaarCheckpoint checkpoint, uint64_t key, VkDeviceSize size);
 /* Ends a resident that no use pins, at once. */
 void maar_resident_end(struct maar_residency* it, const char* call, struct maar_resident* resident);
 /* Returns what the heap of the device has left for a manager, with what it holds. */

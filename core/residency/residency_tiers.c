@@ -185,7 +185,9 @@ VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32
         MaarPoint points[MAAR_MAX_POINTS];
         result = maar_host_object_end(it, call, resident); /* one that is not valid */
         if (result == VK_SUCCESS) {
-            result = maar_host_object_make(it, call, resident, keeps ? it->largest : 0, &waits);
+            result = maar_host_object_make(it, call, resident,
+                                           reason == MAAR_RESIDENCY_REASON_AHEAD ? it->largest : 0,
+                                           &waits);
         }
         if (result != VK_SUCCESS) {
             break;

@@ -7,6 +7,7 @@
 
 #include "core/residency/policy_order.h"
 #include "core/residency/residency_tiers.h"
+#include "maar/checkpoint.h"
 
 enum maar_work_kind {
     MAAR_WORK_PACK,   /* the host object into packed bytes */
@@ -31,6 +32,8 @@ struct maar_work {
     VkResult result;
     PFN_maarResidentRead read;
     void* read_data;
+    MaarCheckpoint checkpoint;
+    uint64_t key;
     /* of a forgotten piece: what it still uses */
     VkBuffer host_buffer;
     MaarAllocation host_allocation;
@@ -156,6 +159,8 @@ static struct maar_work* make_work(struct maar_residency* it, struct maar_reside
         work->is_packed = kind == MAAR_WORK_READ ? resident->is_file_packed : !uses_host;
         work->read = resident->read;
         work->read_data = resident->read_data;
+        work->checkpoint = resident->checkpoint;
+        work->key = resident->key;
     }
     return work;
 }
@@ -364,9 +369,31 @@ static void run_work(struct maar_residency* it, struct maar_work* work, void** s
         work->result = read_file(it, work, scratch);
         break;
     default:
-        work->result = work->read(work->read_data, work->size, work->bytes);
+        work->result =
+            work->checkpoint != NULL
+                ? maarReadCheckpoint(work->checkpoint, work->key, work->size, work->bytes)
+                : work->read(work->read_data, work->size, work->bytes);
         break;
     }
+}
+
+VkResult maar_work_read(struct maar_residency* it, const struct maar_resident* resident,
+                        void* bytes)
+{
+    void* scratch = NULL;
+    struct maar_work work = {
+        .bytes = bytes,
+        .size = (size_t)resident->content_size,
+        .packed = resident->packed,
+        .packed_size = resident->packed_size,
+        .extent = resident->extent,
+        .is_packed = resident->is_file_packed,
+    };
+    const VkResult result = maar_resident_has(resident, MAAR_TIER_COMPRESSED)
+                                ? unpack(it, &work, &scratch)
+                                : read_file(it, &work, &scratch);
+    maar_host_free(it->allocator->callbacks, scratch);
+    return result;
 }
 
 uint32_t maar_work_run(struct maar_residency* it, uint32_t most)

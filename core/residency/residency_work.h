@@ -23,6 +23,10 @@ void maar_work_lower_packed(struct maar_residency* it, VkDeviceSize size);
  * queued already. Returns VK_NOT_READY if it is under way now, or what kept it from beginning. */
 VkResult maar_work_raise(struct maar_residency* it, const char* call,
                          struct maar_resident* resident);
+/* Reads the compressed copy of a resident, or the one in the file, on this thread. Returns
+ * VK_ERROR_UNKNOWN if it is damaged. */
+VkResult maar_work_read(struct maar_residency* it, const struct maar_resident* resident,
+                        void* bytes);
 /* Makes a piece of work of a resident without effect. */
 void maar_work_forget(struct maar_residency* it, struct maar_resident* resident);
 /* Takes in the results of pieces that are done. */

@@ -288,6 +288,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResident(MaarAllocator allocator, MaarR
         .priority_class = pCreateInfo->priorityClass,
         .read = pCreateInfo->pfnRead,
         .read_data = pCreateInfo->pSourceUserData,
+        .key = pCreateInfo->key,
         .user_data = pCreateInfo->pUserData,
         .valid = pCreateInfo->pfnRead != NULL ? MAAR_VALID_IN(MAAR_TIER_SOURCE) : 0,
         .layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
@@ -296,6 +297,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResident(MaarAllocator allocator, MaarR
     };
     struct maar_resident* resident = NULL;
     result = keep_record(it, __func__, pCreateInfo, &made);
+    if (result == VK_SUCCESS &&
+        maar_checkpoint_has(pCreateInfo->checkpoint, made.key, made.content_size)) {
+        made.checkpoint = pCreateInfo->checkpoint;
+        made.valid = MAAR_VALID_IN(MAAR_TIER_SOURCE);
+    }
     result = result == VK_SUCCESS ? check_copies(it, __func__, &made) : result;
     result = result == VK_SUCCESS ? ask_for_host(it, &made) : result;
     result = result == VK_SUCCESS ? choose_types(it, __func__, &made) : result;

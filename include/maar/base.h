@@ -294,6 +294,10 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_USE_INFO = 0x4D4100D5,
     /** MaarResidencyUpdate */
     MAAR_STRUCTURE_TYPE_RESIDENCY_UPDATE = 0x4D4100D6,
+    /** MaarCheckpointInfo */
+    MAAR_STRUCTURE_TYPE_CHECKPOINT_INFO = 0x4D4100D7,
+    /** MaarCheckpointOpenInfo */
+    MAAR_STRUCTURE_TYPE_CHECKPOINT_OPEN_INFO = 0x4D4100D8,
     /** MaarCompressor */
     MAAR_STRUCTURE_TYPE_COMPRESSOR = 0x4D4100E0,
     /** MaarFileStore */

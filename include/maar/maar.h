@@ -8,6 +8,7 @@
 #include "maar/base.h"
 #include "maar/buffer_cache.h"
 #include "maar/capture.h"
+#include "maar/checkpoint.h"
 #include "maar/cuda.h"
 #include "maar/hip.h"
 #include "maar/message.h"

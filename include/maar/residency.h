@@ -46,6 +46,9 @@ VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarResident)
 /** The residents of one submission, pinned. */
 VK_DEFINE_NON_DISPATCHABLE_HANDLE(MaarUse)
 
+/** Contents of residents in a file: see maar/checkpoint.h. */
+VK_DEFINE_HANDLE(MaarCheckpoint)
+
 /** Where contents lie. */
 typedef enum MaarTier {
     /** Nowhere: there are no contents yet, or they were dropped or lost. */
@@ -299,6 +302,11 @@ typedef struct MaarResidentCreateInfo {
     /** Passed to pfnRead. Valid until the resident has been destroyed and no thread is in
      * maarWorkResidency. */
     void* pSourceUserData;
+    /** Names the contents in checkpoints; 0: they are in none. */
+    uint64_t key;
+    /** A checkpoint, or VK_NULL_HANDLE. If it has contents of this size under the key, the resident
+     * has them at first, and pfnRead is not used. It lives as long as the resident. */
+    MaarCheckpoint checkpoint;
     /** Kept with the resident, and passed in events. */
     void* pUserData;
     /** Name for messages, copied; may be NULL. */

@@ -1,0 +1,453 @@
+/*
+ * Checkpoints: contents of residents are written on one device and read on another one, byte for
+ * byte; after the loss of the device what was below it survives; a checkpoint that was cut off
+ * while it was written, truncated or altered never hands out wrong bytes.
+ */
+#include "maar/checkpoint.h"
+#include "tests/rig/rig.h"
+
+enum { COUNT = 12, SIZE = 24 * 1024, FILE_SIZE = 1 << 20, UNIT = 4096 };
+
+static struct rig rig;
+static MaarResidency residency;
+static MaarResident residents[COUNT];
+static VkSemaphore timeline;
+static uint64_t submitted;
+static uint8_t contents[COUNT][SIZE];
+
+/* ---- a file in memory ---- */
+
+static struct {
+    uint8_t bytes[FILE_SIZE];
+    uint64_t left; /* bytes that can be written before the power goes */
+} disk;
+
+static VkResult VKAPI_PTR read_disk(void* data, VkDeviceSize offset, size_t size, void* bytes)
+{
+    (void)data;
+    memcpy(bytes, disk.bytes + offset, size);
+    return VK_SUCCESS;
+}
+
+static VkResult VKAPI_PTR write_disk(void* data, VkDeviceSize offset, size_t size, void* bytes)
+{
+    (void)data;
+    const size_t written = size < disk.left ? size : (size_t)disk.left;
+    memcpy(disk.bytes + offset, bytes, written);
+    disk.left -= written;
+    return VK_SUCCESS; /* a cut that nobody notices */
+}
+
+static const MaarFileStore store = {
+    .sType = MAAR_STRUCTURE_TYPE_FILE_STORE,
+    .size = FILE_SIZE,
+    .alignment = 512,
+    .pfnRead = read_disk,
+    .pfnWrite = write_disk,
+};
+
+/* ---- the program ---- */
+
+/* Half of the contents shrink. Each resident has another size. */
+static void make_contents(void)
+{
+    struct rig_random random = {.state = 77};
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        for (uint32_t k = 0; k < SIZE; ++k) {
+            contents[i][k] = i % 2 == 0 ? (uint8_t)(i + k / 512) : (uint8_t)rig_next(&random);
+        }
+    }
+}
+
+static VkDeviceSize size_of(uint32_t number)
+{
+    return SIZE - number * 256;
+}
+
+static void open_manager(VkDeviceSize device, VkDeviceSize compressed)
+{
+    uint32_t queue = 0;
+    for (uint32_t i = 0; i < rig.create_info.queueCount; ++i) {
+        queue = rig.create_info.pQueues[i].queue == rig.queue ? i : queue;
+    }
+    const MaarResidencyCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RESIDENCY_CREATE_INFO,
+        .queueIndex = queue,
+        .deviceBudget = device,
+        .hostBudget = 1024 * KIB,
+        .compressedBudget = compressed,
+    };
+    assert_int_equal(maarCreateResidency(rig.allocator, &info, &residency), VK_SUCCESS);
+    timeline = rig_create_timeline(&rig, 0);
+    submitted = 0;
+}
+
+static void create_residents(MaarCheckpoint checkpoint)
+{
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        const VkBufferCreateInfo buffer = rig_buffer_info(size_of(i));
+        const MaarResidentCreateInfo info = {
+            .sType = MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO,
+            .pBufferInfo = &buffer,
+            .key = 100 + i,
+            .checkpoint = checkpoint,
+        };
+        assert_int_equal(maarCreateResident(rig.allocator, residency, &info, &residents[i]),
+                         VK_SUCCESS);
+    }
+}
+
+static void close_manager(void)
+{
+    maarDestroyResidency(rig.allocator, residency);
+    vkDestroySemaphore(rig.device, timeline, NULL);
+}
+
+/* Copies between a resident and a buffer of the program, and waits. */
+static void copy(uint32_t number, MaarAccessFlags access, VkBuffer other)
+{
+    MaarResidentUse wanted = {.resident = residents[number], .access = access};
+    const MaarUseBeginInfo begin = {.sType = MAAR_STRUCTURE_TYPE_USE_BEGIN_INFO,
+                                    .flags = MAAR_USE_WAIT_BIT,
+                                    .useCount = 1,
+                                    .pUses = &wanted};
+    const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                               .queueFamilyIndex = rig.families[0]};
+    const VkCommandBufferBeginInfo start = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    const VkBufferCopy region = {.size = size_of(number)};
+    const VkMemoryBarrier to_host = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
+                                     .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
+    MaarResidentObject object;
+    MaarUseInfo info = {.sType = MAAR_STRUCTURE_TYPE_USE_INFO};
+    MaarUse use = VK_NULL_HANDLE;
+    VkCommandPool pool = VK_NULL_HANDLE;
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    assert_int_equal(maarBeginUse(rig.allocator, residency, &begin, &object, &info, &use),
+                     VK_SUCCESS);
+    assert_int_equal(object.isFresh, access == MAAR_ACCESS_OVERWRITE_BIT);
+    assert_int_equal(vkCreateCommandPool(rig.device, &pool_info, NULL, &pool), VK_SUCCESS);
+    const VkCommandBufferAllocateInfo how = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = pool,
+        .commandBufferCount = 1,
+    };
+    assert_int_equal(vkAllocateCommandBuffers(rig.device, &how, &commands), VK_SUCCESS);
+    assert_int_equal(vkBeginCommandBuffer(commands, &start), VK_SUCCESS);
+    const bool writes = access == MAAR_ACCESS_OVERWRITE_BIT;
+    vkCmdCopyBuffer(commands, writes ? other : object.buffer, writes ? object.buffer : other, 1,
+                    &region);
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
+                         &to_host, 0, NULL, 0, NULL);
+    assert_int_equal(vkEndCommandBuffer(commands), VK_SUCCESS);
+    const MaarPoint end = {timeline, ++submitted};
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = info.mustWait == VK_TRUE ? 1 : 0,
+        .pWaitSemaphoreValues = &info.wait.value,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &end.value,
+    };
+    const VkSubmitInfo submit = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = &values,
+        .waitSemaphoreCount = info.mustWait == VK_TRUE ? 1 : 0,
+        .pWaitSemaphores = &info.wait.semaphore,
+        .pWaitDstStageMask = &stage,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &commands,
+        .signalSemaphoreCount = 1,
+        .pSignalSemaphores = &end.semaphore,
+    };
+    assert_int_equal(vkQueueSubmit(rig.queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_int_equal(maarEndUse(rig.allocator, residency, use, 1, &end), VK_SUCCESS);
+    assert_int_equal(vkDeviceWaitIdle(rig.device), VK_SUCCESS);
+    vkDestroyCommandPool(rig.device, pool, NULL);
+}
+
+/* Writes the contents, or compares them. */
+static void fill_or_compare(bool fills)
+{
+    static uint8_t found[SIZE];
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        VkBuffer buffer = VK_NULL_HANDLE;
+        MaarAllocation memory = VK_NULL_HANDLE;
+        const MaarAllocationCreateInfo how =
+            rig_how(fills ? MAAR_MEMORY_USAGE_UPLOAD : MAAR_MEMORY_USAGE_READBACK);
+        VkBufferCreateInfo info = rig_buffer_info(size_of(i));
+        info.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+        assert_int_equal(maarCreateBuffer(rig.allocator, &info, &how, &buffer, &memory),
+                         VK_SUCCESS);
+        if (fills) {
+            assert_int_equal(
+                maarCopyToAllocation(rig.allocator, memory, 0, size_of(i), contents[i]),
+                VK_SUCCESS);
+        }
+        copy(i, fills ? MAAR_ACCESS_OVERWRITE_BIT : MAAR_ACCESS_READ_BIT, buffer);
+        if (!fills) {
+            assert_int_equal(maarCopyFromAllocation(rig.allocator, memory, 0, size_of(i), found),
+                             VK_SUCCESS);
+            assert_memory_equal(found, contents[i], size_of(i));
+        }
+        maarDestroyBuffer(rig.allocator, buffer, memory);
+    }
+}
+
+static MaarCheckpointInfo write_checkpoint(VkResult expected)
+{
+    MaarCheckpointInfo info = {.sType = MAAR_STRUCTURE_TYPE_CHECKPOINT_INFO};
+    assert_int_equal(maarWriteCheckpoint(rig.allocator, residency, &store, &info), expected);
+    return info;
+}
+
+static VkResult open_checkpoint(MaarCheckpoint* checkpoint)
+{
+    const MaarCheckpointOpenInfo info = {.sType = MAAR_STRUCTURE_TYPE_CHECKPOINT_OPEN_INFO,
+                                         .pFileStore = &store};
+    return maarOpenCheckpoint(&info, checkpoint);
+}
+
+/* Reads all entries without a device, and returns how many are right. No read may return wrong
+ * bytes. */
+static uint32_t count_right(MaarCheckpoint checkpoint)
+{
+    static uint8_t found[SIZE];
+    uint32_t right = 0;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        const VkResult result = maarReadCheckpoint(checkpoint, 100 + i, size_of(i), found);
+        if (result == VK_SUCCESS) {
+            assert_memory_equal(found, contents[i], size_of(i));
+            ++right;
+        } else {
+            assert_true(result == VK_ERROR_UNKNOWN || result == VK_ERROR_FEATURE_NOT_PRESENT);
+        }
+    }
+    return right;
+}
+
+/* ---- cases ---- */
+
+/* Opens a rig on lavapipe, or on a simulated device that executes commands. */
+static void open_any(void** state, const char* vendor)
+{
+    if (rig_is_without_driver()) {
+        const struct rig_setup setup = {
+            .profile = rig_profile_file(vendor),
+            .flags = MAAR_SIMULATED_EXECUTE_BIT | MAAR_SIMULATED_CHECK_CONTENTS_BIT |
+                     MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT | MAAR_SIMULATED_ALLOW_ALIASING_BIT,
+            .paging = true,
+        };
+        rig_need_simulated_devices();
+        rig_open(&rig, &setup);
+        rig_make_allocator(&rig);
+    } else {
+        *state = rig_start_paging(&rig) ? &rig : NULL;
+        rig_need(state, *state != NULL && rig_executes(), "commands do not execute on this driver");
+    }
+}
+
+static void contents_go_to_another_device(void** state)
+{
+    MaarCheckpoint checkpoint = VK_NULL_HANDLE;
+    MaarCheckpointEntry entries[COUNT];
+    uint32_t count = COUNT;
+    make_contents();
+    disk.left = UINT64_MAX;
+    open_any(state, rig_vendors[0]);
+    open_manager(128 * KIB, 64 * KIB);
+    create_residents(VK_NULL_HANDLE);
+    fill_or_compare(true);
+    const MaarCheckpointInfo info = write_checkpoint(VK_SUCCESS);
+    assert_int_equal(info.entryCount, COUNT);
+    assert_int_equal(info.missingCount, 0);
+    fill_or_compare(false);
+    close_manager();
+    rig_close(&rig);
+
+    open_any(state, rig_vendors[1]);
+    assert_int_equal(open_checkpoint(&checkpoint), VK_SUCCESS);
+    assert_int_equal(maarEnumerateCheckpoint(checkpoint, &count, entries), VK_SUCCESS);
+    assert_int_equal(count, COUNT);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        assert_int_equal(entries[i].key, 100 + i);
+        assert_int_equal(entries[i].size, size_of(i));
+    }
+    open_manager(128 * KIB, 0);
+    create_residents(checkpoint);
+    fill_or_compare(false);
+    fill_or_compare(false);
+    close_manager();
+    maarCloseCheckpoint(checkpoint);
+    rig_close(&rig);
+    *state = NULL;
+}
+
+/* What was compressed survives the loss of the device; the rest is counted. */
+static void what_was_below_survives_a_loss(void** state)
+{
+    MaarCheckpoint checkpoint = VK_NULL_HANDLE;
+    MaarResidencyInfo now = {.sType = MAAR_STRUCTURE_TYPE_RESIDENCY_INFO};
+    make_contents();
+    disk.left = UINT64_MAX;
+    if (!rig_is_without_driver()) {
+        print_message("skipped: only simulated devices can be lost\n");
+        skip();
+    }
+    open_any(state, rig_vendors[0]);
+    open_manager(64 * KIB, 512 * KIB);
+    create_residents(VK_NULL_HANDLE);
+    fill_or_compare(true);
+    assert_int_equal(maarSetResidencyBudget(rig.allocator, residency, MAAR_TIER_HOST, 64 * KIB),
+                     VK_SUCCESS);
+    for (uint32_t i = 0; i < 8; ++i) {
+        assert_int_equal(maarUpdateResidency(rig.allocator, residency, NULL), VK_SUCCESS);
+        (void)maarWorkResidency(rig.allocator, residency, 0, NULL);
+    }
+    assert_int_equal(maarGetResidencyInfo(rig.allocator, residency, &now), VK_SUCCESS);
+    const uint32_t below = now.tiers[MAAR_TIER_COMPRESSED].residentCount;
+    assert_true(below > 0 && below < COUNT);
+    rig_set_fault(&rig, "vkQueueSubmit", 1, UINT64_MAX, VK_ERROR_DEVICE_LOST);
+    rig_set_fault(&rig, "vkGetSemaphoreCounterValue", 1, UINT64_MAX, VK_ERROR_DEVICE_LOST);
+    rig_set_fault(&rig, "vkWaitSemaphores", 1, UINT64_MAX, VK_ERROR_DEVICE_LOST);
+    const MaarCheckpointInfo info = write_checkpoint(VK_INCOMPLETE);
+    assert_true(info.entryCount >= below);
+    assert_int_equal(info.entryCount + info.missingCount, COUNT);
+    rig_clear_faults(&rig);
+    assert_int_equal(open_checkpoint(&checkpoint), VK_SUCCESS);
+    assert_int_equal(count_right(checkpoint), info.entryCount);
+    maarCloseCheckpoint(checkpoint);
+    close_manager();
+    rig_close(&rig);
+    *state = NULL;
+}
+
+/* The power goes at every multiple of some bytes while a checkpoint is written over another one. */
+static void a_cut_is_noticed_at_every_place(void** state)
+{
+    MaarCheckpoint checkpoint = VK_NULL_HANDLE;
+    uint32_t opened = 0;
+    make_contents();
+    disk.left = UINT64_MAX;
+    open_any(state, rig_vendors[0]);
+    open_manager(512 * KIB, 0);
+    create_residents(VK_NULL_HANDLE);
+    fill_or_compare(true);
+    const uint64_t whole = write_checkpoint(VK_SUCCESS).fileSize + 2 * UNIT;
+    for (uint64_t cut = 0; cut < whole; cut += cut < 512 || cut + 2 * UNIT > whole ? 8 : 509) {
+        disk.left = cut;
+        (void)maarWriteCheckpoint(rig.allocator, residency, &store, NULL);
+        const VkResult result = open_checkpoint(&checkpoint);
+        if (result == VK_SUCCESS) {
+            ++opened;
+            assert_int_equal(count_right(checkpoint), COUNT);
+            maarCloseCheckpoint(checkpoint);
+        } else {
+            assert_int_equal(result, VK_ERROR_INITIALIZATION_FAILED);
+        }
+        disk.left = UINT64_MAX;
+        if (cut % 16 == 0 && cut < 512) {
+            assert_int_equal(maarWriteCheckpoint(rig.allocator, residency, &store, NULL),
+                             VK_SUCCESS);
+        }
+    }
+    assert_true(opened > 0);
+    close_manager();
+    rig_close(&rig);
+    *state = NULL;
+}
+
+static void altered_bytes_are_not_handed_out(void** state)
+{
+    MaarCheckpoint checkpoint = VK_NULL_HANDLE;
+    uint32_t refused = 0;
+    uint32_t lost = 0;
+    make_contents();
+    disk.left = UINT64_MAX;
+    open_any(state, rig_vendors[0]);
+    open_manager(512 * KIB, 0);
+    create_residents(VK_NULL_HANDLE);
+    fill_or_compare(true);
+    const uint64_t size = write_checkpoint(VK_SUCCESS).fileSize;
+    for (uint64_t at = 0; at < size; at += at < 64 ? 1 : 97) {
+        disk.bytes[at] ^= 0x10;
+        const VkResult result = open_checkpoint(&checkpoint);
+        if (result == VK_SUCCESS) {
+            lost += COUNT - count_right(checkpoint);
+            maarCloseCheckpoint(checkpoint);
+        } else {
+            assert_int_equal(result, VK_ERROR_INITIALIZATION_FAILED);
+            ++refused;
+        }
+        disk.bytes[at] ^= 0x10;
+    }
+    assert_true(refused >= 56 && lost > size / 97 / 2);
+    close_manager();
+    rig_close(&rig);
+    *state = NULL;
+}
+
+static void bad_input_is_reported(void** state)
+{
+    MaarCheckpoint checkpoint = VK_NULL_HANDLE;
+    MaarFileStore bad = store;
+    make_contents();
+    disk.left = UINT64_MAX;
+    open_any(state, rig_vendors[0]);
+    open_manager(512 * KIB, 0);
+    create_residents(VK_NULL_HANDLE);
+    fill_or_compare(true);
+    bad.pfnWrite = NULL;
+    assert_int_equal(maarWriteCheckpoint(rig.allocator, residency, &bad, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pFileStore");
+    assert_int_equal(maarWriteCheckpoint(rig.allocator, residency, NULL, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pFileStore");
+    bad = store;
+    bad.size = 64 * KIB;
+    assert_int_equal(maarWriteCheckpoint(rig.allocator, residency, &bad, NULL),
+                     VK_ERROR_OUT_OF_POOL_MEMORY);
+    assert_int_equal(open_checkpoint(&checkpoint), VK_ERROR_INITIALIZATION_FAILED);
+    const VkBufferCreateInfo buffer = rig_buffer_info(size_of(3));
+    const MaarResidentCreateInfo twin = {
+        .sType = MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO, .pBufferInfo = &buffer, .key = 103};
+    maarDestroyResident(rig.allocator, residency, residents[4]);
+    assert_int_equal(maarCreateResident(rig.allocator, residency, &twin, &residents[4]),
+                     VK_SUCCESS);
+    const MaarResident kept = residents[3];
+    residents[3] = residents[4];
+    VkBuffer source = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    VkBufferCreateInfo info = rig_buffer_info(size_of(3));
+    info.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
+    assert_int_equal(maarCreateBuffer(rig.allocator, &info, &how, &source, &memory), VK_SUCCESS);
+    assert_int_equal(maarCopyToAllocation(rig.allocator, memory, 0, size_of(3), contents[3]),
+                     VK_SUCCESS);
+    copy(3, MAAR_ACCESS_OVERWRITE_BIT, source);
+    residents[3] = kept;
+    maarDestroyBuffer(rig.allocator, source, memory);
+    assert_int_equal(maarWriteCheckpoint(rig.allocator, residency, &store, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(&rig, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "residency");
+    assert_int_equal(open_checkpoint(&checkpoint), VK_ERROR_INITIALIZATION_FAILED);
+    assert_int_equal(maarReadCheckpoint(VK_NULL_HANDLE, 1, 1, &bad),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    maarCloseCheckpoint(VK_NULL_HANDLE);
+    close_manager();
+    rig_close(&rig);
+    *state = NULL;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(contents_go_to_another_device, rig_teardown),
+        cmocka_unit_test_teardown(what_was_below_survives_a_loss, rig_teardown),
+        cmocka_unit_test_teardown(a_cut_is_noticed_at_every_place, rig_teardown),
+        cmocka_unit_test_teardown(altered_bytes_are_not_handed_out, rig_teardown),
+        cmocka_unit_test_teardown(bad_input_is_reported, rig_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
