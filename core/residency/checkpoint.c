@@ -215,9 +215,15 @@ static VkResult write_checkpoint(struct maar_residency* it, const char* call,
     it->is_lost = maar_copies_poll(it) != VK_SUCCESS;
     maar_work_take(it, call);
     result = maar_checkpoint_begin(&file);
+    /* Host memory may be full of contents that can go nowhere: one more block is needed for what is
+     * on the device. */
+    const VkDeviceSize budget = it->host.budget;
+    const VkDeviceSize held = maar_tier_memory_bytes(&it->host);
+    it->host.budget = (held > budget ? held : budget) + budget / 8 + 8 * it->largest;
     if (result == VK_SUCCESS) {
         result = add_residents(it, call, &file, info);
     }
+    it->host.budget = budget;
     if (result == VK_SUCCESS) {
         result = maar_checkpoint_end(&file, &twice);
     }

@@ -42,8 +42,9 @@ typedef struct MaarCheckpointInfo {
 /**
  * Writes the contents of all residents with a key (MaarResidentCreateInfo::key) to a file store.
  * Residents without contents are left out, and so are those whose contents their source still has.
- * Waits for the uses of the residents and for copies of its own. What the store had before is
- * overwritten, beginning with what makes it a checkpoint.
+ * Waits for the uses of the residents and for copies of its own, for which host memory may exceed
+ * its budget, by an eighth and eight times the largest resident, until the next updates. What the
+ * store had before is overwritten, beginning with what makes it a checkpoint.
  *
  * @param allocator   not null
  * @param residency   not null; no use has begun and not ended
