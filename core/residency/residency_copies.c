@@ -7,6 +7,7 @@
 #include "core/memory_order.h"
 #include "core/queue_submit.h"
 #include "core/time/timeline.h"
+#include "maar/ordered.h"
 
 VkResult maar_copies_open(struct maar_residency* it)
 {
@@ -142,6 +143,21 @@ VkResult maar_copies_begin(struct maar_residency* it, struct maar_residency_comm
     return result;
 }
 
+/* Declares the last submission: memory that waits for it may serve other objects at once. */
+static void declare(struct maar_residency* it, const struct maar_copy_waits* waits)
+{
+    const MaarPoint end = {it->timeline, it->submitted};
+    const MaarSubmissionInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_SUBMISSION_INFO,
+        .waitCount = waits->count < MAAR_MAX_POINTS ? waits->count : MAAR_MAX_POINTS,
+        .pWaits = waits->points,
+        .signalCount = 1,
+        .pSignals = &end,
+    };
+    /* What is not declared is reused later. */
+    (void)maarDeclareSubmission(it->allocator, &info);
+}
+
 VkResult maar_copies_submit(struct maar_residency* it, struct maar_residency_commands* commands,
                             const struct maar_copy_waits* waits)
 {
@@ -174,6 +190,7 @@ VkResult maar_copies_submit(struct maar_residency* it, struct maar_residency_com
     if (result == VK_SUCCESS) {
         commands->value = ++it->submitted;
         ++it->info.submissionCount;
+        declare(it, waits);
     }
     return result;
 }

@@ -172,6 +172,17 @@ static bool needs_copy(const struct maar_resident* resident)
     return resident->is_dirty;
 }
 
+/* A copy waits for the uses of what it reads. */
+static void add_waits(const struct maar_residency* it, const struct maar_resident* resident,
+                      struct maar_copy_waits* waits)
+{
+    MaarPoint points[MAAR_MAX_POINTS];
+    const uint32_t count = maar_resident_points(it, resident, points);
+    for (uint32_t i = 0; i < count; ++i) {
+        maar_copies_add_wait(waits, points[i]);
+    }
+}
+
 VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32_t count,
                              uint32_t* residents, bool keeps, MaarResidencyReason reason,
                              uint32_t* done)
@@ -182,7 +193,6 @@ VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32
     uint32_t placed = 0;
     for (; placed < count && result == VK_SUCCESS; ++placed) {
         struct maar_resident* resident = &it->residents[residents[placed]];
-        MaarPoint points[MAAR_MAX_POINTS];
         result = maar_host_object_end(it, call, resident); /* one that is not valid */
         if (result == VK_SUCCESS) {
             result = maar_host_object_make(it, call, resident,
@@ -193,10 +203,7 @@ VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32
             break;
         }
         resident->is_saved = true;
-        const uint32_t point_count = maar_resident_points(it, resident, points);
-        for (uint32_t i = 0; i < point_count; ++i) {
-            maar_copies_add_wait(&waits, points[i]);
-        }
+        add_waits(it, resident, &waits);
     }
     const VkResult short_of = result;
     result = placed > 0 ? maar_copies_begin(it, &commands) : VK_SUCCESS;
@@ -476,6 +483,9 @@ VkResult maar_residency_restore(struct maar_residency* it, const char* call, uin
             break;
         }
         maar_policy_pin(it->policy, resident->policy); /* no victim of the next ones */
+        if (resident->needs_contents) {
+            add_waits(it, resident, &waits); /* a use may have written to its host object */
+        }
     }
     const VkResult short_of = result;
     result = maar_pages_submit(it, &waits);

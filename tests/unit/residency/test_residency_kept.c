@@ -298,6 +298,52 @@ static void failed_demotion_is_forgotten(void** state)
     close_scene();
 }
 
+/* The device has not executed what a use in host memory writes when the contents go back. */
+static void restore_waits_for_uses_in_host_memory(void** state)
+{
+    MaarUse pins[DEVICE_UNITS];
+    (void)state;
+    open_scene(8);
+    make_buffers(DEVICE_UNITS + 1);
+    pin_device(pins, made.all);
+    settle();
+    hold(true);
+    for (uint32_t i = 0; i < made.count; ++i) {
+        if (!is_in(made.all[i], MAAR_TIER_DEVICE)) {
+            const MaarUse use =
+                begin_use(made.all[i], MAAR_ACCESS_WRITE_BIT, MAAR_USE_MAY_DEMOTE_BIT);
+            assert_int_equal(object.tier, MAAR_TIER_HOST);
+            fill_and_end(use, 500);
+            unpin_device(pins);
+            expect_buffer(made.all[i], 500);
+            assert_int_equal(object.tier, MAAR_TIER_DEVICE);
+            break;
+        }
+    }
+    hold(false);
+    close_scene();
+}
+
+/* What makes room need not have been copied yet: the next object takes its bytes, and waits. */
+static void evictions_under_way_hold_up_no_use(void** state)
+{
+    MaarUse use = VK_NULL_HANDLE;
+    (void)state;
+    open_scene(8);
+    make_buffers(DEVICE_UNITS);
+    settle();
+    hold(true);
+    const MaarResident resident = create_buffer(UNIT, 0);
+    assert_int_equal(try_use(resident, MAAR_ACCESS_OVERWRITE_BIT, 0, &use), VK_SUCCESS);
+    assert_int_equal(answer.mustWait, VK_TRUE);
+    assert_int_equal(answer.evictedSize, UNIT);
+    fill_and_end(use, 9);
+    hold(false);
+    expect_buffer(resident, 9);
+    expect_buffers();
+    close_scene();
+}
+
 /* ---- layouts ---- */
 
 static MaarUse begin_layout(MaarResident image, MaarAccessFlags access, VkImageLayout layout)
@@ -358,10 +404,10 @@ static void image_written_without_a_layout_is_refused(void** state)
     open_scene(4);
     MaarResidentUse one = {create_image(64), MAAR_ACCESS_OVERWRITE_BIT, VK_IMAGE_LAYOUT_UNDEFINED};
     assert_int_equal(try_uses(1, &one, 0, NULL, &use), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_ENUM, "finalLayout");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_LAYOUT, "finalLayout");
     one.access = MAAR_ACCESS_WRITE_BIT;
     assert_int_equal(try_uses(1, &one, 0, NULL, &use), VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_ENUM, "finalLayout");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_LAYOUT, "finalLayout");
     one.access = MAAR_ACCESS_READ_BIT;
     assert_int_equal(try_uses(1, &one, 0, NULL, &use), VK_SUCCESS);
     cancel_use(use);
@@ -379,6 +425,8 @@ int main(void)
         rig_unit_test(loss_is_reported_once),
         rig_unit_test(read_after_a_cancelled_demotion_spares_copies_under_way),
         rig_unit_test(failed_demotion_is_forgotten),
+        rig_unit_test(restore_waits_for_uses_in_host_memory),
+        rig_unit_test(evictions_under_way_hold_up_no_use),
         rig_unit_test(layout_is_that_of_the_use_that_began_last),
         rig_unit_test(layout_of_a_cancelled_use_does_not_count),
         rig_unit_test(image_written_without_a_layout_is_refused),
