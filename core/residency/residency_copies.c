@@ -181,6 +181,9 @@ VkResult maar_copies_submit(struct maar_residency* it, struct maar_residency_com
     maar_order_commands(device, commands->commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                         VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT);
     VkResult result = device->vkEndCommandBuffer(commands->commands);
+    if (result != VK_SUCCESS) {
+        commands->value = UINT64_MAX; /* it may still be recording: it ends with its pool */
+    }
     if (result == VK_SUCCESS) {
         maar_queue_lock(queue);
         result = maar_submit(device, &submission, commands->commands);

@@ -136,7 +136,7 @@ struct maar_residency_timeline {
 
 struct maar_residency_commands {
     VkCommandBuffer commands;
-    uint64_t value; /* of the submission; 0: never submitted */
+    uint64_t value; /* of the submission; 0: never submitted; UINT64_MAX: never used again */
 };
 
 /* The pins of a use. Kept for the next use when it has ended. */

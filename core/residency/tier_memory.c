@@ -129,7 +129,9 @@ VkResult maar_tier_memory_place(struct maar_tier_memory* memory, const char* cal
         maar_discard_object(memory->allocator, object);
         return result;
     }
-    const bool is_alone = place->request.requiresDedicated == VK_TRUE || size > pool->block_size;
+    /* A budget that was set lower may hold no whole block. */
+    const bool is_alone = place->request.requiresDedicated == VK_TRUE || size > pool->block_size ||
+                          pool->block_size > memory->budget;
     const VkDeviceSize wanted = is_alone ? size : pool->block_size;
     const VkDeviceSize held = maar_tier_memory_bytes(memory);
     const bool may_grow = held <= memory->budget && wanted <= memory->budget - held;
