@@ -529,8 +529,8 @@ MAAR_API VkResult VKAPI_CALL maarBeginUse(MaarAllocator allocator, MaarResidency
  * @param pointCount  1 to MAAR_MAX_POINTS
  * @param pPoints     points after which the submission uses nothing any more; not of the host
  *                    timeline. Their semaphores live until the manager has been destroyed
- * @return VK_SUCCESS; VK_ERROR_TOO_MANY_OBJECTS for more than MAAR_MAX_POINTS different timelines
- * in one manager: the use has not ended then; VK_ERROR_VALIDATION_FAILED_EXT
+ * @return VK_SUCCESS; VK_ERROR_TOO_MANY_OBJECTS for more than MAAR_MAX_POINTS - 1 different
+ *         timelines in one manager: the use has not ended then; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety `residency` externally synchronized
  * @since 0.2.0
  */

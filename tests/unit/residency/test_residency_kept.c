@@ -148,6 +148,35 @@ static void demoted_writes_beside_work_keep_contents(void** state)
     close_scene();
 }
 
+/* Zeros shrink to nothing, but nobody packs what is said not to shrink. */
+static void not_compressed_contents_stay_in_host_memory(void** state)
+{
+    static const MaarResidentCreateFlags flags[] = {0, MAAR_RESIDENT_CREATE_NOT_COMPRESSED_BIT};
+    (void)state;
+    for (uint32_t i = 0; i < 2; ++i) {
+        MaarResidencyCreateInfo info = manager_info(4 * UNIT, 3 * UNIT);
+        uint32_t packed = 0;
+        info.compressedBudget = 8 * UNIT;
+        open_device();
+        open_manager(&info);
+        made.count = DEVICE_UNITS + 3;
+        for (uint32_t k = 0; k < made.count; ++k) {
+            made.all[k] = create_buffer(UNIT, flags[i]);
+            write_buffer(made.all[k], 0);
+        }
+        for (uint32_t k = 0; k < 4; ++k) {
+            settle();
+            do_work();
+        }
+        for (uint32_t k = 0; k < made.count; ++k) {
+            packed += is_in(made.all[k], MAAR_TIER_COMPRESSED) ? 1 : 0;
+        }
+        assert_true((packed > 0) == (i == 0));
+        close_scene();
+        (void)rig_end_case(state);
+    }
+}
+
 /* What a thread reads while another one uses the same resident in host memory. */
 static struct {
     MaarResident resident;
@@ -420,6 +449,7 @@ int main(void)
         rig_unit_test(evictions_into_a_full_host_tier_keep_contents),
         rig_unit_test(prefetch_into_a_full_host_tier_keeps_contents),
         rig_unit_test(demoted_writes_beside_work_keep_contents),
+        rig_unit_test(not_compressed_contents_stay_in_host_memory),
         rig_unit_test(demoted_overwriting_beside_a_read_keeps_contents),
         rig_unit_test(loss_is_over_when_contents_are_overwritten),
         rig_unit_test(loss_is_reported_once),

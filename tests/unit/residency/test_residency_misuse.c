@@ -133,6 +133,24 @@ static void resident_above_the_budgets_is_refused(void** state)
     close_scene();
 }
 
+/* Pages of what was destroyed are no residents. */
+static void resident_of_stale_pages_is_refused(void** state)
+{
+    MaarResident made = (MaarResident)(uintptr_t)1;
+    (void)state;
+    open_scene(4);
+    MaarResidentCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO,
+                                   .reservation = (MaarReservation)(uintptr_t)0x1234567};
+    expect(maarCreateResident(rig->allocator, manager, &info, &made),
+           MAAR_MESSAGE_ID_FOREIGN_HANDLE, "pCreateInfo->reservation");
+    info.reservation = VK_NULL_HANDLE;
+    info.sparseImage = (MaarSparseImage)(uintptr_t)0x1234567;
+    expect(maarCreateResident(rig->allocator, manager, &info, &made),
+           MAAR_MESSAGE_ID_FOREIGN_HANDLE, "pCreateInfo->sparseImage");
+    assert_true(made == VK_NULL_HANDLE);
+    close_scene();
+}
+
 static void resident_that_cannot_be_copied_is_refused(void** state)
 {
     VkImageCreateInfo image = rig_image_info(8, 8);
@@ -419,6 +437,7 @@ int main(void)
         rig_unit_test(budget_misuse_names_the_argument),
         rig_unit_test(resident_misuse_names_the_field),
         rig_unit_test(resident_above_the_budgets_is_refused),
+        rig_unit_test(resident_of_stale_pages_is_refused),
         rig_unit_test(resident_that_cannot_be_copied_is_refused),
         rig_unit_test(stale_residents_are_refused),
         rig_unit_test(unlock_without_a_lock_is_refused),
