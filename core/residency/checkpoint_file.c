@@ -11,7 +11,7 @@
 #include "core/residency/checksum.h"
 
 enum {
-    LEAST_UNIT = 4096, /* a page of any disk */
+    SMALLEST_UNIT = 4096, /* a page of any disk */
     VERSION = 1
 };
 
@@ -56,8 +56,8 @@ static uint64_t align_to_unit(const struct maar_checkpoint_file* file, uint64_t 
 }
 
 /* Writes bytes at an offset, filled up with zeros. */
-static VkResult put(const struct maar_checkpoint_file* file, uint64_t offset, const void* bytes,
-                    size_t size)
+static VkResult put_number(const struct maar_checkpoint_file* file, uint64_t offset,
+                           const void* bytes, size_t size)
 {
     struct room room;
     const uint64_t whole = align_to_unit(file, size);
@@ -110,7 +110,7 @@ VkResult maar_checkpoint_init(struct maar_checkpoint_file* file, const MaarFileS
         .store = *store,
         .codec = *codec,
         .callbacks = callbacks,
-        .unit = alignment > LEAST_UNIT ? alignment : LEAST_UNIT,
+        .unit = alignment > SMALLEST_UNIT ? alignment : SMALLEST_UNIT,
     };
     const bool is_usable = store->pfnRead != NULL && store->pfnWrite != NULL &&
                            (alignment & (alignment - 1)) == 0 && alignment <= 65536;
@@ -144,7 +144,7 @@ const struct maar_checkpoint_entry* maar_checkpoint_find(const struct maar_check
 VkResult maar_checkpoint_begin(struct maar_checkpoint_file* file)
 {
     const struct head none = {.mark = 0};
-    VkResult result = put(file, 0, &none, sizeof none);
+    VkResult result = put_number(file, 0, &none, sizeof none);
     if (result == VK_SUCCESS) {
         result = sync_file(file);
     }
@@ -185,7 +185,7 @@ VkResult maar_checkpoint_add(struct maar_checkpoint_file* file, uint64_t key, co
     void* packed = pack_entry(file, bytes, size, &stored);
     const void* source = packed != NULL ? packed : bytes;
     stored = packed != NULL ? stored : size;
-    const VkResult result = put(file, file->end, source, stored);
+    const VkResult result = put_number(file, file->end, source, stored);
     if (result == VK_SUCCESS) {
         file->entries[file->entry_count++] = (struct maar_checkpoint_entry){
             .key = key,
@@ -220,14 +220,14 @@ VkResult maar_checkpoint_end(struct maar_checkpoint_file* file, uint64_t* twice)
             return VK_ERROR_VALIDATION_FAILED_EXT;
         }
     }
-    VkResult result = size > 0 ? put(file, file->end, file->entries, size) : VK_SUCCESS;
+    VkResult result = size > 0 ? put_number(file, file->end, file->entries, size) : VK_SUCCESS;
     if (result == VK_SUCCESS) {
         result = sync_file(file);
     }
     if (result == VK_SUCCESS) {
         head.directory_checksum = maar_checksum(file->entries, size);
         head.checksum = maar_checksum(&head, offsetof(struct head, checksum));
-        result = put(file, 0, &head, sizeof head);
+        result = put_number(file, 0, &head, sizeof head);
     }
     if (result == VK_SUCCESS) {
         result = sync_file(file);

@@ -94,8 +94,8 @@ static VkResult drop_copies(struct maar_residency* it, const char* call, VkDevic
 }
 
 /* Makes room for bytes in host memory. */
-static VkResult make_room(struct maar_residency* it, const char* call, VkDeviceSize size,
-                          VkDeviceSize reserve)
+static VkResult make_host_room(struct maar_residency* it, const char* call, VkDeviceSize size,
+                               VkDeviceSize reserve)
 {
     const VkDeviceSize budget = it->host.budget > reserve ? it->host.budget - reserve : 0;
     const VkDeviceSize most = budget > size ? budget - size : 0;
@@ -113,7 +113,7 @@ static VkResult make_room(struct maar_residency* it, const char* call, VkDeviceS
 
 VkResult maar_host_follow_budget(struct maar_residency* it, const char* call)
 {
-    const VkResult result = make_room(it, call, 0, 0);
+    const VkResult result = make_host_room(it, call, 0, 0);
     if (maar_tier_memory_bytes(&it->host) > it->host.budget) {
         (void)maar_tier_memory_trim(&it->host);
     }
@@ -175,7 +175,7 @@ VkResult maar_host_object_make(struct maar_residency* it, const char* call,
                                struct maar_copy_waits* waits)
 {
     const VkDeviceSize size = resident->host_request.requirements.size;
-    VkResult result = make_room(it, call, size, reserve);
+    VkResult result = make_host_room(it, call, size, reserve);
     while (result == VK_SUCCESS) {
         result = place_host(it, call, resident, waits);
         if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {

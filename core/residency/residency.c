@@ -35,8 +35,8 @@ bool maar_residency_reserve_scratch(struct maar_residency* it, uint32_t count)
 
 /* ---- creation ---- */
 
-static VkResult check_create_info(MaarAllocator allocator, const char* call,
-                                  const MaarResidencyCreateInfo* info)
+static VkResult check_manager_info(MaarAllocator allocator, const char* call,
+                                   const MaarResidencyCreateInfo* info)
 {
     VkResult result = maar_check_structure(allocator, call, "pCreateInfo", info,
                                            MAAR_STRUCTURE_TYPE_RESIDENCY_CREATE_INFO);
@@ -164,7 +164,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResidency(MaarAllocator allocator,
     const struct maar_output outputs[] = {{"pResidency", pResidency, sizeof *pResidency}, {0}};
     VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result == VK_SUCCESS) {
-        result = check_create_info(allocator, __func__, pCreateInfo);
+        result = check_manager_info(allocator, __func__, pCreateInfo);
     }
     if (result != VK_SUCCESS) {
         return result;

@@ -232,7 +232,7 @@ VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32
 
 /* Chooses residents that go, until the rest fits. They are pinned in the policy. Those that need a
  * copy come first in the list; their number is *copies. */
-static uint32_t choose_victims(struct maar_residency* it, const struct maar_room* room,
+static uint32_t choose_victims(struct maar_residency* it, const struct maar_tier_room* room,
                                uint32_t* copies)
 {
     VkDeviceSize freed = 0;
@@ -269,7 +269,7 @@ static uint32_t choose_victims(struct maar_residency* it, const struct maar_room
 /* Evicts the residents in it->victims, which are pinned in the policy. The first ones, `copies`,
  * are copied. *short_of: why some of these stay. */
 static VkResult evict_victims(struct maar_residency* it, const char* call, uint32_t count,
-                              uint32_t copies, struct maar_room* room, VkResult* short_of)
+                              uint32_t copies, struct maar_tier_room* room, VkResult* short_of)
 {
     uint32_t done = 0;
     VkResult result = VK_SUCCESS;
@@ -300,7 +300,7 @@ static VkResult evict_victims(struct maar_residency* it, const char* call, uint3
 }
 
 VkResult maar_residency_make_room(struct maar_residency* it, const char* call,
-                                  struct maar_room* room)
+                                  struct maar_tier_room* room)
 {
     uint32_t copies = 0;
     VkResult short_of = VK_SUCCESS;
@@ -363,7 +363,7 @@ static uint64_t find_emptiest_block(const struct maar_residency* it)
 }
 
 VkResult maar_residency_empty_block(struct maar_residency* it, const char* call,
-                                    struct maar_room* room)
+                                    struct maar_tier_room* room)
 {
     VkResult short_of = VK_SUCCESS;
     uint32_t count = 0;
@@ -430,7 +430,7 @@ static VkResult try_device_object(struct maar_residency* it, const char* call,
 }
 
 VkResult maar_device_object_make(struct maar_residency* it, const char* call,
-                                 struct maar_resident* resident, struct maar_room* room,
+                                 struct maar_resident* resident, struct maar_tier_room* room,
                                  struct maar_copy_waits* waits)
 {
     const VkDeviceSize size = resident->request.requirements.size;
@@ -469,7 +469,7 @@ VkResult maar_device_object_make(struct maar_residency* it, const char* call,
 }
 
 VkResult maar_residency_restore(struct maar_residency* it, const char* call, uint32_t count,
-                                const uint32_t* residents, struct maar_room* room,
+                                const uint32_t* residents, struct maar_tier_room* room,
                                 uint32_t* brought)
 {
     struct maar_copy_waits waits = {.count = 0};

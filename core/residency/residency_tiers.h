@@ -8,7 +8,7 @@
 #include "core/residency/residency_copies.h"
 
 /* Room that is made on the device. */
-struct maar_room {
+struct maar_tier_room {
     VkDeviceSize needed; /* bytes that shall fit beside what lives */
     VkDeviceSize budget; /* of all that lives then */
     MaarResidencyReason reason;
@@ -66,15 +66,15 @@ void maar_resident_wait(struct maar_residency* it, const struct maar_resident* r
  * copy in a lower tier are copied to the host first. Returns VK_NOT_READY if copies or work must
  * end first, VK_ERROR_OUT_OF_POOL_MEMORY if nothing is left that could go. */
 VkResult maar_residency_make_room(struct maar_residency* it, const char* call,
-                                  struct maar_room* room);
+                                  struct maar_tier_room* room);
 /* Evicts all residents of the block that has the fewest bytes of them, so that it can be released.
  * Takes a time that grows with the number of residents. */
 VkResult maar_residency_empty_block(struct maar_residency* it, const char* call,
-                                    struct maar_room* room);
+                                    struct maar_tier_room* room);
 /* Makes the device's object, evicting what is in the way. Adds to waits what its first use waits
  * for. */
 VkResult maar_device_object_make(struct maar_residency* it, const char* call,
-                                 struct maar_resident* resident, struct maar_room* room,
+                                 struct maar_resident* resident, struct maar_tier_room* room,
                                  struct maar_copy_waits* waits);
 /* Ends the device's object when nothing uses it. On failure it stays. */
 VkResult maar_device_object_end(struct maar_residency* it, const char* call,
@@ -89,7 +89,7 @@ VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32
  * needs_contents have valid host objects; nothing is copied for others. On failure the first
  * *brought are on the device, and the others are as before. */
 VkResult maar_residency_restore(struct maar_residency* it, const char* call, uint32_t count,
-                                const uint32_t* residents, struct maar_room* room,
+                                const uint32_t* residents, struct maar_tier_room* room,
                                 uint32_t* brought);
 
 /* Drops all copies but those of one tier, after a use has written to it. */

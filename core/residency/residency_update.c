@@ -130,7 +130,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUnlockResident(MaarAllocator allocator, MaarR
 /* ---- updates ---- */
 
 /* Evicts what exceeds the budget of the device, and releases blocks. */
-static VkResult follow_budget(struct maar_residency* it, const char* call, struct maar_room* room)
+static VkResult follow_budget(struct maar_residency* it, const char* call,
+                              struct maar_tier_room* room)
 {
     VkResult result = VK_SUCCESS;
     room->needed = 0;
@@ -150,7 +151,7 @@ static VkResult follow_budget(struct maar_residency* it, const char* call, struc
 }
 
 /* Brings residents that were named, as far as there is room. */
-static VkResult prefetch(struct maar_residency* it, const char* call, struct maar_room* room)
+static VkResult prefetch(struct maar_residency* it, const char* call, struct maar_tier_room* room)
 {
     uint32_t count = 0;
     uint32_t brought = 0;
@@ -193,7 +194,7 @@ static VkResult prefetch(struct maar_residency* it, const char* call, struct maa
 
 /* Copies residents to the host that will go next. */
 static VkResult copy_ahead(struct maar_residency* it, const char* call,
-                           const struct maar_room* room)
+                           const struct maar_tier_room* room)
 {
     const VkDeviceSize ready = it->device.budget / READY_PART;
     VkDeviceSize seen = 0;
@@ -227,8 +228,8 @@ static VkResult copy_ahead(struct maar_residency* it, const char* call,
     return result == VK_NOT_READY || result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_SUCCESS : result;
 }
 
-static VkResult check_update(MaarAllocator allocator, const char* call,
-                             const MaarResidencyUpdate* update)
+static VkResult check_update_info(MaarAllocator allocator, const char* call,
+                                  const MaarResidencyUpdate* update)
 {
     return update == NULL ? VK_SUCCESS
                           : maar_check_structure(allocator, call, "pUpdate", update,
@@ -241,7 +242,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateResidency(MaarAllocator allocator, Maar
     struct maar_residency* it = NULL;
     VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
     if (result == VK_SUCCESS) {
-        result = check_update(allocator, __func__, pUpdate);
+        result = check_update_info(allocator, __func__, pUpdate);
     }
     if (result == VK_SUCCESS) {
         result = maar_copies_poll(it);
@@ -251,7 +252,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateResidency(MaarAllocator allocator, Maar
     }
     const bool has_bytes = pUpdate != NULL && pUpdate->maxCopySize != 0;
     const bool has_count = pUpdate != NULL && pUpdate->maxCopyCount != 0;
-    struct maar_room room = {
+    struct maar_tier_room room = {
         .most_bytes = has_bytes ? pUpdate->maxCopySize : most_copied,
         .most_count = has_count ? pUpdate->maxCopyCount : (uint32_t)MOST_COPIES,
     };

@@ -231,7 +231,7 @@ static void forget_lack(struct maar_residency* it, const struct maar_use* use, b
 }
 
 /* Takes a resident off the list of what the device lacks. */
-static void take_off(struct maar_residency* it, struct lack* lack, uint32_t at)
+static void take_off_list(struct maar_residency* it, struct lack* lack, uint32_t at)
 {
     lack->needed -= it->residents[it->missing[at]].request.requirements.size;
     it->missing[at] = it->missing[--lack->count];
@@ -283,7 +283,7 @@ static VkResult demote_some(struct maar_residency* it, const char* call, struct 
             lack->queued += step == VK_NOT_READY ? resident->content_size : 0;
             lack->demoted += resident->request.requirements.size;
             ++lack->demoted_count;
-            take_off(it, lack, at);
+            take_off_list(it, lack, at);
         } else if (step != VK_ERROR_OUT_OF_POOL_MEMORY) {
             result = step;
         }
@@ -306,7 +306,7 @@ static VkResult raise_some(struct maar_residency* it, const char* call, struct l
             lack->raised += result == VK_NOT_READY ? 1 : 0;
         }
         lack->queued += resident->content_size;
-        take_off(it, lack, at);
+        take_off_list(it, lack, at);
     }
     const bool is_coming = lack->raised > 0 || lack->count > 0;
     return result == VK_NOT_READY || (result == VK_ERROR_OUT_OF_POOL_MEMORY && is_coming)
@@ -345,7 +345,7 @@ static void refuse_pieces(struct maar_residency* it, const char* call, VkDeviceS
 static VkResult bring(struct maar_residency* it, const char* call, const struct maar_use* use,
                       MaarUseFlags flags, MaarUseInfo* info)
 {
-    struct maar_room room = {
+    struct maar_tier_room room = {
         .budget = it->device.budget,
         .reason = MAAR_RESIDENCY_REASON_USE,
         .most_bytes = UINT64_MAX,

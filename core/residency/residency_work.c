@@ -120,7 +120,7 @@ void maar_work_wait(struct maar_residency* it)
 }
 
 /* Takes a piece off the queue. Returns false if a thread has it. */
-static bool take_back(struct maar_residency* it, struct maar_work* work)
+static bool take_off_queue(struct maar_residency* it, struct maar_work* work)
 {
     struct maar_work* before = NULL;
     maar_mutex_lock(&it->work_lock);
@@ -567,7 +567,7 @@ void maar_work_forget(struct maar_residency* it, struct maar_resident* resident)
     if (work == NULL) {
         return;
     }
-    if (take_back(it, work)) {
+    if (take_off_queue(it, work)) {
         maar_host_free(it->allocator->callbacks, work);
         return;
     }

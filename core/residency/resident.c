@@ -67,8 +67,8 @@ static VkResult check_resident_info(struct maar_residency* it, const char* call,
     return result;
 }
 
-static VkResult refuse(struct maar_residency* it, const char* call, VkResult result,
-                       const char* why)
+static VkResult refuse_resident(struct maar_residency* it, const char* call, VkResult result,
+                                const char* why)
 {
     return maar_fail(it->allocator, result, MAAR_MESSAGE_ID_CANNOT_MOVE, call,
                      "pCreateInfo describes an object that cannot be a resident: %s", why);
@@ -86,22 +86,24 @@ static VkResult check_copies(struct maar_residency* it, const char* call,
     }
     if ((record->buffer.usage & address) != 0 &&
         (resident->flags & MAAR_RESIDENT_CREATE_ADDRESS_MAY_CHANGE_BIT) == 0) {
-        return refuse(it, call, VK_ERROR_FEATURE_NOT_PRESENT,
-                      "its device address changes, which "
-                      "MAAR_RESIDENT_CREATE_ADDRESS_MAY_CHANGE_BIT has not allowed");
+        return refuse_resident(it, call, VK_ERROR_FEATURE_NOT_PRESENT,
+                               "its device address changes, which "
+                               "MAAR_RESIDENT_CREATE_ADDRESS_MAY_CHANGE_BIT has not allowed");
     }
     if (record->image.sType != VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO || is_discardable) {
         return VK_SUCCESS;
     }
     if (!maar_is_copied_image(&record->image)) {
-        return refuse(it, call, VK_ERROR_FORMAT_NOT_SUPPORTED,
-                      "an image of several samples or planes, or of a format whose texels Maar "
-                      "does not know, is copied to no buffer; make it discardable");
+        return refuse_resident(
+            it, call, VK_ERROR_FORMAT_NOT_SUPPORTED,
+            "an image of several samples or planes, or of a format whose texels Maar "
+            "does not know, is copied to no buffer; make it discardable");
     }
     if (maar_image_is_graphical(record->image.format) &&
         (it->queue_flags & VK_QUEUE_GRAPHICS_BIT) == 0) {
-        return refuse(it, call, VK_ERROR_FEATURE_NOT_PRESENT,
-                      "it has a depth or stencil aspect, which only queues that do graphics copy");
+        return refuse_resident(
+            it, call, VK_ERROR_FEATURE_NOT_PRESENT,
+            "it has a depth or stencil aspect, which only queues that do graphics copy");
     }
     return VK_SUCCESS;
 }
@@ -164,8 +166,8 @@ static VkResult ask_for_host(struct maar_residency* it, struct maar_resident* re
                                     &resident->host_request);
 }
 
-static VkResult choose_types(struct maar_residency* it, const char* call,
-                             struct maar_resident* resident)
+static VkResult choose_tier_types(struct maar_residency* it, const char* call,
+                                  struct maar_resident* resident)
 {
     MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
     const MaarAllocationCreateInfo device = {
@@ -188,7 +190,7 @@ static VkResult choose_types(struct maar_residency* it, const char* call,
         resident->host_type = choice.memoryTypeIndex;
     }
     if (result == VK_ERROR_FEATURE_NOT_PRESENT) {
-        (void)refuse(it, call, result, "no memory type that the host can map serves it");
+        (void)refuse_resident(it, call, result, "no memory type that the host can map serves it");
     }
     return result;
 }
@@ -304,7 +306,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResident(MaarAllocator allocator, MaarR
     }
     result = result == VK_SUCCESS ? check_copies(it, __func__, &made) : result;
     result = result == VK_SUCCESS ? ask_for_host(it, &made) : result;
-    result = result == VK_SUCCESS ? choose_types(it, __func__, &made) : result;
+    result = result == VK_SUCCESS ? choose_tier_types(it, __func__, &made) : result;
     result = result == VK_SUCCESS ? check_size(it, __func__, &made) : result;
     if (result == VK_SUCCESS && pCreateInfo->pName != NULL) {
         made.name = maar_copy_string(allocator->callbacks, pCreateInfo->pName);

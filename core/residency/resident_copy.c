@@ -7,7 +7,7 @@
 #include "core/tile_cache/texel_block.h"
 
 /* Regions of one command, so that their array stays small on the stack. */
-enum { REGIONS = 16 };
+enum { COPIED_REGIONS = 16 };
 
 /* ---- regions ---- */
 
@@ -29,7 +29,7 @@ static uint32_t depth_bytes(VkFormat format)
 }
 
 /* Returns the texel block of one aspect of a format with one plane. */
-static struct maar_texel_block block_of(VkFormat format, VkImageAspectFlagBits aspect)
+static struct maar_texel_block texels_of_aspect(VkFormat format, VkImageAspectFlagBits aspect)
 {
     switch (aspect) {
     case VK_IMAGE_ASPECT_COLOR_BIT:
@@ -65,7 +65,8 @@ bool maar_is_copied_image(const VkImageCreateInfo* info)
         info->samples == VK_SAMPLE_COUNT_1_BIT && maar_image_planes(info->format, planes) == 1;
     for (uint32_t i = 0; i < SINGLE_ASPECTS; ++i) {
         const bool has_aspect = (aspects & (VkImageAspectFlags)single_aspects[i]) != 0;
-        is_known = is_known && (!has_aspect || block_of(info->format, single_aspects[i]).size != 0);
+        is_known = is_known &&
+                   (!has_aspect || texels_of_aspect(info->format, single_aspects[i]).size != 0);
     }
     return is_known;
 }
@@ -82,7 +83,7 @@ bool maar_region_next(struct maar_region_walk* walk, VkBufferImageCopy* region)
         return false;
     }
     const VkImageAspectFlagBits aspect = single_aspects[walk->aspect];
-    const struct maar_texel_block block = block_of(info->format, aspect);
+    const struct maar_texel_block block = texels_of_aspect(info->format, aspect);
     const VkExtent3D extent = {extent_of_level(info->extent.width, walk->level),
                                extent_of_level(info->extent.height, walk->level),
                                extent_of_level(info->extent.depth, walk->level)};
@@ -120,8 +121,9 @@ VkDeviceSize maar_content_size(const VkImageCreateInfo* info)
 
 /* ---- commands ---- */
 
-static void record_transition(const struct maar_residency* it, const struct maar_resident* resident,
-                              VkCommandBuffer commands, VkImageLayout from, VkImageLayout to)
+static void record_layout_change(const struct maar_residency* it,
+                                 const struct maar_resident* resident, VkCommandBuffer commands,
+                                 VkImageLayout from, VkImageLayout to)
 {
     const struct maar_device* device = &it->allocator->device;
     const VkImageMemoryBarrier barrier = {
@@ -151,10 +153,10 @@ static void record_regions(const struct maar_residency* it, const struct maar_re
 {
     const struct maar_device* device = &it->allocator->device;
     struct maar_region_walk walk = {.info = &resident->record->image};
-    VkBufferImageCopy regions[REGIONS];
+    VkBufferImageCopy regions[COPIED_REGIONS];
     for (bool more = true; more;) {
         uint32_t count = 0;
-        while (count < REGIONS && more) {
+        while (count < COPIED_REGIONS && more) {
             more = maar_region_next(&walk, &regions[count]);
             count += more ? 1 : 0;
         }
@@ -179,10 +181,10 @@ void maar_resident_record_save(const struct maar_residency* it,
                                               resident->host_buffer, 1, &region);
         return;
     }
-    record_transition(it, resident, commands, resident->layout, layout);
+    record_layout_change(it, resident, commands, resident->layout, layout);
     record_regions(it, resident, commands, true, layout);
     if (keeps) {
-        record_transition(it, resident, commands, layout, resident->layout);
+        record_layout_change(it, resident, commands, layout, resident->layout);
     }
 }
 
@@ -196,7 +198,7 @@ void maar_resident_record_restore(const struct maar_residency* it,
                                               resident->object.buffer, 1, &region);
         return;
     }
-    record_transition(it, resident, commands, VK_IMAGE_LAYOUT_UNDEFINED, layout);
+    record_layout_change(it, resident, commands, VK_IMAGE_LAYOUT_UNDEFINED, layout);
     record_regions(it, resident, commands, false, layout);
-    record_transition(it, resident, commands, layout, resident->layout);
+    record_layout_change(it, resident, commands, layout, resident->layout);
 }

@@ -233,12 +233,12 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_TOO_MUCH_IN_USE = 870,
     /** The contents of a resident cannot be read from their last copy. */
     MAAR_MESSAGE_ID_CONTENTS_LOST = 871,
-    /** A file store cannot be written to. */
-    MAAR_MESSAGE_ID_STORE_WRITE_FAILED = 874,
     /** A use has neither ended nor been cancelled. */
     MAAR_MESSAGE_ID_USE_NOT_ENDED = 872,
     /** A resident is unlocked more often than it was locked. */
     MAAR_MESSAGE_ID_NOT_LOCKED = 873,
+    /** A file store cannot be written to. */
+    MAAR_MESSAGE_ID_STORE_WRITE_FAILED = 874,
     /** An invariant of Maar is broken. This is a defect of Maar, or the program wrote to its
      * memory. */
     MAAR_MESSAGE_ID_BROKEN_INVARIANT = 900,
