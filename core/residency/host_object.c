@@ -63,9 +63,11 @@ static bool may_go(struct maar_residency* it, const struct maar_resident* reside
 {
     const bool is_expected =
         resident->staged != 0 && !it->is_patient && it->serial - resident->staged < STAGED_CALLS;
+    /* What a use wants and the device has already needs no copy to be restored from. */
+    const bool is_wanted = resident->is_wanted && !maar_resident_has(resident, MAAR_TIER_DEVICE);
     it->has_expected = it->has_expected || is_expected;
-    return resident->work == NULL && !resident->is_demoted && !resident->is_wanted &&
-           !resident->is_saved && !is_expected;
+    return resident->work == NULL && !resident->is_demoted && !is_wanted && !resident->is_saved &&
+           !is_expected;
 }
 
 /* Ends host objects whose contents are valid elsewhere, until the live bytes are at most `most`. */

@@ -341,6 +341,38 @@ static void refuse_pieces(struct maar_residency* it, const char* call, VkDeviceS
                 maar_show_bytes(it->host.budget).text);
 }
 
+/* Gives up the host object of a resident that another tier has, too, where all others wait for room
+ * in host memory: for the copies of what they displace. Returns whether there was one. */
+static bool give_place(struct maar_residency* it, const char* call, struct lack* lack)
+{
+    static const uint32_t lower = MAAR_VALID_IN(MAAR_TIER_COMPRESSED) |
+                                  MAAR_VALID_IN(MAAR_TIER_FILE) | MAAR_VALID_IN(MAAR_TIER_SOURCE);
+    for (uint32_t at = lack->count; at-- > 0 && lack->count > 1;) {
+        struct maar_resident* resident = &it->residents[it->missing[at]];
+        if (resident->host_buffer != VK_NULL_HANDLE && resident->work == NULL &&
+            (resident->valid & lower) != 0 &&
+            maar_host_object_end(it, call, resident) == VK_SUCCESS) {
+            lack->queued += resident->content_size;
+            take_off(it, lack, at);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Restores what a use lacks and host memory has. VK_NOT_READY: only some of it. */
+static VkResult restore_some(struct maar_residency* it, const char* call, struct lack* lack,
+                             struct maar_room* room)
+{
+    uint32_t brought = 0;
+    VkResult result = maar_residency_restore(it, call, lack->count, it->missing, room, &brought);
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && brought == 0 && give_place(it, call, lack)) {
+        result = maar_residency_restore(it, call, lack->count, it->missing, room, &brought);
+    }
+    /* What was brought gives its place in host memory to the copies that the next call makes. */
+    return result == VK_ERROR_OUT_OF_POOL_MEMORY && brought > 0 ? VK_NOT_READY : result;
+}
+
 /* Brings what a use lacks, as far as that is possible now. */
 static VkResult bring(struct maar_residency* it, const char* call, const struct maar_use* use,
                       MaarUseFlags flags, MaarUseInfo* info)
@@ -351,7 +383,6 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
         .most_bytes = UINT64_MAX,
         .most_count = UINT32_MAX,
     };
-    uint32_t brought = 0;
     VkResult result = maar_copies_poll(it);
     if (result != VK_SUCCESS) {
         return result;
@@ -372,10 +403,8 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
         result = raise_some(it, call, &lack);
     }
     if (result == VK_SUCCESS) {
-        const VkResult step =
-            maar_residency_restore(it, call, lack.count, it->missing, &room, &brought);
+        result = restore_some(it, call, &lack, &room);
         info->restoredSize += room.restored;
-        result = step != VK_SUCCESS ? step : result;
     }
     info->evictedSize += room.evicted;
     info->demotedSize = lack.demoted;
@@ -391,10 +420,22 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
     return result;
 }
 
+/* Waits for work that other threads do now. Returns whether there was any. */
+static bool await_work(struct maar_residency* it)
+{
+    maar_mutex_lock(&it->work_lock);
+    const bool is_running = it->work_running > 0;
+    maar_mutex_unlock(&it->work_lock);
+    if (is_running) {
+        maar_work_wait(it);
+    }
+    return is_running;
+}
+
 /* Does what stands in the way of a use, on this thread. Returns whether something was done. */
 static bool clear_way(struct maar_residency* it)
 {
-    if (maar_work_run(it, UINT32_MAX) > 0) {
+    if (maar_work_run(it, UINT32_MAX) > 0 || await_work(it)) {
         return true;
     }
     if (it->completed < it->submitted) {
