@@ -101,6 +101,8 @@ OTHERWISE = {
         labels_are_printed("samples/shared_particles/*.c"),
     ("samples/defragment/README.md", "the heap "):
         labels_are_printed("samples/defragment/*.c"),
+    ("samples/larger_than_memory/README.md", "textures "):
+        labels_are_printed("samples/larger_than_memory/*.c"),
     ("samples/port/README.md", "small buffers "):
         labels_are_printed("samples/port/*.c"),
     ("samples/virtual_texture/README.md", "texture "):
