@@ -341,23 +341,38 @@ static void refuse_pieces(struct maar_residency* it, const char* call, VkDeviceS
                 maar_show_bytes(it->host.budget).text);
 }
 
-/* Gives up the host object of a resident that another tier has, too, where all others wait for room
- * in host memory: for the copies of what they displace. Returns whether there was one. */
-static bool give_place(struct maar_residency* it, const char* call, struct lack* lack)
+/* Whether a resident's only contents are in host memory, and nothing uses them. */
+static bool is_in_host_alone(const struct maar_residency* it, const struct maar_resident* resident)
+{
+    MaarPoint points[MAAR_MAX_POINTS];
+    return resident->work == NULL && resident->valid == MAAR_VALID_IN(MAAR_TIER_HOST) &&
+           maar_resident_points(it, resident, points) == 0;
+}
+
+/* Gives up the host object of a resident that a lower tier has, too, where all others wait for room
+ * in host memory: for the copies of what they displace. Without such a one, writes one to the file.
+ * VK_SUCCESS: a place is free. VK_NOT_READY: one will be. */
+static VkResult give_place(struct maar_residency* it, const char* call, struct lack* lack)
 {
     static const uint32_t lower = MAAR_VALID_IN(MAAR_TIER_COMPRESSED) |
                                   MAAR_VALID_IN(MAAR_TIER_FILE) | MAAR_VALID_IN(MAAR_TIER_SOURCE);
+    bool is_coming = false;
     for (uint32_t at = lack->count; at-- > 0 && lack->count > 1;) {
         struct maar_resident* resident = &it->residents[it->missing[at]];
+        is_coming = is_coming || resident->work != NULL;
         if (resident->host_buffer != VK_NULL_HANDLE && resident->work == NULL &&
             (resident->valid & lower) != 0 &&
             maar_host_object_end(it, call, resident) == VK_SUCCESS) {
             lack->queued += resident->content_size;
             take_off(it, lack, at);
-            return true;
+            return VK_SUCCESS;
         }
     }
-    return false;
+    for (uint32_t at = lack->count; at-- > 0 && !is_coming && lack->count > 1;) {
+        struct maar_resident* resident = &it->residents[it->missing[at]];
+        is_coming = is_in_host_alone(it, resident) && maar_work_write(it, resident);
+    }
+    return is_coming ? VK_NOT_READY : VK_ERROR_OUT_OF_POOL_MEMORY;
 }
 
 /* Restores what a use lacks and host memory has. VK_NOT_READY: only some of it. */
@@ -366,8 +381,11 @@ static VkResult restore_some(struct maar_residency* it, const char* call, struct
 {
     uint32_t brought = 0;
     VkResult result = maar_residency_restore(it, call, lack->count, it->missing, room, &brought);
-    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && brought == 0 && give_place(it, call, lack)) {
-        result = maar_residency_restore(it, call, lack->count, it->missing, room, &brought);
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && brought == 0) {
+        result = give_place(it, call, lack);
+        if (result == VK_SUCCESS) {
+            result = maar_residency_restore(it, call, lack->count, it->missing, room, &brought);
+        }
     }
     /* What was brought gives its place in host memory to the copies that the next call makes. */
     return result == VK_ERROR_OUT_OF_POOL_MEMORY && brought > 0 ? VK_NOT_READY : result;

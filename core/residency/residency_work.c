@@ -218,6 +218,11 @@ void maar_work_lower_packed(struct maar_residency* it, VkDeviceSize size)
     }
 }
 
+bool maar_work_write(struct maar_residency* it, struct maar_resident* resident)
+{
+    return can_write(it) && queue_lowering(it, resident, MAAR_WORK_WRITE);
+}
+
 bool maar_work_lower(struct maar_residency* it, VkDeviceSize size)
 {
     VkDeviceSize coming = 0;

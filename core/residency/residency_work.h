@@ -17,6 +17,9 @@ void maar_work_close(struct maar_residency* it);
 /* Queues work that frees bytes of host objects by lower copies, the longest unused first. Returns
  * whether anything is on its way that will free some. */
 bool maar_work_lower(struct maar_residency* it, VkDeviceSize size);
+/* Queues work that writes the contents of a host object to the file. Returns false if that is not
+ * possible. */
+bool maar_work_write(struct maar_residency* it, struct maar_resident* resident);
 /* Queues writes of packed bytes that exceed what the tier may hold beside so many further ones. */
 void maar_work_lower_packed(struct maar_residency* it, VkDeviceSize size);
 /* Queues work that fills the host object of a resident from its highest lower copy, unless it is

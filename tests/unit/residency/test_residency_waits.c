@@ -107,6 +107,22 @@ static void use_larger_than_host_memory_begins_where_all_is_dirty(void** state)
     close_manager();
 }
 
+/* Eight on the device and four in host memory: no resident has a copy anywhere else. */
+static void use_of_all_that_host_memory_keeps_begins(void** state)
+{
+    (void)state;
+    open_manager();
+    for (uint32_t i = 0; i < 12; ++i) {
+        create_resident(NULL, &residents[i]);
+        assert_int_equal(use(i, 1, MAAR_ACCESS_OVERWRITE_BIT, MAAR_USE_WAIT_BIT), VK_SUCCESS);
+    }
+    for (uint32_t round = 0; round < 4; ++round) {
+        const uint32_t first = round * 4 % 12;
+        assert_int_equal(use(first, 4, MAAR_ACCESS_WRITE_BIT, MAAR_USE_WAIT_BIT), VK_SUCCESS);
+    }
+    close_manager();
+}
+
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t started = PTHREAD_COND_INITIALIZER;
 static bool is_reading;
@@ -154,6 +170,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(use_larger_than_host_memory_begins_where_all_is_dirty),
+        rig_unit_test(use_of_all_that_host_memory_keeps_begins),
         rig_unit_test(use_waits_for_work_that_another_thread_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
