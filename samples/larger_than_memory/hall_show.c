@@ -42,14 +42,19 @@ static struct hall_eye find_eye(const struct show* show, uint32_t frame)
 
 /* ---- what a frame needs ---- */
 
+/* Returns whether a frame leaves paint on a texture: on the way out, on the floor below the eye. */
+static bool is_painted(const struct hall_eye* eye, uint32_t texture)
+{
+    return eye->is_leaving && texture == eye->bay * HALL_TEXTURES + HALL_FLOOR;
+}
+
 /* Returns what the program says that the frame does with a texture. */
 static MaarAccessFlags access_of(const struct show* show, const struct hall_eye* eye,
                                  uint32_t texture)
 {
     const enum hall_mistake mistake =
         show->result != NULL ? show->options->mistake : HALL_MISTAKE_NONE;
-    const bool is_painted = eye->is_leaving && texture == eye->bay * HALL_TEXTURES + HALL_FLOOR;
-    if (is_painted) {
+    if (is_painted(eye, texture)) {
         return mistake == HALL_MISTAKE_ACCESS ? MAAR_ACCESS_READ_BIT : MAAR_ACCESS_WRITE_BIT;
     }
     if (mistake == HALL_MISTAKE_RESTORE && texture % HALL_TEXTURES == HALL_LEFT) {
@@ -77,7 +82,7 @@ static struct needs find_needs(const struct show* show, uint32_t frame)
     return needs;
 }
 
-/* Tells the manager which textures the next frames use, in this order. */
+/* Names to the manager the textures that the next frames use, in this order. */
 static bool look_ahead(struct show* show, uint32_t frame)
 {
     MaarResident upcoming[AHEAD * HALL_MOST_TEXTURES];
@@ -146,9 +151,8 @@ static bool submit(struct show* show, bool is_recorded, const MaarUseInfo* info,
 
 static bool record_frame(struct show* show, const struct needs* needs, VkCommandBuffer commands)
 {
-    const uint32_t painted = needs->eye.bay * HALL_TEXTURES + HALL_FLOOR;
     for (uint32_t i = 0; i < needs->count; ++i) {
-        if (needs->eye.is_leaving && needs->seen[i].texture == painted) {
+        if (is_painted(&needs->eye, needs->seen[i].texture)) {
             hall_contents_paint(&show->contents, &needs->eye, &needs->seen[i].object, commands);
         } else {
             hall_contents_show(&needs->seen[i].object, commands);

@@ -26,11 +26,10 @@ struct program {
     VkPhysicalDeviceDynamicRenderingFeatures rendering;
 };
 
-static const char* require_features(struct sample_device* device, void* user_data)
+static const char* name_missing(struct sample_device* device, void* rendering)
 {
-    struct program* const program = user_data;
     VkPhysicalDeviceFeatures found;
-    return sample_require_rendering(device, &program->rendering, &found);
+    return sample_require_rendering(device, rendering, &found);
 }
 
 /* ---- figures ---- */
@@ -164,8 +163,8 @@ int main(int argc, char** argv)
         .device = program.options.device,
         .validate = program.options.validate,
         .lend_main_queue = true,
-        .require = require_features,
-        .user_data = &program,
+        .require = name_missing,
+        .user_data = &program.rendering,
     };
     exit_code = sample_device_open(&program.device, &wanted);
     if (exit_code == SAMPLE_EXIT_OK && !run(&program)) {
