@@ -137,4 +137,18 @@ static inline uint32_t fixture_runs(struct rig* rig, MaarReservation reservation
     return count;
 }
 
+/* Whether two lists of runs are the same. */
+static inline void fixture_expect_runs(const MaarPageRun* runs, const MaarPageRun* expected,
+                                       uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        assert_int_equal(runs[i].offset, expected[i].offset);
+        assert_int_equal(runs[i].size, expected[i].size);
+        assert_true(runs[i].memory == expected[i].memory);
+        assert_int_equal(runs[i].memoryOffset, expected[i].memoryOffset);
+        assert_int_equal(runs[i].blockId, expected[i].blockId);
+        assert_int_equal(runs[i].memoryTypeIndex, expected[i].memoryTypeIndex);
+    }
+}
+
 #endif
