@@ -21,7 +21,8 @@ struct victims {
 static struct maar_page_range pages_of(const struct maar_buffer_cache* cache, uint32_t number)
 {
     const struct maar_cache_item* item = &cache->items[number];
-    return (struct maar_page_range){cache->reservation->table, item->first_page, item->page_count};
+    return (struct maar_page_range){
+        .table = cache->reservation->table, .first = item->first_page, .count = item->page_count};
 }
 
 static VkDeviceSize bytes_of_pages(const struct maar_buffer_cache* cache, uint64_t count)
@@ -107,7 +108,8 @@ static void put_victims_back(struct maar_buffer_cache* cache, const struct victi
 /* Gives back pages of an item. */
 static void return_pages(struct maar_buffer_cache* cache, uint64_t first, uint64_t count)
 {
-    const struct maar_page_range range = {cache->reservation->table, first, count};
+    const struct maar_page_range range = {
+        .table = cache->reservation->table, .first = first, .count = count};
     if (count > 0) {
         maar_pages_decommit(cache->allocator, 1, &range);
         cache->held_pages += count;
@@ -195,7 +197,7 @@ static uint64_t take_fresh_pages(struct maar_buffer_cache* cache, const char* ca
         struct maar_page_range range = pages_of(cache, request->numbers[i]);
         range.count = range.count < allowed ? range.count : allowed;
         if (range.count > 0 &&
-            maar_pages_try_commit(cache->allocator, call, &range) != VK_SUCCESS) {
+            maar_pages_try_commit(cache->allocator, call, 1, &range) != VK_SUCCESS) {
             ++cache->info.shortageCount;
             range.count = 0;
             allowed = 0;
