@@ -9,6 +9,7 @@
 extern const struct growth_case growth_access_cases[];
 extern const struct growth_case growth_array_cases[];
 extern const struct growth_case growth_binding_cases[];
+extern const struct growth_case growth_buffer_cache_cases[];
 extern const struct growth_case growth_cuda_cases[];
 extern const struct growth_case growth_cuda_range_cases[];
 extern const struct growth_case growth_draining_cases[];
