@@ -68,7 +68,10 @@ fi
 
 # shellcheck disable=SC2086 # a word for each target
 programs=$(printf 'maar_fuzz_%s ' $targets)
+# Where VulkanMemoryAllocator is found, the target vma is linked by the compiler of C++.
+cxx=$(command -v "${CXX:-clang++}" || true)
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=Debug \
+    ${cxx:+"-DCMAKE_CXX_COMPILER=$cxx"} \
     "-DCMAKE_C_FLAGS_DEBUG=-g -O1 -fsanitize-coverage-ignorelist=$root/tests/fuzz/uncounted.txt" \
     -DMAAR_SANITIZE=address,undefined,fuzzer-no-link \
     -DMAAR_HEAVY_CHECKS=ON >"$probe/log" || { cat "$probe/log"; exit 1; }
