@@ -18,7 +18,7 @@ void maar_page_request_begin(struct maar_page_request* request, MaarAllocator al
     request->pages = NULL;
 }
 
-static struct maar_page_range* pages_of(struct maar_page_request* request)
+static struct maar_page_range* pages_of_range(struct maar_page_request* request)
 {
     return request->pages != NULL ? request->pages : request->few;
 }
@@ -34,7 +34,7 @@ static bool grow_request(struct maar_page_request* request)
     if (pages == NULL) {
         return false;
     }
-    memcpy(pages, pages_of(request), request->count * sizeof pages[0]);
+    memcpy(pages, pages_of_range(request), request->count * sizeof pages[0]);
     maar_host_free(callbacks, request->pages);
     request->pages = pages;
     request->capacity = capacity;
@@ -50,7 +50,7 @@ static bool add_listed_pages(struct maar_page_request* request,
         return false;
     }
     const uint64_t first = offset / reservation->page_size;
-    pages_of(request)[request->count++] = (struct maar_page_range){
+    pages_of_range(request)[request->count++] = (struct maar_page_range){
         .table = reservation->table,
         .first = first,
         .count = (end - 1) / reservation->page_size + 1 - first,

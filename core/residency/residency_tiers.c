@@ -232,7 +232,7 @@ VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32
 
 /* Chooses residents that go, until the rest fits. They are pinned in the policy. Those that need a
  * copy come first in the list; their number is *copies. */
-static uint32_t choose_victims(struct maar_residency* it, const struct maar_tier_room* room,
+static uint32_t choose_evicted(struct maar_residency* it, const struct maar_tier_room* room,
                                uint32_t* copies)
 {
     VkDeviceSize freed = 0;
@@ -304,7 +304,7 @@ VkResult maar_residency_make_room(struct maar_residency* it, const char* call,
 {
     uint32_t copies = 0;
     VkResult short_of = VK_SUCCESS;
-    const uint32_t count = choose_victims(it, room, &copies);
+    const uint32_t count = choose_evicted(it, room, &copies);
     VkResult result = evict_victims(it, call, count, copies, room, &short_of);
     if (result == VK_SUCCESS) {
         result = maar_pages_submit(it, NULL);

@@ -27,7 +27,7 @@ static const MaarAccessFlags writes =
 
 /* ---- the records of uses ---- */
 
-static struct maar_use* take_use(struct maar_residency* it, uint32_t count)
+static struct maar_use* take_record(struct maar_residency* it, uint32_t count)
 {
     const VkAllocationCallbacks* callbacks = it->allocator->callbacks;
     if (it->first_free_use == MAAR_NO_OBJECT) {
@@ -53,7 +53,7 @@ static struct maar_use* take_use(struct maar_residency* it, uint32_t count)
     return use;
 }
 
-static MaarUse open_use(struct maar_residency* it, struct maar_use* use)
+static MaarUse open_record(struct maar_residency* it, struct maar_use* use)
 {
     const uint32_t number = (uint32_t)(use - it->uses);
     it->first_free_use = use->next_free;
@@ -65,7 +65,7 @@ static MaarUse open_use(struct maar_residency* it, struct maar_use* use)
     return MAAR_FROM_BITS(MaarUse, bits);
 }
 
-static void close_use(struct maar_residency* it, struct maar_use* use)
+static void close_record(struct maar_residency* it, struct maar_use* use)
 {
     ++use->generation;
     use->next_free = it->first_free_use;
@@ -74,8 +74,8 @@ static void close_use(struct maar_residency* it, struct maar_use* use)
     it->info.pinCount -= use->count;
 }
 
-static VkResult find_use(struct maar_residency* it, const char* call, MaarUse handle,
-                         struct maar_use** found)
+static VkResult find_record(struct maar_residency* it, const char* call, MaarUse handle,
+                            struct maar_use** found)
 {
     const uint64_t bits = MAAR_TO_BITS(handle);
     const uint32_t number = (uint32_t)bits - 1u;
@@ -364,7 +364,7 @@ static VkResult give_place(struct maar_residency* it, const char* call, struct l
             (resident->valid & lower) != 0 &&
             maar_host_object_end(it, call, resident) == VK_SUCCESS) {
             lack->queued += resident->content_size;
-            take_off(it, lack, at);
+            take_off_list(it, lack, at);
             return VK_SUCCESS;
         }
     }
@@ -377,7 +377,7 @@ static VkResult give_place(struct maar_residency* it, const char* call, struct l
 
 /* Restores what a use lacks and host memory has. VK_NOT_READY: only some of it. */
 static VkResult restore_some(struct maar_residency* it, const char* call, struct lack* lack,
-                             struct maar_room* room)
+                             struct maar_tier_room* room)
 {
     uint32_t brought = 0;
     VkResult result = maar_residency_restore(it, call, lack->count, it->missing, room, &brought);
@@ -550,8 +550,8 @@ static void pin_use(struct maar_residency* it, struct maar_use* use, MaarResiden
                                            : (MaarPoint){VK_NULL_HANDLE, 0};
 }
 
-static VkResult check_begin(MaarAllocator allocator, const char* call, const MaarUseBeginInfo* info,
-                            const MaarUseInfo* answer)
+static VkResult check_use_begin(MaarAllocator allocator, const char* call,
+                                const MaarUseBeginInfo* info, const MaarUseInfo* answer)
 {
     const MaarUseFlags known =
         (MaarUseFlags)MAAR_USE_MAY_DEMOTE_BIT | (MaarUseFlags)MAAR_USE_WAIT_BIT;
@@ -588,12 +588,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBeginUse(MaarAllocator allocator, MaarResiden
         result = maar_residency_enter(allocator, __func__, residency, &it);
     }
     if (result == VK_SUCCESS) {
-        result = check_begin(allocator, __func__, pBeginInfo, pInfo);
+        result = check_use_begin(allocator, __func__, pBeginInfo, pInfo);
     }
     if (result != VK_SUCCESS) {
         return result;
     }
-    struct maar_use* use = take_use(it, pBeginInfo->useCount);
+    struct maar_use* use = take_record(it, pBeginInfo->useCount);
     result = use == NULL || !maar_residency_reserve_scratch(it, pBeginInfo->useCount)
                  ? VK_ERROR_OUT_OF_HOST_MEMORY
                  : read_items(it, __func__, pBeginInfo, use, &is_missing);
@@ -603,7 +603,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBeginUse(MaarAllocator allocator, MaarResiden
     }
     if (result == VK_SUCCESS) {
         pin_use(it, use, pObjects, &answer);
-        *pUse = open_use(it, use);
+        *pUse = open_record(it, use);
     }
     it->info.notReadyCount += result == VK_NOT_READY ? 1 : 0;
     if (pInfo != NULL) {
@@ -704,7 +704,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEndUse(MaarAllocator allocator, MaarResidency
     struct maar_use* own = NULL;
     VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
     if (result == VK_SUCCESS) {
-        result = find_use(it, __func__, use, &own);
+        result = find_record(it, __func__, use, &own);
     }
     if (result == VK_SUCCESS) {
         result = check_points(it, __func__, pointCount, pPoints, numbers);
@@ -732,7 +732,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEndUse(MaarAllocator allocator, MaarResidency
         }
         unpin_item(it, item);
     }
-    close_use(it, own);
+    close_record(it, own);
     (void)maar_pages_submit(it, NULL);
     return VK_SUCCESS;
 }
@@ -744,7 +744,7 @@ VKAPI_ATTR void VKAPI_CALL maarCancelUse(MaarAllocator allocator, MaarResidency 
     struct maar_use* own = NULL;
     if (allocator == NULL || use == VK_NULL_HANDLE ||
         maar_residency_enter(allocator, __func__, residency, &it) != VK_SUCCESS ||
-        find_use(it, __func__, use, &own) != VK_SUCCESS) {
+        find_record(it, __func__, use, &own) != VK_SUCCESS) {
         return;
     }
     for (uint32_t i = 0; i < own->count; ++i) {
@@ -757,6 +757,6 @@ VKAPI_ATTR void VKAPI_CALL maarCancelUse(MaarAllocator allocator, MaarResidency 
             (void)maar_device_object_end(it, __func__, resident);
         }
     }
-    close_use(it, own);
+    close_record(it, own);
     (void)maar_pages_submit(it, NULL);
 }
