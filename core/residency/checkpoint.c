@@ -1,21 +1,15 @@
 /*
- * Checkpoints: opened, listed and read (checkpoint_file.h), and written from a manager. To write
- * one needs the manager's state, and waits; to read one needs neither a manager nor a device.
+ * Open checkpoints: they are listed and read, which needs neither a manager nor a device.
  */
+#include "core/residency/checkpoint.h"
+
+#include "core/host_memory.h"
 #include "core/residency/checkpoint_file.h"
-#include "core/residency/residency_tiers.h"
-
-#include <string.h>
-
-#include "core/memory/allocator_state.h"
-#include "core/residency/residency_work.h"
 
 /* An open checkpoint. */
 struct MaarCheckpoint_T {
     struct maar_checkpoint_file file;
 };
-
-/* ---- reading ---- */
 
 VKAPI_ATTR VkResult VKAPI_CALL maarOpenCheckpoint(const MaarCheckpointOpenInfo* pOpenInfo,
                                                   MaarCheckpoint* pCheckpoint)
@@ -99,169 +93,4 @@ bool maar_checkpoint_has(MaarCheckpoint checkpoint, uint64_t key, VkDeviceSize s
     const struct maar_checkpoint_entry* entry =
         checkpoint != NULL ? maar_checkpoint_find(&checkpoint->file, key) : NULL;
     return entry != NULL && entry->size == size;
-}
-
-/* ---- writing ---- */
-
-/* Does what stands in the way of a copy to the host, until nothing more helps. */
-static VkResult save_patiently(struct maar_residency* it, const char* call,
-                               struct maar_resident* resident)
-{
-    uint32_t number = maar_resident_number(it, resident);
-    uint32_t done = 0;
-    VkResult result = VK_NOT_READY;
-    bool is_nearer = true;
-    while (result == VK_NOT_READY && is_nearer) {
-        result =
-            maar_residency_save(it, call, 1, &number, true, MAAR_RESIDENCY_REASON_REQUEST, &done);
-        if (result == VK_NOT_READY) {
-            is_nearer = maar_work_run(it, UINT32_MAX) > 0;
-            maar_work_take(it, call);
-            const VkResult waited = maar_copies_wait(it);
-            result = waited != VK_SUCCESS ? waited : result;
-            is_nearer = maarWaitPending(it->allocator, UINT64_MAX) == VK_SUCCESS || is_nearer;
-        }
-    }
-    return result;
-}
-
-/* Adds what the host object of a resident has. */
-static VkResult add_host(struct maar_residency* it, struct maar_checkpoint_file* file,
-                         struct maar_resident* resident)
-{
-    maar_resident_wait(it, resident);
-    const VkResult result =
-        maarInvalidateAllocation(it->allocator, resident->host_allocation, 0, VK_WHOLE_SIZE);
-    return result != VK_SUCCESS ? result
-                                : maar_checkpoint_add(file, resident->key, resident->host_data,
-                                                      (size_t)resident->content_size);
-}
-
-/* Adds what is compressed or in the file. */
-static VkResult add_lower(struct maar_residency* it, struct maar_checkpoint_file* file,
-                          const struct maar_resident* resident)
-{
-    const size_t size = (size_t)resident->content_size;
-    void* bytes = maar_host_alloc(it->allocator->callbacks, size);
-    VkResult result =
-        bytes != NULL ? maar_work_read(it, resident, bytes) : VK_ERROR_OUT_OF_HOST_MEMORY;
-    if (result == VK_SUCCESS) {
-        result = maar_checkpoint_add(file, resident->key, bytes, size);
-    } else if (result == VK_ERROR_UNKNOWN) {
-        result = VK_INCOMPLETE;
-    }
-    maar_host_free(it->allocator->callbacks, bytes);
-    return result;
-}
-
-/* Adds a resident. Returns VK_INCOMPLETE if its contents cannot be had. */
-static VkResult add_resident(struct maar_residency* it, const char* call,
-                             struct maar_checkpoint_file* file, struct maar_resident* resident)
-{
-    const bool is_lower = maar_resident_has(resident, MAAR_TIER_COMPRESSED) ||
-                          maar_resident_has(resident, MAAR_TIER_FILE);
-    VkResult result = VK_SUCCESS;
-    if (is_lower) {
-        return add_lower(it, file, resident);
-    }
-    if (it->is_lost) {
-        return VK_INCOMPLETE;
-    }
-    if (!maar_resident_has(resident, MAAR_TIER_HOST)) {
-        result = save_patiently(it, call, resident);
-    }
-    if (result == VK_SUCCESS) {
-        result = add_host(it, file, resident);
-    }
-    if (result == VK_ERROR_DEVICE_LOST) {
-        it->is_lost = true;
-    }
-    return result == VK_ERROR_DEVICE_LOST || result == VK_NOT_READY ? VK_INCOMPLETE : result;
-}
-
-static VkResult add_residents(struct maar_residency* it, const char* call,
-                              struct maar_checkpoint_file* file, MaarCheckpointInfo* info)
-{
-    VkResult result = VK_SUCCESS;
-    for (uint32_t i = 0; i < it->resident_count && result == VK_SUCCESS; ++i) {
-        struct maar_resident* resident = &it->residents[i];
-        if (!maar_resident_exists(resident) || resident->key == 0 || resident->valid == 0 ||
-            maar_resident_has(resident, MAAR_TIER_SOURCE)) {
-            continue;
-        }
-        result = add_resident(it, call, file, resident);
-        if (result == VK_SUCCESS) {
-            ++info->entryCount;
-            info->contentSize += resident->content_size;
-        } else if (result == VK_INCOMPLETE) {
-            ++info->missingCount;
-            result = VK_SUCCESS;
-        }
-    }
-    return result;
-}
-
-static VkResult write_checkpoint(struct maar_residency* it, const char* call,
-                                 const MaarFileStore* store, MaarCheckpointInfo* info)
-{
-    struct maar_checkpoint_file file;
-    uint64_t twice = 0;
-    VkResult result = maar_checkpoint_init(&file, store, &it->codec, it->allocator->callbacks);
-    if (result != VK_SUCCESS) {
-        return maar_misuse(it->allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "pFileStore lacks a function, or has an alignment that cannot be");
-    }
-    /* Polls fail on a device that is lost. */
-    it->is_lost = maar_copies_poll(it) != VK_SUCCESS;
-    maar_work_take(it, call);
-    result = maar_checkpoint_begin(&file);
-    /* Host memory may be full of contents that can go nowhere: one more block is needed for what is
-     * on the device. */
-    const VkDeviceSize budget = it->host.budget;
-    const VkDeviceSize held = maar_tier_memory_bytes(&it->host);
-    it->host.budget = (held > budget ? held : budget) + budget / 8 + 8 * it->largest;
-    if (result == VK_SUCCESS) {
-        result = add_residents(it, call, &file, info);
-    }
-    it->host.budget = budget;
-    if (result == VK_SUCCESS) {
-        result = maar_checkpoint_end(&file, &twice);
-    }
-    if (twice != 0) {
-        (void)maar_fail(it->allocator, result, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,
-                        "residency has two residents with the key %llu", (unsigned long long)twice);
-    }
-    info->fileSize = file.end;
-    maar_checkpoint_free(&file);
-    return result == VK_SUCCESS && info->missingCount > 0 ? VK_INCOMPLETE : result;
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL maarWriteCheckpoint(MaarAllocator allocator, MaarResidency residency,
-                                                   const MaarFileStore* pFileStore,
-                                                   MaarCheckpointInfo* pInfo)
-{
-    MaarCheckpointInfo written = {.sType = MAAR_STRUCTURE_TYPE_CHECKPOINT_INFO};
-    struct maar_residency* it = NULL;
-    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
-    if (result == VK_SUCCESS) {
-        result = maar_check_structure(allocator, __func__, "pFileStore", pFileStore,
-                                      MAAR_STRUCTURE_TYPE_FILE_STORE);
-    }
-    if (result == VK_SUCCESS && pInfo != NULL) {
-        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
-                                      MAAR_STRUCTURE_TYPE_CHECKPOINT_INFO);
-    }
-    if (result == VK_SUCCESS && it->info.useCount > 0) {
-        result = maar_misuse(allocator, MAAR_MESSAGE_ID_USE_NOT_ENDED, __func__,
-                             "residency has uses that have neither ended nor been cancelled");
-    }
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    result = write_checkpoint(it, __func__, pFileStore, &written);
-    if (pInfo != NULL) {
-        written.pNext = pInfo->pNext;
-        *pInfo = written;
-    }
-    return result;
 }

@@ -1,48 +1,17 @@
 /*
  * Host objects: the copies of residents in host memory that the device can read. See
- * residency_tiers.h.
+ * host_object.h.
  *
  * When the budget has no room, the copies that were used longest ago go first: those whose contents
  * are valid elsewhere. If all others are the only copies, work is queued that brings some of them
  * to a lower tier.
  */
-#include "core/residency/residency_tiers.h"
+#include "core/residency/host_object.h"
 
 #include "core/memory/allocator_state.h"
 #include "core/residency/policy_order.h"
 #include "core/residency/residency_work.h"
-
-/* ---- the list ---- */
-
-void maar_resident_unlink(struct maar_residency* it, struct maar_resident* resident,
-                          enum maar_resident_list list)
-{
-    const struct maar_resident_link* link = &resident->links[list];
-    if (link->older != MAAR_NO_OBJECT) {
-        it->residents[link->older].links[list].newer = link->newer;
-    } else {
-        it->lists[list].oldest = link->newer;
-    }
-    if (link->newer != MAAR_NO_OBJECT) {
-        it->residents[link->newer].links[list].older = link->older;
-    } else {
-        it->lists[list].newest = link->older;
-    }
-}
-
-void maar_resident_append(struct maar_residency* it, struct maar_resident* resident,
-                          enum maar_resident_list list)
-{
-    const uint32_t number = maar_resident_number(it, resident);
-    const uint32_t newest = it->lists[list].newest;
-    resident->links[list] = (struct maar_resident_link){newest, MAAR_NO_OBJECT};
-    if (newest != MAAR_NO_OBJECT) {
-        it->residents[newest].links[list].newer = number;
-    } else {
-        it->lists[list].oldest = number;
-    }
-    it->lists[list].newest = number;
-}
+#include "core/residency/resident_valid.h"
 
 void maar_host_object_touch(struct maar_residency* it, struct maar_resident* resident)
 {

@@ -11,28 +11,6 @@
 #include "core/residency/resident_pages.h"
 #include "maar/ordered.h"
 
-VkResult maar_residency_enter(MaarAllocator allocator, const char* call, MaarResidency residency,
-                              struct maar_residency** found)
-{
-    void* object = NULL;
-    const VkResult result = maar_object_enter(allocator, call, "residency", MAAR_OBJECT_RESIDENCY,
-                                              MAAR_TO_BITS(residency), &object);
-    *found = object;
-    return result;
-}
-
-bool maar_residency_reserve_scratch(struct maar_residency* it, uint32_t count)
-{
-    const VkAllocationCallbacks* callbacks = it->allocator->callbacks;
-    if (count <= it->scratch_capacity) {
-        return true;
-    }
-    uint32_t* scratch =
-        maar_host_grow(callbacks, it->scratch, &it->scratch_capacity, count, sizeof scratch[0]);
-    it->scratch = scratch != NULL ? scratch : it->scratch;
-    return scratch != NULL;
-}
-
 /* ---- creation ---- */
 
 static VkResult check_manager_info(MaarAllocator allocator, const char* call,
@@ -59,30 +37,6 @@ static VkResult check_manager_info(MaarAllocator allocator, const char* call,
             maar_require_functions(allocator, &allocator->device, call, MAAR_FUNCTIONS_READBACKS);
     }
     return result;
-}
-
-/* Returns what the heap of the device's memory type has left for this manager. */
-VkDeviceSize maar_residency_available(const struct maar_residency* it)
-{
-    MaarHeapBudget budgets[VK_MAX_MEMORY_HEAPS];
-    const VkPhysicalDeviceMemoryProperties* memory = &it->allocator->device.facts.memory;
-    uint32_t count = VK_MAX_MEMORY_HEAPS;
-    uint32_t heap = 0;
-    for (uint32_t i = 0; i < VK_MAX_MEMORY_HEAPS; ++i) {
-        budgets[i] = (MaarHeapBudget){.sType = MAAR_STRUCTURE_TYPE_HEAP_BUDGET};
-    }
-    if (maarGetHeapBudgets(it->allocator, &count, budgets) != VK_SUCCESS) {
-        return it->device.budget;
-    }
-    for (uint32_t i = 1; i < memory->memoryHeapCount; ++i) {
-        const bool is_device =
-            (memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
-        const bool was_device =
-            (memory->memoryHeaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
-        const bool is_larger = memory->memoryHeaps[i].size > memory->memoryHeaps[heap].size;
-        heap = (is_device && !was_device) || (is_device == was_device && is_larger) ? i : heap;
-    }
-    return budgets[heap].available + maar_tier_memory_bytes(&it->device);
 }
 
 static VkResult open_lower_tiers(struct maar_residency* it, const MaarResidencyCreateInfo* info)

@@ -5,7 +5,8 @@
 #ifndef MAAR_CORE_RESIDENCY_RESIDENCY_TIERS_H
 #define MAAR_CORE_RESIDENCY_RESIDENCY_TIERS_H
 
-#include "core/residency/residency_copies.h"
+#include "core/residency/host_object.h"
+#include "core/residency/resident_valid.h"
 
 /* Room that is made on the device. */
 struct maar_tier_room {
@@ -20,47 +21,6 @@ struct maar_tier_room {
     VkDeviceSize evicted;  /* receives the bytes that went */
     VkDeviceSize copied;
 };
-
-/* Counts a change of tiers, and passes it to the program. */
-void maar_residency_note(struct maar_residency* it, const struct maar_resident* resident,
-                         MaarTier from, MaarTier to, MaarResidencyReason reason, VkDeviceSize size);
-
-/* Returns the points after which nothing uses the objects of a resident, at most MAAR_MAX_POINTS.
- */
-uint32_t maar_resident_points(const struct maar_residency* it, const struct maar_resident* resident,
-                              MaarPoint* points);
-
-/* Sets in which tiers a resident has valid copies. */
-void maar_resident_set_valid(struct maar_residency* it, struct maar_resident* resident,
-                             uint32_t valid);
-
-/* ---- host objects ---- */
-
-/* Makes a host object for a resident. waits: NULL if the host writes to it first; or receives what
- * the first copy waits for. Returns VK_NOT_READY if room is on its way, VK_ERROR_OUT_OF_POOL_MEMORY
- * if there is none. reserve: bytes that stay free. */
-VkResult maar_host_object_make(struct maar_residency* it, const char* call,
-                               struct maar_resident* resident, VkDeviceSize reserve,
-                               struct maar_copy_waits* waits);
-/* Ends the host object when nothing uses it. On failure it stays. */
-VkResult maar_host_object_end(struct maar_residency* it, const char* call,
-                              struct maar_resident* resident);
-/* Brings host memory below its budget, as far as that is possible now. */
-VkResult maar_host_follow_budget(struct maar_residency* it, const char* call);
-/* Makes a resident forget its host object, which belongs to its piece of work from now on. */
-void maar_host_object_leave(struct maar_residency* it, struct maar_resident* resident);
-/* Puts a host object at the end of the list: it was used last. */
-void maar_host_object_touch(struct maar_residency* it, struct maar_resident* resident);
-/* Frees the compressed copy. The second one leaves its bytes to the caller, who frees them. */
-void maar_packed_end(struct maar_residency* it, struct maar_resident* resident);
-void* maar_packed_leave(struct maar_residency* it, struct maar_resident* resident);
-/* Frees the copy in the file. */
-void maar_file_end(struct maar_residency* it, struct maar_resident* resident);
-
-/* Waits until nothing uses the objects of a resident. */
-void maar_resident_wait(struct maar_residency* it, const struct maar_resident* resident);
-
-/* ---- device objects ---- */
 
 /* Evicts residents until what lives and what is needed fit into the budget. Contents that have no
  * copy in a lower tier are copied to the host first. Returns VK_NOT_READY if copies or work must

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
+#include "core/residency/host_object.h"
 #include "core/residency/policy_order.h"
-#include "core/residency/residency_tiers.h"
+#include "core/residency/resident_valid.h"
 #include "maar/checkpoint.h"
 
 enum maar_work_kind {

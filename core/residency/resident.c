@@ -8,26 +8,12 @@
 #include "core/device_calls.h"
 #include "core/memory/allocator_state.h"
 #include "core/objects/image_planes.h"
+#include "core/residency/checkpoint.h"
 #include "core/residency/policy_order.h"
 #include "core/residency/residency_update.h"
 #include "core/residency/residency_work.h"
 #include "core/residency/resident_copy.h"
 #include "core/residency/resident_pages.h"
-
-VkResult maar_resident_find(struct maar_residency* it, const char* call, const char* argument,
-                            MaarResident handle, struct maar_resident** found)
-{
-    *found = maar_resident_of(it, handle);
-    if (*found != NULL) {
-        return VK_SUCCESS;
-    }
-    const bool is_null = handle == VK_NULL_HANDLE;
-    return maar_fail(it->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
-                     is_null ? MAAR_MESSAGE_ID_NULL_HANDLE : MAAR_MESSAGE_ID_STALE_HANDLE, call,
-                     "%s %s", argument,
-                     is_null ? "is VK_NULL_HANDLE"
-                             : "is not a resident of this manager, or was destroyed");
-}
 
 /* ---- checks ---- */
 

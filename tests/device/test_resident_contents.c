@@ -7,6 +7,7 @@
  *
  * MAAR_TEST_STEPS sets the number of steps, MAAR_TEST_SEED the seed.
  */
+#include "core/residency/residency_state.h"
 #include "maar/residency.h"
 #include "tests/rig/rig.h"
 
@@ -517,6 +518,13 @@ static void use_some(void)
 static void check_state(void)
 {
     MaarResidencyInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESIDENCY_INFO};
+    const struct maar_residency* state =
+        maar_object_of(rig.allocator, MAAR_OBJECT_RESIDENCY, MAAR_TO_BITS(residency));
+    const char* broken = maar_residency_check(state);
+    if (broken != NULL) {
+        print_error("%s\n", broken);
+    }
+    assert_null(broken);
     assert_int_equal(maarGetResidencyInfo(rig.allocator, residency, &info), VK_SUCCESS);
     assert_int_equal(info.pinCount, 0);
     assert_int_equal(info.lostCount, 0);

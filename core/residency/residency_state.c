@@ -1,0 +1,176 @@
+/*
+ * The common functions of a manager of residents: its handle and those of residents, its lists, and
+ * the check of its state.
+ */
+#include "core/residency/residency_state.h"
+
+#include "core/memory/allocator_state.h"
+#include "core/residency/policy_order.h"
+
+VkResult maar_residency_enter(MaarAllocator allocator, const char* call, MaarResidency residency,
+                              struct maar_residency** found)
+{
+    void* object = NULL;
+    const VkResult result = maar_object_enter(allocator, call, "residency", MAAR_OBJECT_RESIDENCY,
+                                              MAAR_TO_BITS(residency), &object);
+    *found = object;
+    return result;
+}
+
+VkResult maar_resident_find(struct maar_residency* it, const char* call, const char* argument,
+                            MaarResident handle, struct maar_resident** found)
+{
+    *found = maar_resident_of(it, handle);
+    if (*found != NULL) {
+        return VK_SUCCESS;
+    }
+    const bool is_null = handle == VK_NULL_HANDLE;
+    return maar_fail(it->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                     is_null ? MAAR_MESSAGE_ID_NULL_HANDLE : MAAR_MESSAGE_ID_STALE_HANDLE, call,
+                     "%s %s", argument,
+                     is_null ? "is VK_NULL_HANDLE"
+                             : "is not a resident of this manager, or was destroyed");
+}
+
+bool maar_residency_reserve_scratch(struct maar_residency* it, uint32_t count)
+{
+    const VkAllocationCallbacks* callbacks = it->allocator->callbacks;
+    if (count <= it->scratch_capacity) {
+        return true;
+    }
+    uint32_t* scratch =
+        maar_host_grow(callbacks, it->scratch, &it->scratch_capacity, count, sizeof scratch[0]);
+    it->scratch = scratch != NULL ? scratch : it->scratch;
+    return scratch != NULL;
+}
+
+/* Returns what the heap of the device's memory type has left for this manager. */
+VkDeviceSize maar_residency_available(const struct maar_residency* it)
+{
+    MaarHeapBudget budgets[VK_MAX_MEMORY_HEAPS];
+    const VkPhysicalDeviceMemoryProperties* memory = &it->allocator->device.facts.memory;
+    uint32_t count = VK_MAX_MEMORY_HEAPS;
+    uint32_t heap = 0;
+    for (uint32_t i = 0; i < VK_MAX_MEMORY_HEAPS; ++i) {
+        budgets[i] = (MaarHeapBudget){.sType = MAAR_STRUCTURE_TYPE_HEAP_BUDGET};
+    }
+    if (maarGetHeapBudgets(it->allocator, &count, budgets) != VK_SUCCESS) {
+        return it->device.budget;
+    }
+    for (uint32_t i = 1; i < memory->memoryHeapCount; ++i) {
+        const bool is_device =
+            (memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
+        const bool was_device =
+            (memory->memoryHeaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
+        const bool is_larger = memory->memoryHeaps[i].size > memory->memoryHeaps[heap].size;
+        heap = (is_device && !was_device) || (is_device == was_device && is_larger) ? i : heap;
+    }
+    return budgets[heap].available + maar_tier_memory_bytes(&it->device);
+}
+
+void maar_resident_unlink(struct maar_residency* it, struct maar_resident* resident,
+                          enum maar_resident_list list)
+{
+    const struct maar_resident_link* link = &resident->links[list];
+    if (link->older != MAAR_NO_OBJECT) {
+        it->residents[link->older].links[list].newer = link->newer;
+    } else {
+        it->lists[list].oldest = link->newer;
+    }
+    if (link->newer != MAAR_NO_OBJECT) {
+        it->residents[link->newer].links[list].older = link->older;
+    } else {
+        it->lists[list].newest = link->older;
+    }
+}
+
+void maar_resident_append(struct maar_residency* it, struct maar_resident* resident,
+                          enum maar_resident_list list)
+{
+    const uint32_t number = maar_resident_number(it, resident);
+    const uint32_t newest = it->lists[list].newest;
+    resident->links[list] = (struct maar_resident_link){newest, MAAR_NO_OBJECT};
+    if (newest != MAAR_NO_OBJECT) {
+        it->residents[newest].links[list].newer = number;
+    } else {
+        it->lists[list].oldest = number;
+    }
+    it->lists[list].newest = number;
+}
+
+/* ---- the check ---- */
+
+/* Whether a list has the residents that it should have, linked both ways. */
+static bool is_list_right(const struct maar_residency* it, enum maar_resident_list list)
+{
+    uint32_t older = MAAR_NO_OBJECT;
+    uint32_t listed = 0;
+    uint32_t wanted = 0;
+    for (uint32_t at = it->lists[list].oldest; at != MAAR_NO_OBJECT;
+         at = it->residents[at].links[list].newer) {
+        if (at >= it->resident_count || ++listed > it->resident_count ||
+            it->residents[at].links[list].older != older) {
+            return false;
+        }
+        older = at;
+    }
+    for (uint32_t i = 0; i < it->resident_count; ++i) {
+        const struct maar_resident* resident = &it->residents[i];
+        const bool is_in = list == MAAR_LIST_HOST ? resident->host_buffer != VK_NULL_HANDLE
+                                                  : resident->packed != NULL;
+        wanted += is_in ? 1 : 0;
+    }
+    return it->lists[list].newest == older && listed == wanted;
+}
+
+static const char* check_resident(const struct maar_residency* it,
+                                  const struct maar_resident* resident)
+{
+    if (maar_resident_has(resident, MAAR_TIER_DEVICE) && !resident->has_object) {
+        return "contents are valid on the device, which has no object for them";
+    }
+    if (maar_resident_has(resident, MAAR_TIER_HOST) && resident->host_buffer == VK_NULL_HANDLE) {
+        return "contents are valid in host memory, which has no object for them";
+    }
+    if (maar_resident_has(resident, MAAR_TIER_COMPRESSED) != (resident->packed != NULL)) {
+        return "a compressed copy is not the one that is valid";
+    }
+    if (maar_resident_has(resident, MAAR_TIER_FILE) != (resident->extent.length != 0)) {
+        return "a copy in the file is not the one that is valid";
+    }
+    if (resident->ready > it->submitted || resident->host_ready > it->submitted) {
+        return "a resident waits for a copy that was not submitted";
+    }
+    if (resident->is_wanted || resident->is_held || resident->is_saved) {
+        return "a resident has a mark of a call that has ended";
+    }
+    return NULL;
+}
+
+const char* maar_residency_check(const struct maar_residency* it)
+{
+    VkDeviceSize device = 0;
+    VkDeviceSize packed = 0;
+    VkDeviceSize pinned = 0;
+    for (uint32_t i = 0; i < it->resident_count; ++i) {
+        const struct maar_resident* resident = &it->residents[i];
+        const VkDeviceSize size = resident->request.requirements.size;
+        if (!maar_resident_exists(resident)) {
+            continue;
+        }
+        const char* broken = check_resident(it, resident);
+        if (broken != NULL) {
+            return broken;
+        }
+        device += resident->has_object ? size : 0;
+        packed += resident->packed_size;
+        pinned += resident->is_counted ? size : 0;
+    }
+    if (device != it->device.live || packed != it->packed_size || pinned != it->pinned) {
+        return "the totals are not the sums of what the residents have";
+    }
+    if (!is_list_right(it, MAAR_LIST_HOST) || !is_list_right(it, MAAR_LIST_PACKED)) {
+        return "a list has not the residents that it should have";
+    }
+    return maar_policy_check(it->policy);
+}
