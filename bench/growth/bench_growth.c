@@ -22,6 +22,7 @@ static const struct growth_case* const case_lists[] = {
     growth_simulated_cases, growth_slice_cases,       growth_sparse_image_cases,
     growth_stitched_cases,  growth_tile_cache_cases,  growth_touch_cases,
     growth_transient_cases, growth_watch_cases,       growth_buffer_cache_cases,
+    growth_resident_cases,
 };
 enum { LISTS = sizeof case_lists / sizeof case_lists[0] };
 

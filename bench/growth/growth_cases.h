@@ -27,6 +27,7 @@ extern const struct growth_case growth_plan_cases[];
 extern const struct growth_case growth_pool_cases[];
 extern const struct growth_case growth_range_cases[];
 extern const struct growth_case growth_reservation_cases[];
+extern const struct growth_case growth_resident_cases[];
 extern const struct growth_case growth_sharing_cases[];
 extern const struct growth_case growth_simulated_cases[];
 extern const struct growth_case growth_slice_cases[];

@@ -1,7 +1,7 @@
 /*
  * Open checkpoints: they are listed and read, which needs neither a manager nor a device.
  */
-#include "core/residency/checkpoint.h"
+#include "core/residency/open_checkpoint.h"
 
 #include "core/host_memory.h"
 #include "core/residency/checkpoint_file.h"

@@ -115,8 +115,11 @@ static VkResult write_checkpoint(struct maar_residency* it, const char* call,
         return maar_misuse(it->allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
                            "pFileStore lacks a function, or has an alignment that cannot be");
     }
-    /* Polls fail on a device that is lost. */
-    it->is_lost = maar_copies_poll(it) != VK_SUCCESS;
+    result = maar_copies_poll(it);
+    it->is_lost = result == VK_ERROR_DEVICE_LOST;
+    if (result != VK_SUCCESS && !it->is_lost) {
+        return result;
+    }
     maar_work_take(it, call);
     result = maar_checkpoint_begin(&file);
     /* Host memory may be full of contents that can go nowhere: one more block is needed for what is
@@ -134,6 +137,9 @@ static VkResult write_checkpoint(struct maar_residency* it, const char* call,
     if (twice != 0) {
         (void)maar_fail(it->allocator, result, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,
                         "residency has two residents with the key %llu", (unsigned long long)twice);
+    }
+    if (it->is_lost) {
+        (void)maarCollect(it->allocator, NULL); /* nothing waits for a lost device */
     }
     info->fileSize = file.end;
     maar_checkpoint_free(&file);

@@ -284,5 +284,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateResidency(MaarAllocator allocator, Maar
     if (result == VK_SUCCESS && it->host.live + ready > it->host.budget) {
         (void)maar_work_lower(it, ready);
     }
+    if (result == VK_ERROR_DEVICE_LOST) {
+        (void)maarCollect(allocator, NULL); /* nothing waits for a lost device */
+    }
     return result;
 }

@@ -410,6 +410,8 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
     if (result != VK_SUCCESS) {
         return result;
     }
+    it->device.is_refused = false;
+    it->host.is_refused = false;
     struct lack lack = find_lack(it, call, use);
     if (lack.present + lack.needed > it->device.budget && (flags & MAAR_USE_MAY_DEMOTE_BIT) != 0) {
         result = demote_some(it, call, &lack);
@@ -433,6 +435,9 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
     }
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY && info->missingSize == 0) {
         refuse_pieces(it, call, lack.needed + lack.demoted + lack.queued, info);
+        /* The driver has less than the budget. */
+        result = it->device.is_refused || it->host.is_refused ? VK_ERROR_OUT_OF_DEVICE_MEMORY
+                                                              : result;
     }
     forget_lack(it, use, result == VK_SUCCESS);
     return result;
@@ -604,6 +609,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBeginUse(MaarAllocator allocator, MaarResiden
     if (result == VK_SUCCESS) {
         pin_use(it, use, pObjects, &answer);
         *pUse = open_record(it, use);
+    }
+    if (result == VK_ERROR_DEVICE_LOST) {
+        (void)maarCollect(allocator, NULL); /* nothing waits for a lost device */
     }
     it->info.notReadyCount += result == VK_NOT_READY ? 1 : 0;
     if (pInfo != NULL) {

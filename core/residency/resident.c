@@ -8,7 +8,7 @@
 #include "core/device_calls.h"
 #include "core/memory/allocator_state.h"
 #include "core/objects/image_planes.h"
-#include "core/residency/checkpoint.h"
+#include "core/residency/open_checkpoint.h"
 #include "core/residency/policy_order.h"
 #include "core/residency/residency_update.h"
 #include "core/residency/residency_work.h"

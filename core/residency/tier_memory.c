@@ -9,14 +9,14 @@
 enum {
     /* Blocks of a tier. With fewer, a smaller budget empties much at once; with more, fewer objects
      * find room side by side. */
-    BLOCKS = 8,
+    TIER_BLOCKS = 8,
     /* Objects of the largest size in a block: what is left over is below a fifth. */
-    OBJECTS = 4
+    TIER_OBJECTS = 4
 };
 
 /* Sizes of blocks: whole pages of any device, and what every device can allocate. */
-static const VkDeviceSize block_unit = 65536;
-static const VkDeviceSize largest_block = (VkDeviceSize)1 << 30;
+static const VkDeviceSize tier_block_unit = 65536;
+static const VkDeviceSize largest_tier_block = (VkDeviceSize)1 << 30;
 
 void maar_tier_memory_close(struct maar_tier_memory* memory)
 {
@@ -28,14 +28,14 @@ void maar_tier_memory_close(struct maar_tier_memory* memory)
 
 static VkDeviceSize block_size_of(const struct maar_tier_memory* memory)
 {
-    const VkDeviceSize least = memory->budget / BLOCKS;
+    const VkDeviceSize least = memory->budget / TIER_BLOCKS;
     const VkDeviceSize wanted =
-        memory->largest <= memory->budget / OBJECTS ? memory->largest * OBJECTS : memory->budget;
+        memory->largest <= memory->budget / TIER_OBJECTS ? memory->largest * TIER_OBJECTS : memory->budget;
     const VkDeviceSize size = least > wanted ? least : wanted;
     const VkDeviceSize count = size > 0 ? memory->budget / size : 1;
     VkDeviceSize even = memory->budget / (count > 0 ? count : 1);
-    even = even < largest_block ? even : largest_block;
-    return even < block_unit ? block_unit : even / block_unit * block_unit;
+    even = even < largest_tier_block ? even : largest_tier_block;
+    return even < tier_block_unit ? tier_block_unit : even / tier_block_unit * tier_block_unit;
 }
 
 /* Returns the pool of a memory type, which is made when it is first needed. */
@@ -166,6 +166,9 @@ VkResult maar_tier_memory_place(struct maar_tier_memory* memory, const char* cal
     }
     if (result == VK_SUCCESS) {
         memory->live += size;
+    }
+    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && may_grow) {
+        memory->is_refused = true;
     }
     return result == VK_ERROR_OUT_OF_DEVICE_MEMORY ? VK_ERROR_OUT_OF_POOL_MEMORY : result;
 }

@@ -440,6 +440,121 @@ static void bad_input_is_reported(void** state)
     *state = NULL;
 }
 
+/* ---- failures ---- */
+
+static VkResult disk_error; /* of the failing table */
+
+static VkResult VKAPI_PTR fail_to_write(void* data, VkDeviceSize offset, size_t size, void* bytes)
+{
+    return offset == 0 ? write_disk(data, offset, size, bytes) : disk_error;
+}
+
+static VkResult VKAPI_PTR fail_to_read(void* data, VkDeviceSize offset, size_t size, void* bytes)
+{
+    return offset == 0 ? read_disk(data, offset, size, bytes) : disk_error;
+}
+
+static void errors_of_the_store_are_returned(void** state)
+{
+    static uint8_t found[SIZE];
+    MaarFileStore bad = store;
+    MaarCheckpoint checkpoint = VK_NULL_HANDLE;
+    MaarCheckpointOpenInfo how = {.sType = MAAR_STRUCTURE_TYPE_CHECKPOINT_OPEN_INFO,
+                                  .pFileStore = &bad};
+    make_contents();
+    disk.left = UINT64_MAX;
+    disk_error = VK_ERROR_FRAGMENTATION;
+    open_any(state, rig_vendors[0]);
+    open_manager(512 * KIB, 0);
+    create_residents(VK_NULL_HANDLE);
+    fill_or_compare(true);
+    bad.pfnWrite = fail_to_write;
+    assert_int_equal(maarWriteCheckpoint(rig.allocator, residency, &bad, NULL), disk_error);
+    assert_int_equal(open_checkpoint(&checkpoint), VK_ERROR_INITIALIZATION_FAILED);
+    write_checkpoint(VK_SUCCESS);
+    bad = store;
+    bad.pfnRead = fail_to_read;
+    assert_int_equal(maarOpenCheckpoint(&how, &checkpoint), disk_error);
+    assert_null(checkpoint);
+    bad.pfnRead = NULL;
+    assert_int_equal(maarOpenCheckpoint(&how, &checkpoint), VK_ERROR_VALIDATION_FAILED_EXT);
+    how.pFileStore = NULL;
+    assert_int_equal(maarOpenCheckpoint(&how, &checkpoint), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(maarOpenCheckpoint(NULL, &checkpoint), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_int_equal(open_checkpoint(&checkpoint), VK_SUCCESS);
+    assert_int_equal(maarReadCheckpoint(checkpoint, 100, SIZE - 4, found),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
+    assert_int_equal(maarReadCheckpoint(checkpoint, 99, SIZE, found), VK_ERROR_FEATURE_NOT_PRESENT);
+    assert_int_equal(maarReadCheckpoint(checkpoint, 100, SIZE, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    MaarCheckpointEntry first;
+    uint32_t count = 1;
+    assert_int_equal(maarEnumerateCheckpoint(checkpoint, &count, &first), VK_INCOMPLETE);
+    assert_int_equal(count, 1);
+    assert_int_equal(first.key, 100);
+    assert_int_equal(maarEnumerateCheckpoint(checkpoint, NULL, &first),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    maarCloseCheckpoint(checkpoint);
+    close_manager();
+    rig_close(&rig);
+    *state = NULL;
+}
+
+/* Each host allocation of writing, opening and reading fails in turn. */
+static void host_memory_may_run_out(void** state)
+{
+    static uint8_t found[SIZE];
+    MaarCheckpoint checkpoint = VK_NULL_HANDLE;
+    VkResult result = VK_ERROR_OUT_OF_HOST_MEMORY;
+    uint32_t failed = 0;
+    make_contents();
+    disk.left = UINT64_MAX;
+    open_any(state, rig_vendors[0]);
+    open_manager(512 * KIB, 0);
+    create_residents(VK_NULL_HANDLE);
+    fill_or_compare(true);
+    write_checkpoint(VK_SUCCESS);
+    for (uint64_t nth = 1; result != VK_SUCCESS; ++nth) {
+        rig.host.calls = 0;
+        rig.host.fail_at = nth;
+        result = maarWriteCheckpoint(rig.allocator, residency, &store, NULL);
+        rig.host.fail_at = 0;
+        assert_true(result == VK_SUCCESS || result == VK_ERROR_OUT_OF_HOST_MEMORY);
+        failed += result != VK_SUCCESS ? 1 : 0;
+        if (rig.host.calls < nth) {
+            break;
+        }
+        result = rig.host.calls >= nth ? VK_ERROR_OUT_OF_HOST_MEMORY : result;
+    }
+    assert_true(failed > COUNT);
+    const uint64_t live = rig.host.live;
+    const MaarCheckpointOpenInfo how = {.sType = MAAR_STRUCTURE_TYPE_CHECKPOINT_OPEN_INFO,
+                                        .pFileStore = &store,
+                                        .pAllocationCallbacks = &rig.host_callbacks};
+    failed = 0;
+    for (uint64_t nth = 1; nth < 100; ++nth) {
+        rig.host.calls = 0;
+        rig.host.fail_at = nth;
+        result = maarOpenCheckpoint(&how, &checkpoint);
+        if (result == VK_SUCCESS) {
+            result = maarReadCheckpoint(checkpoint, 100, SIZE, found);
+        }
+        rig.host.fail_at = 0;
+        maarCloseCheckpoint(checkpoint);
+        assert_int_equal(rig.host.live, live);
+        if (result == VK_SUCCESS) {
+            assert_memory_equal(found, contents[0], SIZE);
+            break;
+        }
+        assert_int_equal(result, VK_ERROR_OUT_OF_HOST_MEMORY);
+        ++failed;
+    }
+    assert_true(failed >= 3);
+    close_manager();
+    rig_close(&rig);
+    *state = NULL;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -448,6 +563,8 @@ int main(void)
         cmocka_unit_test_teardown(a_cut_is_noticed_at_every_place, rig_teardown),
         cmocka_unit_test_teardown(altered_bytes_are_not_handed_out, rig_teardown),
         cmocka_unit_test_teardown(bad_input_is_reported, rig_teardown),
+        cmocka_unit_test_teardown(errors_of_the_store_are_returned, rig_teardown),
+        cmocka_unit_test_teardown(host_memory_may_run_out, rig_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

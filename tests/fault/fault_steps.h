@@ -5,6 +5,7 @@
 #ifndef MAAR_TESTS_FAULT_FAULT_STEPS_H
 #define MAAR_TESTS_FAULT_FAULT_STEPS_H
 
+#include "maar/residency.h"
 #include "maar/share.h"
 #include "tests/fault/fault_host.h"
 
@@ -53,6 +54,9 @@ struct fault_context {
     uint64_t buffer_use;
     MaarBufferUpload buffer_uploads[FAULT_BUFFER_UPLOADS];
     uint32_t buffer_upload_count;
+    MaarResidency residency;
+    MaarResident residents[4];
+    MaarUse use;
     VkCommandPool command_pool;
     VkCommandBuffer commands;
     int fd;
@@ -123,6 +127,7 @@ extern const struct fault_table fault_transient_steps;
 extern const struct fault_table fault_paging_steps;
 extern const struct fault_table fault_tile_steps;
 extern const struct fault_table fault_buffer_steps;
+extern const struct fault_table fault_resident_steps;
 extern const struct fault_table fault_handle_steps;
 extern const struct fault_table fault_export_steps;
 extern const struct fault_table fault_import_steps;

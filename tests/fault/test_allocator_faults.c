@@ -14,7 +14,7 @@ static const struct fault_table* const tables[] = {
     &fault_memory_steps,  &fault_object_steps, &fault_later_steps,     &fault_watch_steps,
     &fault_ordered_steps, &fault_range_steps,  &fault_transient_steps, &fault_plan_steps,
     &fault_paging_steps,  &fault_tile_steps,   &fault_move_steps,      &fault_page_move_steps,
-    &fault_touch_steps,   &fault_buffer_steps, &fault_store_steps,
+    &fault_touch_steps,   &fault_buffer_steps, &fault_store_steps,     &fault_resident_steps,
 };
 
 static void every_point_of_every_function_may_fail(void** state)

@@ -1,6 +1,7 @@
 /*
  * Wrong calls on managers of residents are reported, with the culprit's name, and change nothing.
  */
+#include "maar/checkpoint.h"
 #include "tests/unit/residency/residency_fixture.h"
 
 static void expect(VkResult result, MaarMessageId id, const char* culprit)
@@ -391,6 +392,7 @@ static void stale_managers_are_refused(void** state)
     const MaarResidency living = manager;
     const MaarResident resident = create_buffer(UNIT, 0);
     MaarResidency gone = VK_NULL_HANDLE;
+    const MaarFileStore store = {.sType = MAAR_STRUCTURE_TYPE_FILE_STORE};
     const MaarResidencyCreateInfo info = manager_info(4 * UNIT, 8 * UNIT);
     assert_int_equal(maarCreateResidency(rig->allocator, &info, &gone), VK_SUCCESS);
     maarDestroyResidency(rig->allocator, gone);
@@ -415,6 +417,7 @@ static void stale_managers_are_refused(void** state)
         expect(maarLockResident(allocator, manager, resident), id, "residency");
         expect(maarUnlockResident(allocator, manager, resident), id, "residency");
         expect(maarWorkResidency(allocator, manager, 0, NULL), id, "residency");
+        expect(maarWriteCheckpoint(allocator, manager, &store, NULL), id, "residency");
         expect(try_use(resident, MAAR_ACCESS_READ_BIT, 0, &use), id, "residency");
         expect(maarEndUse(allocator, manager, (MaarUse)(uintptr_t)1, 1, &point), id, "residency");
         maarDestroyResident(allocator, manager, resident);

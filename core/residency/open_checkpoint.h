@@ -1,8 +1,8 @@
 /*
  * Open checkpoints, for the sources of residents.
  */
-#ifndef MAAR_CORE_RESIDENCY_CHECKPOINT_H
-#define MAAR_CORE_RESIDENCY_CHECKPOINT_H
+#ifndef MAAR_CORE_RESIDENCY_OPEN_CHECKPOINT_H
+#define MAAR_CORE_RESIDENCY_OPEN_CHECKPOINT_H
 
 #include <stdbool.h>
 
