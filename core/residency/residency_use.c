@@ -436,8 +436,8 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
     if (result == VK_ERROR_OUT_OF_POOL_MEMORY && info->missingSize == 0) {
         refuse_pieces(it, call, lack.needed + lack.demoted + lack.queued, info);
         /* The driver has less than the budget. */
-        result = it->device.is_refused || it->host.is_refused ? VK_ERROR_OUT_OF_DEVICE_MEMORY
-                                                              : result;
+        result =
+            it->device.is_refused || it->host.is_refused ? VK_ERROR_OUT_OF_DEVICE_MEMORY : result;
     }
     forget_lack(it, use, result == VK_SUCCESS);
     return result;

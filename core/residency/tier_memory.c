@@ -29,8 +29,9 @@ void maar_tier_memory_close(struct maar_tier_memory* memory)
 static VkDeviceSize block_size_of(const struct maar_tier_memory* memory)
 {
     const VkDeviceSize least = memory->budget / TIER_BLOCKS;
-    const VkDeviceSize wanted =
-        memory->largest <= memory->budget / TIER_OBJECTS ? memory->largest * TIER_OBJECTS : memory->budget;
+    const VkDeviceSize wanted = memory->largest <= memory->budget / TIER_OBJECTS
+                                    ? memory->largest * TIER_OBJECTS
+                                    : memory->budget;
     const VkDeviceSize size = least > wanted ? least : wanted;
     const VkDeviceSize count = size > 0 ? memory->budget / size : 1;
     VkDeviceSize even = memory->budget / (count > 0 ? count : 1);

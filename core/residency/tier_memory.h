@@ -25,7 +25,7 @@ struct maar_tier_memory {
     VkDeviceSize budget;
     VkDeviceSize largest; /* object that is expected */
     VkDeviceSize peak;
-    bool is_refused; /* the driver has refused a block within the budget; the caller clears it */
+    bool is_refused;    /* the driver has refused a block within the budget; the caller clears it */
     VkDeviceSize live;  /* bytes of objects and pages, without those that are pending */
     VkDeviceSize paged; /* bytes of pages */
     uint32_t pool_count;

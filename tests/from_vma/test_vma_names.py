@@ -58,9 +58,11 @@ class VmaHeader:
 
 class MaarHeaders:
     def __init__(self, folder):
-        code = without_comments("".join(
-            path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.h"))))
-        options = folder.parent.parent / "cmake" / "MaarOptions.cmake"
+        root = folder.parent.parent
+        layer = (root / "vma" / "include").glob("*/*.h")  # the interface of that library on Maar
+        code = without_comments("".join(path.read_text(encoding="utf-8")
+                                        for path in [*sorted(folder.glob("*.h")), *sorted(layer)]))
+        options = root / "cmake" / "MaarOptions.cmake"
         self.words = set(re.findall(r"\b\w+\b", code))
         self.words.update(re.findall(r"^option\((\w+)", options.read_text(encoding="utf-8"), re.MULTILINE))
         self.fields = {name: fields_of(body) for name, body in STRUCT.findall(code)}
