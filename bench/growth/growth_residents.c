@@ -65,6 +65,7 @@ static void open_residents(struct growth* growth)
     struct residents* residents = growth_create_state(growth, 1, sizeof *residents);
     residents->manager = create_manager(growth, growth->n + SPARE);
     residents->timeline = growth_create_timeline(growth);
+    growth_signal(growth, residents->timeline);
     residents->all = bench_allocate(growth->n + SPARE, sizeof *residents->all);
     for (uint32_t i = 0; i < growth->n + SPARE; ++i) {
         residents->all[i] = create(growth);

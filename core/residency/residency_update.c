@@ -14,7 +14,9 @@
 enum {
     MOST_COPIES = 128, /* defaults of an update */
     /* An eighth of each tier is made ready to go: more would copy what is used again first. */
-    READY_PART = 8
+    READY_PART = 8,
+    /* Residents that an update looks at for that. */
+    LOOKS = 512
 };
 static const VkDeviceSize most_copied = (VkDeviceSize)64 << 20;
 
@@ -205,7 +207,7 @@ static VkResult copy_ahead(struct maar_residency* it, const char* call,
     if (it->device.live + ready < it->device.budget) {
         return VK_SUCCESS;
     }
-    while (seen < ready && dirty < room->most_count && bytes < room->most_bytes) {
+    while (seen < ready && count < LOOKS && dirty < room->most_count && bytes < room->most_bytes) {
         const uint32_t policy = maar_policy_victim(it->policy);
         if (policy == MAAR_NO_OBJECT) {
             break;
