@@ -16,7 +16,7 @@ enum {
     /* An eighth of each tier is made ready to go: more would copy what is used again first. */
     READY_PART = 8,
     /* Residents that an update looks at for that. */
-    LOOKS = 512
+    READY_LOOKS = 512
 };
 static const VkDeviceSize most_copied = (VkDeviceSize)64 << 20;
 
@@ -207,7 +207,8 @@ static VkResult copy_ahead(struct maar_residency* it, const char* call,
     if (it->device.live + ready < it->device.budget) {
         return VK_SUCCESS;
     }
-    while (seen < ready && count < LOOKS && dirty < room->most_count && bytes < room->most_bytes) {
+    while (seen < ready && count < READY_LOOKS && dirty < room->most_count &&
+           bytes < room->most_bytes) {
         const uint32_t policy = maar_policy_victim(it->policy);
         if (policy == MAAR_NO_OBJECT) {
             break;
