@@ -83,20 +83,7 @@ static void add_transition(const struct maar_device* device, VkCommandBuffer com
     if (run->count == BARRIERS) {
         flush_barriers(device, commands, run);
     }
-    run->barriers[run->count++] = (VkImageMemoryBarrier){
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-        .dstAccessMask =
-            (VkAccessFlags)VK_ACCESS_MEMORY_READ_BIT | (VkAccessFlags)VK_ACCESS_MEMORY_WRITE_BIT,
-        .oldLayout = from,
-        .newLayout = to,
-        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .image = image,
-        .subresourceRange = {.aspectMask = maar_image_aspects(format),
-                             .levelCount = VK_REMAINING_MIP_LEVELS,
-                             .layerCount = VK_REMAINING_ARRAY_LAYERS},
-    };
+    run->barriers[run->count++] = maar_image_transition(image, format, from, to);
 }
 
 /* The layouts during the copies. An image that can be copied in its own layout keeps it. */

@@ -93,3 +93,22 @@ bool maar_image_is_graphical(VkFormat format)
                                          (VkImageAspectFlags)VK_IMAGE_ASPECT_STENCIL_BIT;
     return (maar_image_aspects(format) & graphical) != 0;
 }
+
+VkImageMemoryBarrier maar_image_transition(VkImage image, VkFormat format, VkImageLayout from,
+                                           VkImageLayout to)
+{
+    return (VkImageMemoryBarrier){
+        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
+        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
+        .dstAccessMask =
+            (VkAccessFlags)VK_ACCESS_MEMORY_READ_BIT | (VkAccessFlags)VK_ACCESS_MEMORY_WRITE_BIT,
+        .oldLayout = from,
+        .newLayout = to,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
+        .image = image,
+        .subresourceRange = {.aspectMask = maar_image_aspects(format),
+                             .levelCount = VK_REMAINING_MIP_LEVELS,
+                             .layerCount = VK_REMAINING_ARRAY_LAYERS},
+    };
+}

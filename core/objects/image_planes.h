@@ -25,5 +25,9 @@ uint32_t maar_image_planes(VkFormat format, struct maar_image_plane planes[MAAR_
 bool maar_image_is_graphical(VkFormat format);
 /* Returns the aspects that a barrier for the whole image names. */
 VkImageAspectFlags maar_image_aspects(VkFormat format);
+/* Returns the transition of a whole image between layouts, after all writes and before any access,
+ * in one queue family. */
+VkImageMemoryBarrier maar_image_transition(VkImage image, VkFormat format, VkImageLayout from,
+                                           VkImageLayout to);
 
 #endif

@@ -126,20 +126,8 @@ static void record_layout_change(const struct maar_residency* it,
                                  VkImageLayout from, VkImageLayout to)
 {
     const struct maar_device* device = &it->allocator->device;
-    const VkImageMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-        .dstAccessMask =
-            (VkAccessFlags)VK_ACCESS_MEMORY_READ_BIT | (VkAccessFlags)VK_ACCESS_MEMORY_WRITE_BIT,
-        .oldLayout = from,
-        .newLayout = to,
-        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .image = resident->object.image,
-        .subresourceRange = {.aspectMask = maar_image_aspects(resident->record->image.format),
-                             .levelCount = VK_REMAINING_MIP_LEVELS,
-                             .layerCount = VK_REMAINING_ARRAY_LAYERS},
-    };
+    const VkImageMemoryBarrier barrier =
+        maar_image_transition(resident->object.image, resident->record->image.format, from, to);
     if (from != to) {
         device->vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
                                      VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1,
