@@ -100,7 +100,7 @@ static VkResult make_buffer_cache(struct maar_buffer_cache* cache, const char* c
     if (cache->taken_pages == NULL || cache->policy == NULL) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    VkResult result = maar_upload_queue_open(&cache->copies);
+    VkResult result = maar_copy_stream_open(&cache->copies);
     if (result == VK_SUCCESS) {
         result = maar_upload_slots_create(&cache->staging, call, "buffer cache staging");
     }
@@ -118,7 +118,7 @@ static void free_buffer_cache(struct maar_buffer_cache* cache)
     if (cache->policy != NULL) {
         maar_policy_destroy(cache->policy);
     }
-    maar_upload_queue_close(&cache->copies);
+    maar_copy_stream_close(&cache->copies);
     maar_upload_slots_free(&cache->staging);
     maar_host_free(callbacks, cache->uses);
     maar_host_free(callbacks, cache->items);
@@ -199,7 +199,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyBufferCache(MaarAllocator allocator, MaarB
     maar_paging_unlist(allocator, &it->listed);
     it->reservation->in_cache = false;
     /* A lost device executes nothing more. */
-    (void)maar_upload_queue_wait(&it->copies, it->copies.submitted);
+    (void)maar_copy_stream_wait(&it->copies, it->copies.submitted);
     end_buffer_cache(it, __func__);
 }
 

@@ -18,7 +18,7 @@
 
 #include "core/reservation/reservation.h"
 #include "core/residency/policy.h"
-#include "core/staging/upload_queue.h"
+#include "core/staging/copy_stream.h"
 #include "core/staging/upload_slots.h"
 #include "maar/buffer_cache.h"
 
@@ -103,7 +103,7 @@ struct maar_buffer_cache {
 
     struct maar_item_list queues[MAAR_ITEM_QUEUES];
     struct maar_upload_slots staging;
-    struct maar_upload_queue copies;
+    struct maar_copy_stream copies;
     uint32_t ending_slot; /* the list of slots whose copies are submitted, the newest first */
     uint32_t timeline_count;
     VkSemaphore timelines[MAAR_ITEM_TIMELINES]; /* the first is that of `copies` */

@@ -5,6 +5,7 @@
 #include "core/buffer_cache/buffer_uploads.h"
 
 #include "core/buffer_cache/buffer_room.h"
+#include "core/memory_order.h"
 
 /* The number of copies in one command. They are on the stack. */
 enum { COPIES_AT_ONCE = 16 };
@@ -177,7 +178,7 @@ static void cancel_slot(struct maar_buffer_cache* cache, struct maar_upload_slot
 
 VkResult maar_uploads_complete(struct maar_buffer_cache* cache)
 {
-    const VkResult result = maar_upload_queue_poll(&cache->copies);
+    const VkResult result = maar_copy_stream_poll(&cache->copies);
     uint32_t* link = &cache->ending_slot;
     while (result == VK_SUCCESS && *link != MAAR_NO_UPLOAD) {
         struct maar_upload_slot* slot = upload_at(cache, *link);
@@ -200,7 +201,7 @@ static VkResult wait_for_slots(struct maar_buffer_cache* cache)
         oldest = value < oldest ? value : oldest;
     }
     ++cache->info.stagingWaitCount;
-    const VkResult result = maar_upload_queue_wait(&cache->copies, oldest);
+    const VkResult result = maar_copy_stream_wait(&cache->copies, oldest);
     return result == VK_SUCCESS ? maar_uploads_complete(cache) : result;
 }
 
@@ -258,13 +259,16 @@ static VkResult submit_batch(struct maar_buffer_cache* cache, const char* call,
         result = maar_upload_flush(&cache->staging, call, upload_at(cache, i),
                                    upload_at(cache, i)->size);
     }
-    struct maar_upload_commands* commands = NULL;
+    struct maar_stream_commands* commands = NULL;
     if (result == VK_SUCCESS) {
-        result = maar_upload_queue_begin(&cache->copies, &commands);
+        result = maar_copy_stream_begin(&cache->copies, &commands);
     }
     if (result == VK_SUCCESS) {
         record_buffer_copies(cache, commands->buffer, batch);
-        result = maar_upload_queue_submit(&cache->copies, commands, &cache->bound);
+        maar_order_commands(&cache->allocator->device, commands->buffer,
+                            VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+        const uint32_t wait_count = cache->bound.semaphore != VK_NULL_HANDLE ? 1 : 0;
+        result = maar_copy_stream_submit(&cache->copies, commands, wait_count, &cache->bound);
     }
     if (result == VK_SUCCESS) {
         note_submission(cache, batch);

@@ -81,7 +81,7 @@ static VkResult open_parts(struct maar_residency* it, const MaarResidencyCreateI
     }
     VkResult result = open_lower_tiers(it, info);
     if (result == VK_SUCCESS) {
-        result = maar_copies_open(it);
+        result = maar_copy_stream_open(&it->copies);
     }
     if (result == VK_SUCCESS) {
         /* Bytes that are freed from now on can be placed before their points have passed. */
@@ -94,7 +94,7 @@ static VkResult open_parts(struct maar_residency* it, const MaarResidencyCreateI
 static void free_parts(struct maar_residency* it)
 {
     const VkAllocationCallbacks* callbacks = it->allocator->callbacks;
-    maar_copies_close(it);
+    maar_copy_stream_close(&it->copies);
     maar_store_destroy(it->store);
     maar_policy_destroy(it->policy);
     maar_host_free(callbacks, it->name);
@@ -128,6 +128,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResidency(MaarAllocator allocator,
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     it->allocator = allocator;
+    it->copies.allocator = allocator;
     if (!maar_work_open(it)) {
         maar_host_free(allocator->callbacks, it);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -135,7 +136,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResidency(MaarAllocator allocator,
     const uint32_t family = allocator->queues[pCreateInfo->queueIndex].familyIndex;
     it->event = pCreateInfo->pfnEvent;
     it->user_data = pCreateInfo->pUserData;
-    it->queue = pCreateInfo->queueIndex;
+    it->copies.queue_index = pCreateInfo->queueIndex;
     it->queue_flags =
         family < MAAR_MAX_QUEUE_FAMILIES ? allocator->device.facts.queue_flags[family] : 0;
     it->first_free = MAAR_NO_OBJECT;
@@ -199,7 +200,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyResidency(MaarAllocator allocator, MaarRes
     (void)maarCollect(allocator, NULL);
     maar_tier_memory_close(&it->device);
     maar_tier_memory_close(&it->host);
-    (void)maarForgetTimeline(allocator, it->timeline);
+    (void)maarForgetTimeline(allocator, it->copies.timeline);
     free_parts(it);
 }
 

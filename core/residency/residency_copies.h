@@ -1,5 +1,6 @@
 /*
- * The copies of a manager: command buffers, and submissions to its queue that signal its timeline.
+ * The copies of a manager: what its stream of copies (core/staging/copy_stream.h) waits for, and
+ * the barriers around them.
  */
 #ifndef MAAR_CORE_RESIDENCY_RESIDENCY_COPIES_H
 #define MAAR_CORE_RESIDENCY_RESIDENCY_COPIES_H
@@ -12,18 +13,15 @@ struct maar_copy_waits {
     MaarPoint points[MAAR_MAX_POINTS + 1];
 };
 
-/* Make the timeline and the pool of command buffers; free them. */
-VkResult maar_copies_open(struct maar_residency* it);
-void maar_copies_close(struct maar_residency* it);
-/* Reads the values of the timelines. */
+/* Reads the values of the manager's timeline and of those of the program. */
 VkResult maar_copies_poll(struct maar_residency* it);
 /* Waits until all copies have been executed. */
 VkResult maar_copies_wait(struct maar_residency* it);
 
 /* Begins to record into a command buffer that the device does not use. */
-VkResult maar_copies_begin(struct maar_residency* it, struct maar_residency_commands** commands);
-/* Submits what was recorded. On success it->submitted is the value that the end signals. */
-VkResult maar_copies_submit(struct maar_residency* it, struct maar_residency_commands* commands,
+VkResult maar_copies_begin(struct maar_residency* it, struct maar_stream_commands** commands);
+/* Submits what was recorded. On success it->copies.submitted is the value that the end signals. */
+VkResult maar_copies_submit(struct maar_residency* it, struct maar_stream_commands* commands,
                             const struct maar_copy_waits* waits);
 /* Adds a point, or raises the value of its timeline. There is room: see
  * MAAR_RESIDENCY_TIMELINES. */

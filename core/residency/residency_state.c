@@ -138,7 +138,7 @@ static const char* check_resident(const struct maar_residency* it,
     if (maar_resident_has(resident, MAAR_TIER_FILE) != (resident->extent.length != 0)) {
         return "a copy in the file is not the one that is valid";
     }
-    if (resident->ready > it->submitted || resident->host_ready > it->submitted) {
+    if (resident->ready > it->copies.submitted || resident->host_ready > it->copies.submitted) {
         return "a resident waits for a copy that was not submitted";
     }
     if (resident->is_wanted || resident->is_held || resident->is_saved) {

@@ -15,16 +15,12 @@
 #include "core/residency/policy.h"
 #include "core/residency/resident_state.h"
 #include "core/residency/tier_memory.h"
+#include "core/staging/copy_stream.h"
 
 struct maar_residency_timeline {
     VkSemaphore semaphore;
     uint64_t latest; /* the highest value of a use */
     uint64_t passed; /* as far as is known */
-};
-
-struct maar_residency_commands {
-    VkCommandBuffer commands;
-    uint64_t value; /* of the submission; 0: never submitted; UINT64_MAX: never used again */
 };
 
 /* The pins of a use. Kept for the next use when it has ended. */
@@ -47,20 +43,13 @@ struct maar_residency {
     char* name;
     PFN_maarResidencyEvent event;
     void* user_data;
-    uint32_t queue;
     MaarPoint bound; /* of the last binds that were submitted */
     bool has_binds;  /* binds of pages were recorded and not submitted */
     VkQueueFlags queue_flags;
     bool follows_budget;
     bool is_lost; /* the device, as the last checkpoint has found */
 
-    VkSemaphore timeline;
-    uint64_t submitted; /* values of the timeline */
-    uint64_t completed;
-    VkCommandPool pool;
-    uint32_t commands_capacity;
-    uint32_t commands_count;
-    struct maar_residency_commands* commands;
+    struct maar_copy_stream copies; /* between the device and the host */
 
     struct maar_policy* policy;
     struct maar_tier_memory device;

@@ -78,7 +78,7 @@ VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32
                              uint32_t* done)
 {
     struct maar_copy_waits waits = {.count = 0};
-    struct maar_residency_commands* commands = NULL;
+    struct maar_stream_commands* commands = NULL;
     VkResult result = VK_SUCCESS;
     uint32_t placed = 0;
     for (; placed < count && result == VK_SUCCESS; ++placed) {
@@ -99,7 +99,7 @@ VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32
     result = placed > 0 ? maar_copies_begin(it, &commands) : VK_SUCCESS;
     if (result == VK_SUCCESS && placed > 0) {
         for (uint32_t i = 0; i < placed; ++i) {
-            maar_resident_record_save(it, &it->residents[residents[i]], keeps, commands->commands);
+            maar_resident_record_save(it, &it->residents[residents[i]], keeps, commands->buffer);
         }
         result = maar_copies_submit(it, commands, &waits);
     }
@@ -111,8 +111,8 @@ VkResult maar_residency_save(struct maar_residency* it, const char* call, uint32
             (void)maar_host_object_end(it, call, resident);
             continue;
         }
-        resident->ready = it->submitted;
-        resident->host_ready = it->submitted;
+        resident->ready = it->copies.submitted;
+        resident->host_ready = it->copies.submitted;
         maar_resident_set_valid(it, resident, resident->valid | MAAR_VALID_IN(MAAR_TIER_HOST));
         maar_residency_note(it, resident, MAAR_TIER_DEVICE, MAAR_TIER_HOST, reason,
                             resident->content_size);
@@ -363,7 +363,7 @@ VkResult maar_residency_restore(struct maar_residency* it, const char* call, uin
                                 uint32_t* brought)
 {
     struct maar_copy_waits waits = {.count = 0};
-    struct maar_residency_commands* commands = NULL;
+    struct maar_stream_commands* commands = NULL;
     VkResult result = VK_SUCCESS;
     uint32_t made = 0;
     for (; made < count; ++made) {
@@ -386,7 +386,7 @@ VkResult maar_residency_restore(struct maar_residency* it, const char* call, uin
         for (uint32_t i = 0; i < made; ++i) {
             const struct maar_resident* resident = &it->residents[residents[i]];
             if (resident->needs_contents) {
-                maar_resident_record_restore(it, resident, commands->commands);
+                maar_resident_record_restore(it, resident, commands->buffer);
             }
         }
         result = maar_copies_submit(it, commands, &waits);
@@ -400,9 +400,9 @@ VkResult maar_residency_restore(struct maar_residency* it, const char* call, uin
             (void)maar_device_object_end(it, call, resident);
             continue;
         }
-        resident->ready = it->submitted;
+        resident->ready = it->copies.submitted;
         if (resident->needs_contents) {
-            resident->host_ready = it->submitted;
+            resident->host_ready = it->copies.submitted;
             resident->staged = 0;
             maar_resident_set_valid(it, resident,
                                     resident->valid | MAAR_VALID_IN(MAAR_TIER_DEVICE));

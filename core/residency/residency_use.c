@@ -241,7 +241,7 @@ static void take_off_list(struct maar_residency* it, struct lack* lack, uint32_t
 static VkResult demote(struct maar_residency* it, const char* call, struct maar_resident* resident)
 {
     struct maar_copy_waits waits = {.count = 0};
-    struct maar_residency_commands* commands = NULL;
+    struct maar_stream_commands* commands = NULL;
     VkResult result = VK_SUCCESS;
     if (resident->work != NULL) {
         return VK_NOT_READY; /* it reads the host object */
@@ -256,7 +256,7 @@ static VkResult demote(struct maar_residency* it, const char* call, struct maar_
             if (result == VK_SUCCESS) {
                 result = maar_copies_submit(it, commands, &waits);
             }
-            resident->host_ready = it->submitted;
+            resident->host_ready = it->copies.submitted;
         }
         if (result != VK_SUCCESS) {
             (void)maar_host_object_end(it, call, resident);
@@ -461,7 +461,7 @@ static bool clear_way(struct maar_residency* it)
     if (maar_work_run(it, UINT32_MAX) > 0 || await_work(it)) {
         return true;
     }
-    if (it->completed < it->submitted) {
+    if (it->copies.completed < it->copies.submitted) {
         return maar_copies_wait(it) == VK_SUCCESS;
     }
     (void)maarWaitPending(it->allocator, wait_ns);
@@ -550,8 +550,8 @@ static void pin_use(struct maar_residency* it, struct maar_use* use, MaarResiden
     }
     maar_policy_use(it->policy, use->count, it->scratch);
     info->freshCount = answer.fresh_count;
-    info->mustWait = answer.ready > it->completed ? VK_TRUE : VK_FALSE;
-    info->wait = info->mustWait == VK_TRUE ? (MaarPoint){it->timeline, answer.ready}
+    info->mustWait = answer.ready > it->copies.completed ? VK_TRUE : VK_FALSE;
+    info->wait = info->mustWait == VK_TRUE ? (MaarPoint){it->copies.timeline, answer.ready}
                                            : (MaarPoint){VK_NULL_HANDLE, 0};
 }
 

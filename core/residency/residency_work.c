@@ -228,7 +228,7 @@ bool maar_work_lower(struct maar_residency* it, VkDeviceSize size)
 {
     VkDeviceSize coming = 0;
     VkDeviceSize packing = 0;
-    bool is_anything = it->submitted > it->completed;
+    bool is_anything = it->copies.submitted > it->copies.completed;
     for (uint32_t at = it->lists[MAAR_LIST_HOST].oldest; at != MAAR_NO_OBJECT && coming < size;
          at = it->residents[at].links[MAAR_LIST_HOST].newer) {
         struct maar_resident* resident = &it->residents[at];
@@ -524,8 +524,8 @@ static void take_raised(struct maar_residency* it, const char* call, struct maar
 static void end_forgotten(struct maar_residency* it, const char* call, struct maar_work* work)
 {
     const struct maar_object object = {.buffer = work->host_buffer};
-    const MaarPoint point = {it->timeline, work->host_ready};
-    const uint32_t point_count = work->host_ready > it->completed ? 1 : 0;
+    const MaarPoint point = {it->copies.timeline, work->host_ready};
+    const uint32_t point_count = work->host_ready > it->copies.completed ? 1 : 0;
     if (work->host_buffer != VK_NULL_HANDLE &&
         maar_tier_memory_remove(&it->host, call, object, work->host_allocation, work->host_size,
                                 point_count, &point) != VK_SUCCESS) {

@@ -56,8 +56,8 @@ uint32_t maar_resident_points(const struct maar_residency* it, const struct maar
             points[count++] = (MaarPoint){it->timelines[i].semaphore, value};
         }
     }
-    if (ready > it->completed) {
-        points[count++] = (MaarPoint){it->timeline, ready};
+    if (ready > it->copies.completed) {
+        points[count++] = (MaarPoint){it->copies.timeline, ready};
     }
     return count;
 }
