@@ -93,20 +93,26 @@ VkResult maar_host_follow_budget(struct maar_residency* it, const char* call)
 
 /* ---- objects ---- */
 
-static VkResult create_host_buffer(const struct maar_residency* it,
-                                   const struct maar_resident* resident, VkBuffer* buffer)
+const VkBufferCreateInfo* maar_host_object_info(const struct maar_resident* resident,
+                                                VkBufferCreateInfo* plain)
 {
-    const struct maar_device* device = &it->allocator->device;
-    const VkBufferCreateInfo plain = {
+    *plain = (VkBufferCreateInfo){
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = resident->content_size,
         .usage = (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_DST_BIT,
     };
-    const bool is_buffer = resident->kind == MAAR_RESIDENT_BUFFER;
+    return resident->kind == MAAR_RESIDENT_BUFFER ? &resident->record->buffer : plain;
+}
+
+static VkResult create_host_buffer(const struct maar_residency* it,
+                                   const struct maar_resident* resident, VkBuffer* buffer)
+{
+    const struct maar_device* device = &it->allocator->device;
+    VkBufferCreateInfo plain;
+    const VkBufferCreateInfo* info = maar_host_object_info(resident, &plain);
     maar_lock_rank_expect_none();
-    const VkResult result = device->vkCreateBuffer(
-        device->handle, is_buffer ? &resident->record->buffer : &plain, device->callbacks, buffer);
+    const VkResult result = device->vkCreateBuffer(device->handle, info, device->callbacks, buffer);
     if (result != VK_SUCCESS) {
         *buffer = VK_NULL_HANDLE;
     }

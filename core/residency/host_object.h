@@ -6,6 +6,10 @@
 
 #include "core/residency/residency_copies.h"
 
+/* Returns how the buffer of a host object is created: as the resident's own buffer, or in *plain.
+ */
+const VkBufferCreateInfo* maar_host_object_info(const struct maar_resident* resident,
+                                                VkBufferCreateInfo* plain);
 /* Makes a host object for a resident. waits: NULL if the host writes to it first; or receives what
  * the first copy waits for. Returns VK_NOT_READY if room is on its way, VK_ERROR_OUT_OF_POOL_MEMORY
  * if there is none. reserve: bytes that stay free. */

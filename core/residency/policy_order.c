@@ -116,40 +116,37 @@ void maar_order_drop_heap(struct maar_policy_order* order)
 
 /* ---- both ---- */
 
-void maar_order_add(struct maar_policy_order* order, uint32_t object)
+/* Links an object between two neighbours, of which either may be missing. */
+static void link_between(struct maar_policy_order* order, uint32_t object, uint32_t older,
+                         uint32_t newer)
 {
     struct maar_policy_object* added = &order->objects[object];
-    const uint32_t before = order->newest[added->class];
-    added->older = before;
-    added->newer = MAAR_NO_OBJECT;
-    if (before != MAAR_NO_OBJECT) {
-        order->objects[before].newer = object;
+    added->older = older;
+    added->newer = newer;
+    if (older != MAAR_NO_OBJECT) {
+        order->objects[older].newer = object;
     } else {
         order->oldest[added->class] = object;
     }
-    order->newest[added->class] = object;
+    if (newer != MAAR_NO_OBJECT) {
+        order->objects[newer].older = object;
+    } else {
+        order->newest[added->class] = object;
+    }
     ++order->count;
     if (order->has_heap) {
         raise_object(order, order->heap_count++, object);
     }
 }
 
+void maar_order_add(struct maar_policy_order* order, uint32_t object)
+{
+    link_between(order, object, order->newest[order->objects[object].class], MAAR_NO_OBJECT);
+}
+
 void maar_order_add_oldest(struct maar_policy_order* order, uint32_t object)
 {
-    struct maar_policy_object* added = &order->objects[object];
-    const uint32_t after = order->oldest[added->class];
-    added->older = MAAR_NO_OBJECT;
-    added->newer = after;
-    if (after != MAAR_NO_OBJECT) {
-        order->objects[after].older = object;
-    } else {
-        order->newest[added->class] = object;
-    }
-    order->oldest[added->class] = object;
-    ++order->count;
-    if (order->has_heap) {
-        raise_object(order, order->heap_count++, object);
-    }
+    link_between(order, object, MAAR_NO_OBJECT, order->oldest[order->objects[object].class]);
 }
 
 void maar_order_remove(struct maar_policy_order* order, uint32_t object)

@@ -141,14 +141,8 @@ static VkResult keep_record(struct maar_residency* it, const char* call,
 /* Asks what the host object needs of its memory. */
 static VkResult ask_for_host(struct maar_residency* it, struct maar_resident* resident)
 {
-    const VkBufferCreateInfo plain = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = resident->content_size,
-        .usage = (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-    };
-    const bool is_buffer = resident->kind == MAAR_RESIDENT_BUFFER;
-    return maar_buffer_info_request(it->allocator, is_buffer ? &resident->record->buffer : &plain,
+    VkBufferCreateInfo plain;
+    return maar_buffer_info_request(it->allocator, maar_host_object_info(resident, &plain),
                                     &resident->host_request);
 }
 
