@@ -116,17 +116,23 @@ bool maar_budget_is_exceeded(MaarAllocator allocator, uint32_t heap)
     return (usage > own ? usage : own) > maar_atomic64_load(&account->known_budget);
 }
 
-/* Returns what may still be taken of a heap in whole blocks. An empty block is not in use: it
- * serves a request, or is released for one. */
+/* Returns what may be taken of a heap in whole blocks once `own` bytes of its blocks in use are
+ * given back. An empty block is not in use: it serves a request, or is released for one. */
 static VkDeviceSize available_bytes(struct maar_heap_account* account,
-                                    const struct maar_budget* budget)
+                                    const struct maar_budget* budget, VkDeviceSize own)
 {
     const VkDeviceSize held = maar_atomic64_load(&account->block_bytes);
-    const VkDeviceSize empty = maar_atomic64_load(&account->empty_bytes);
+    const VkDeviceSize unused = own + maar_atomic64_load(&account->empty_bytes);
     const VkDeviceSize most =
         account->limit != 0 && account->limit < budget->cap ? account->limit : budget->cap;
-    const VkDeviceSize used = held > empty ? held - empty : 0;
+    const VkDeviceSize used = held > unused ? held - unused : 0;
     return most > used ? most - used : 0;
+}
+
+VkDeviceSize maar_budget_share(MaarAllocator allocator, uint32_t heap, VkDeviceSize own)
+{
+    const struct maar_budget budget = maar_budget_read(allocator, heap);
+    return available_bytes(&allocator->heaps[heap], &budget, own);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetHeapBudgets(MaarAllocator allocator, uint32_t* pCount,
@@ -163,7 +169,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHeapBudgets(MaarAllocator allocator, uint3
         pBudgets[i].fromDriver = budgets[i].from_driver ? VK_TRUE : VK_FALSE;
         pBudgets[i].blockBytes = maar_atomic64_load(&account->block_bytes);
         pBudgets[i].blockCount = (uint32_t)maar_atomic64_load(&account->block_count);
-        pBudgets[i].available = available_bytes(account, &budgets[i]);
+        pBudgets[i].available = available_bytes(account, &budgets[i], 0);
     }
     *pCount = count;
     return count < memory->memoryHeapCount ? VK_INCOMPLETE : VK_SUCCESS;

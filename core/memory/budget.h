@@ -36,6 +36,10 @@ struct maar_budget {
 struct maar_budget maar_budget_read(MaarAllocator allocator, uint32_t heap);
 /* Reads the budgets of all heaps and returns their number. No lock may be held. */
 uint32_t maar_budget_read_all(MaarAllocator allocator, struct maar_budget* budgets);
+/* Reads the budget of one heap, and returns the part of it for an owner whose blocks in use have
+ * `own` bytes there: what all other blocks in use leave. Less than `own` when the budget is
+ * exceeded. No lock may be held. */
+VkDeviceSize maar_budget_share(MaarAllocator allocator, uint32_t heap, VkDeviceSize own);
 /* Whether a budget has room for `size` more bytes. */
 bool maar_budget_holds(const struct maar_budget* budget, VkDeviceSize size);
 

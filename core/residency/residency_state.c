@@ -44,28 +44,15 @@ bool maar_residency_reserve_scratch(struct maar_residency* it, uint32_t count)
     return scratch != NULL;
 }
 
-/* Returns what the heap of the device's memory type has left for this manager. */
-VkDeviceSize maar_residency_available(const struct maar_residency* it)
+VkDeviceSize maar_residency_available(struct maar_residency* it)
 {
-    MaarHeapBudget budgets[VK_MAX_MEMORY_HEAPS];
-    const VkPhysicalDeviceMemoryProperties* memory = &it->allocator->device.facts.memory;
-    uint32_t count = VK_MAX_MEMORY_HEAPS;
-    uint32_t heap = 0;
-    for (uint32_t i = 0; i < VK_MAX_MEMORY_HEAPS; ++i) {
-        budgets[i] = (MaarHeapBudget){.sType = MAAR_STRUCTURE_TYPE_HEAP_BUDGET};
+    const MaarAllocationCreateInfo any = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO};
+    struct maar_type_choice choice;
+    if (!maar_choose_types(it->allocator, UINT32_MAX, &any, &choice)) {
+        return 0;
     }
-    if (maarGetHeapBudgets(it->allocator, &count, budgets) != VK_SUCCESS) {
-        return it->device.budget;
-    }
-    for (uint32_t i = 1; i < memory->memoryHeapCount; ++i) {
-        const bool is_device =
-            (memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
-        const bool was_device =
-            (memory->memoryHeaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0;
-        const bool is_larger = memory->memoryHeaps[i].size > memory->memoryHeaps[heap].size;
-        heap = (is_device && !was_device) || (is_device == was_device && is_larger) ? i : heap;
-    }
-    return budgets[heap].available + maar_tier_memory_bytes(&it->device);
+    const uint32_t heap = maar_type_heap(it->allocator, maar_best_type(&choice));
+    return maar_budget_share(it->allocator, heap, maar_tier_memory_used(&it->device, heap));
 }
 
 void maar_resident_unlink(struct maar_residency* it, struct maar_resident* resident,

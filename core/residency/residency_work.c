@@ -485,6 +485,9 @@ static void take_written(struct maar_residency* it, const char* call,
         it->is_store_closed = true;
         return;
     }
+    const uint64_t used = maar_store_get_totals(it->store).used;
+    MaarTierInfo* tier = &it->info.tiers[MAAR_TIER_FILE];
+    tier->peakSize = used > tier->peakSize ? used : tier->peakSize;
     resident->extent = work->extent;
     resident->is_file_packed = work->is_packed;
     maar_resident_set_valid(it, resident, resident->valid | MAAR_VALID_IN(MAAR_TIER_FILE));

@@ -4,6 +4,8 @@
 #include "core/residency/tier_memory.h"
 
 #include "core/memory/allocate.h"
+#include "core/memory/object_handle.h"
+#include "core/memory/pool.h"
 #include "maar/ordered.h"
 
 enum {
@@ -94,6 +96,19 @@ VkDeviceSize maar_tier_memory_bytes(const struct maar_tier_memory* memory)
     VkDeviceSize bytes = memory->paged;
     for (uint32_t i = 0; i < memory->pool_count; ++i) {
         bytes += memory->pools[i].bytes;
+    }
+    return bytes;
+}
+
+VkDeviceSize maar_tier_memory_used(struct maar_tier_memory* memory, uint32_t heap)
+{
+    VkDeviceSize bytes = memory->paged;
+    for (uint32_t i = 0; i < memory->pool_count; ++i) {
+        struct maar_pool* pool = maar_pool_of(memory->allocator, memory->pools[i].pool);
+        if (pool != NULL && pool->heap_index == heap) {
+            count_bytes(memory, &memory->pools[i]);
+            bytes += memory->pools[i].bytes - maar_atomic64_load(&pool->empty_bytes);
+        }
     }
     return bytes;
 }

@@ -62,5 +62,8 @@ VkDeviceSize maar_tier_memory_trim(struct maar_tier_memory* memory);
 bool maar_tier_memory_is_pending(const struct maar_tier_memory* memory);
 /* Returns the bytes of all VkDeviceMemory objects, and of pages. */
 VkDeviceSize maar_tier_memory_bytes(const struct maar_tier_memory* memory);
+/* Returns the bytes of the blocks in use in one heap, and of pages. An empty block is not in use:
+ * the heap's budget has room for it. */
+VkDeviceSize maar_tier_memory_used(struct maar_tier_memory* memory, uint32_t heap);
 
 #endif

@@ -118,8 +118,9 @@ typedef struct MaarResidencyCreateInfo {
      * depth or stencil aspect it does graphics. */
     uint32_t queueIndex;
     /** Bytes of device memory for residents: the sum of the VkDeviceMemory objects of the manager
-     * never exceeds it. 0: what the heap's budget leaves (MaarHeapBudget::available), read anew by
-     * each update. */
+     * never exceeds it. 0: what the budget of the device memory's heap leaves beside the
+     * allocator's other blocks in use, read anew by each update, though room for the largest
+     * resident. */
     VkDeviceSize deviceBudget;
     /** Bytes of host memory that the device can read, for contents that are not on the device and
      * for copies under way. At least twice the bytes of the largest resident. 0: as many bytes as
@@ -174,7 +175,8 @@ MAAR_API void VKAPI_CALL maarDestroyResidency(MaarAllocator allocator, MaarResid
 typedef struct MaarTierInfo {
     /** Bytes that the tier may hold. */
     VkDeviceSize budget;
-    /** Bytes that it holds: on the device, those of the manager's VkDeviceMemory objects. */
+    /** Bytes that it holds: on the device, those of the manager's VkDeviceMemory objects, and of
+     * pages. */
     VkDeviceSize size;
     /** Most bytes that it has held. */
     VkDeviceSize peakSize;
@@ -260,14 +262,16 @@ typedef VkFlags MaarResidentCreateFlags;
 /** Reads bytes of a source that never changes, such as a file of weights.
  *
  * @param pUserData  MaarResidentCreateInfo::pSourceUserData
- * @param size       bytes: those of the buffer, or of all levels of the image in the order of
- *                   maarGetResidentLayout
- * @param pData      receives them
+ * @param size       bytes: MaarResidentInfo::contentSize
+ * @param pData      receives them. For an image: level after level, in each level its aspects, in
+ *                   each aspect its layers, texel blocks tightly packed; each aspect of a level
+ *                   begins at a multiple of its texel block, or of four of them if a block is no
+ *                   multiple of 4 bytes
  * @return VK_SUCCESS, or an error: then the contents are lost */
 typedef VkResult(VKAPI_PTR* PFN_maarResidentRead)(void* pUserData, VkDeviceSize size, void* pData);
 
-/** How to create a resident. Zero is the default of every field but sType and one of the two create
- * infos. */
+/** How to create a resident. Zero is the default of every field but sType and one of pBufferInfo,
+ * pImageInfo, reservation and sparseImage. */
 typedef struct MaarResidentCreateInfo {
     /** MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO */
     MaarStructureType sType;

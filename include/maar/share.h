@@ -394,7 +394,7 @@ typedef struct MaarExternalHandleInfo {
     MaarStructureType sType;
     /** NULL or a chain. */
     void* pNext;
-    /** Memory types as which the memory may be imported. For opaque handles, of which Vulkan tells
+    /** Memory types as which the memory may be imported. For opaque handles, of which Vulkan says
      * nothing, every type of the device that the enabled features allow: only the exporter knows
      * the one. */
     uint32_t memoryTypeBits;
@@ -405,7 +405,7 @@ typedef struct MaarExternalHandleInfo {
 } MaarExternalHandleInfo;
 
 /**
- * Asks what memory is behind a handle. Calls the driver for handles that Vulkan can tell about
+ * Asks what memory is behind a handle. Calls the driver for handles that Vulkan can describe
  * (dma-bufs, by vkGetMemoryFdPropertiesKHR). The handle stays as it is.
  *
  * @param allocator   not null

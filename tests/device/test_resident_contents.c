@@ -674,6 +674,8 @@ static void play(const struct tiers* tiers)
                   (unsigned long long)end.tiers[MAAR_TIER_DEVICE].cleanCount,
                   (unsigned long long)end.tiers[MAAR_TIER_COMPRESSED].savedCount,
                   (unsigned long long)end.tiers[MAAR_TIER_FILE].savedCount);
+    assert_true(!tiers->has_file || end.tiers[MAAR_TIER_FILE].peakSize > 0);
+    assert_true(end.tiers[MAAR_TIER_FILE].peakSize >= end.tiers[MAAR_TIER_FILE].size);
     assert_true(counts.compared > steps / 8);
     assert_true(end.tiers[MAAR_TIER_DEVICE].restoredCount > steps / 8);
     assert_true(end.tiers[MAAR_TIER_HOST].savedCount > steps / 16);

@@ -1,0 +1,141 @@
+/*
+ * A manager without a budget of its own follows the heap's: it gives up what other programs take,
+ * uses what they give back, and counts no byte twice.
+ */
+#include "tests/unit/residency/residency_fixture.h"
+
+enum { BUFFERS = 12, UPDATES = 8 };
+
+static uint32_t heap; /* the device's main heap */
+
+/* The heap's budget is what this program holds there and `left` bytes, which may be negative. */
+static void leave(int64_t left)
+{
+    const MaarHeapBudget now = rig_budget(rig, heap);
+    const VkDeviceSize others = left > 0 ? now.size - now.blockBytes - (VkDeviceSize)left : 0;
+    assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, heap,
+                                                now.blockBytes + (VkDeviceSize)left, others),
+                     VK_SUCCESS);
+}
+
+static VkDeviceSize device_budget(void)
+{
+    return manager_state().tiers[MAAR_TIER_DEVICE].budget;
+}
+
+static void open_follower(void)
+{
+    const MaarResidencyCreateInfo info = manager_info(0, BUFFERS * UNIT);
+    const MaarAllocationCreateInfo any = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO};
+    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+    VkPhysicalDeviceMemoryProperties memory;
+    open_device();
+    assert_int_equal(maarChooseMemoryType(rig->allocator, UINT32_MAX, &any, &choice), VK_SUCCESS);
+    vkGetPhysicalDeviceMemoryProperties(rig->physical, &memory);
+    heap = memory.memoryTypes[choice.memoryTypeIndex].heapIndex;
+    leave(4 * UNIT);
+    open_manager(&info);
+}
+
+static void budget_is_what_the_heap_leaves(void** state)
+{
+    (void)state;
+    open_follower();
+    assert_int_equal(device_budget(), 4 * UNIT);
+    leave(8 * UNIT);
+    assert_int_equal(device_budget(), 4 * UNIT);
+    update();
+    assert_int_equal(device_budget(), 8 * UNIT);
+    close_scene();
+}
+
+/* An empty block is the manager's and is available in the heap: it is one block. Blocks of others
+ * are not available. */
+static void budget_stays_where_blocks_become_empty(void** state)
+{
+    MaarResident all[4];
+    VkBuffer other = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    const VkBufferCreateInfo info = rig_buffer_info(2 * UNIT);
+    const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO};
+    (void)state;
+    open_follower();
+    assert_int_equal(maarCreateBuffer(rig->allocator, &info, &how, &other, &memory), VK_SUCCESS);
+    leave(4 * UNIT);
+    for (uint32_t i = 0; i < 4; ++i) {
+        all[i] = create_buffer(UNIT, 0);
+        write_buffer(all[i], i + 1);
+    }
+    update();
+    assert_int_equal(device_budget(), 4 * UNIT);
+    for (uint32_t i = 0; i < 4; ++i) {
+        destroy_resident(all[i]);
+        update();
+        assert_int_equal(device_budget(), 4 * UNIT);
+    }
+    maarDestroyBuffer(rig->allocator, other, memory);
+    close_scene();
+}
+
+static void contents_stay_while_others_take_and_return_memory(void** state)
+{
+    MaarResident all[BUFFERS];
+    (void)state;
+    open_follower();
+    leave(BUFFERS * UNIT);
+    update();
+    for (uint32_t i = 0; i < BUFFERS; ++i) {
+        all[i] = create_buffer(UNIT, 0);
+        write_buffer(all[i], i + 1);
+    }
+    leave(-(int64_t)(8 * UNIT));
+    for (uint32_t i = 0; i < UPDATES; ++i) {
+        update();
+        do_work();
+    }
+    assert_int_equal(device_budget(), 4 * UNIT);
+    assert_true(manager_state().tiers[MAAR_TIER_DEVICE].size <= 4 * UNIT);
+    for (uint32_t i = 0; i < BUFFERS; ++i) {
+        expect_buffer(all[i], i + 1);
+    }
+    leave(BUFFERS * UNIT);
+    update();
+    assert_true(device_budget() > 4 * UNIT);
+    for (uint32_t i = 0; i < BUFFERS; ++i) {
+        expect_buffer(all[i], i + 1);
+    }
+    close_scene();
+}
+
+static void budget_always_holds_the_largest_resident(void** state)
+{
+    MaarResident all[2];
+    (void)state;
+    open_follower();
+    for (uint32_t i = 0; i < 2; ++i) {
+        all[i] = create_buffer((i + 1) * UNIT, 0);
+        write_buffer(all[i], i + 1);
+    }
+    leave(-(int64_t)rig_budget(rig, heap).blockBytes);
+    for (uint32_t i = 0; i < UPDATES; ++i) {
+        update();
+    }
+    assert_int_equal(device_budget(), 2 * UNIT);
+    for (uint32_t i = 0; i < 2; ++i) {
+        expect_buffer(all[i], i + 1);
+    }
+    rig_expect_message(rig, MAAR_MESSAGE_ID_OVER_BUDGET);
+    rig_forget_messages(rig);
+    close_scene();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        rig_unit_test(budget_is_what_the_heap_leaves),
+        rig_unit_test(budget_stays_where_blocks_become_empty),
+        rig_unit_test(contents_stay_while_others_take_and_return_memory),
+        rig_unit_test(budget_always_holds_the_largest_resident),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
