@@ -49,10 +49,12 @@ VkDeviceSize maar_residency_available(struct maar_residency* it)
     const MaarAllocationCreateInfo any = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO};
     struct maar_type_choice choice;
     if (!maar_choose_types(it->allocator, UINT32_MAX, &any, &choice)) {
-        return 0;
+        return it->largest;
     }
     const uint32_t heap = maar_type_heap(it->allocator, maar_best_type(&choice));
-    return maar_budget_share(it->allocator, heap, maar_tier_memory_used(&it->device, heap));
+    const VkDeviceSize used = maar_tier_memory_used(&it->device, heap);
+    const VkDeviceSize share = maar_budget_share(it->allocator, heap, used);
+    return share > it->largest ? share : it->largest;
 }
 
 void maar_resident_unlink(struct maar_residency* it, struct maar_resident* resident,

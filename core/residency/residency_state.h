@@ -158,7 +158,8 @@ static inline MaarResident maar_resident_handle(const struct maar_residency* it,
 
 /* Ends a resident that no use pins, at once. */
 void maar_resident_end(struct maar_residency* it, const char* call, struct maar_resident* resident);
-/* Returns what the budget of the device memory's heap has for a manager. */
+/* Returns what the budget of the device memory's heap has for a manager, at least room for the
+ * largest resident. */
 VkDeviceSize maar_residency_available(struct maar_residency* it);
 /* Ensures that it->scratch has room for a number of entries. */
 bool maar_residency_reserve_scratch(struct maar_residency* it, uint32_t count);

@@ -263,8 +263,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateResidency(MaarAllocator allocator, Maar
     it->is_store_closed = false;
     (void)maarCollect(allocator, NULL);
     if (it->follows_budget) {
-        const VkDeviceSize available = maar_residency_available(it);
-        it->device.budget = available > it->largest ? available : it->largest;
+        it->device.budget = maar_residency_available(it);
         maar_policy_set_capacity(it->policy, it->device.budget);
     }
     result = follow_budget(it, __func__, &room);

@@ -23,16 +23,21 @@ static VkDeviceSize device_budget(void)
     return manager_state().tiers[MAAR_TIER_DEVICE].budget;
 }
 
-static void open_follower(void)
+static void find_heap(void)
 {
-    const MaarResidencyCreateInfo info = manager_info(0, BUFFERS * UNIT);
     const MaarAllocationCreateInfo any = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO};
     MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
     VkPhysicalDeviceMemoryProperties memory;
-    open_device();
     assert_int_equal(maarChooseMemoryType(rig->allocator, UINT32_MAX, &any, &choice), VK_SUCCESS);
     vkGetPhysicalDeviceMemoryProperties(rig->physical, &memory);
     heap = memory.memoryTypes[choice.memoryTypeIndex].heapIndex;
+}
+
+static void open_follower(void)
+{
+    const MaarResidencyCreateInfo info = manager_info(0, BUFFERS * UNIT);
+    open_device();
+    find_heap();
     leave(4 * UNIT);
     open_manager(&info);
 }
@@ -46,6 +51,26 @@ static void budget_is_what_the_heap_leaves(void** state)
     assert_int_equal(device_budget(), 4 * UNIT);
     update();
     assert_int_equal(device_budget(), 8 * UNIT);
+    close_scene();
+}
+
+static void manager_follows_the_heap_when_its_budget_is_set_to_none(void** state)
+{
+    const MaarResidencyCreateInfo info = manager_info(4 * UNIT, 0);
+    (void)state;
+    open_device();
+    find_heap();
+    open_manager(&info);
+    assert_int_equal(manager_state().tiers[MAAR_TIER_HOST].budget, 4 * UNIT);
+    leave(6 * UNIT);
+    update();
+    assert_int_equal(device_budget(), 4 * UNIT);
+    assert_int_equal(maarSetResidencyBudget(rig->allocator, manager, MAAR_TIER_DEVICE, 0),
+                     VK_SUCCESS);
+    assert_int_equal(device_budget(), 6 * UNIT);
+    leave(2 * UNIT);
+    update();
+    assert_int_equal(device_budget(), 2 * UNIT);
     close_scene();
 }
 
@@ -121,6 +146,9 @@ static void budget_always_holds_the_largest_resident(void** state)
         update();
     }
     assert_int_equal(device_budget(), 2 * UNIT);
+    assert_int_equal(maarSetResidencyBudget(rig->allocator, manager, MAAR_TIER_DEVICE, 0),
+                     VK_SUCCESS);
+    assert_int_equal(device_budget(), 2 * UNIT);
     for (uint32_t i = 0; i < 2; ++i) {
         expect_buffer(all[i], i + 1);
     }
@@ -133,6 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(budget_is_what_the_heap_leaves),
+        rig_unit_test(manager_follows_the_heap_when_its_budget_is_set_to_none),
         rig_unit_test(budget_stays_where_blocks_become_empty),
         rig_unit_test(contents_stay_while_others_take_and_return_memory),
         rig_unit_test(budget_always_holds_the_largest_resident),
