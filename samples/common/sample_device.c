@@ -13,7 +13,6 @@
 #define MAX_DEVICES 16u
 #define MAX_FAMILIES 16u
 #define MAX_QUEUE_INFOS 3u
-#define SIMULATED "simulated:"
 #define NUMBERED "vulkan:"
 #define IDENTIFIED "uuid:"
 
@@ -104,7 +103,7 @@ static int open_simulated(struct sample_device* device, const char* name)
     const bool known = can_be_read(path);
     if (!known && !can_be_read(name)) {
         sample_complain("%s%s: no such profile: it is neither a file nor one of %s/profiles",
-                        SIMULATED, name, MAAR_SAMPLE_DATA);
+                        SAMPLE_SIMULATED, name, MAAR_SAMPLE_DATA);
         return SAMPLE_EXIT_USAGE;
     }
     device->profile = calloc(1, sizeof(*device->profile));
@@ -113,7 +112,7 @@ static int open_simulated(struct sample_device* device, const char* name)
         return SAMPLE_EXIT_FAILED;
     }
     if (!support_profile_load(known ? path : name, device->profile, &error)) {
-        sample_complain("%s%s: %s", SIMULATED, name, error.text);
+        sample_complain("%s%s: %s", SAMPLE_SIMULATED, name, error.text);
         return SAMPLE_EXIT_USAGE;
     }
     const MaarSimulatedInstanceCreateInfo simulated_info = {
@@ -384,9 +383,9 @@ int sample_device_open(struct sample_device* device, const struct sample_device_
     device->messages = (struct support_messages){.program = sample_name, .kind = "message"};
     device->validate = options->validate;
     device->quiet_advice = options->quiet_advice;
-    const bool simulated = strncmp(options->device, SIMULATED, strlen(SIMULATED)) == 0;
-    int code = simulated ? open_simulated(device, options->device + strlen(SIMULATED))
-                         : open_loader(device);
+    int code = sample_is_simulated(options->device)
+                   ? open_simulated(device, options->device + strlen(SAMPLE_SIMULATED))
+                   : open_loader(device);
     if (code == SAMPLE_EXIT_OK && !pick_physical(device, options->device)) {
         code = SAMPLE_EXIT_SKIPPED;
     }

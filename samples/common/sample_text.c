@@ -78,6 +78,11 @@ bool sample_reject_option(const char* name)
     return false;
 }
 
+bool sample_is_simulated(const char* device)
+{
+    return strncmp(device, SAMPLE_SIMULATED, strlen(SAMPLE_SIMULATED)) == 0;
+}
+
 bool sample_parse_number(const char** text, uint32_t least, uint32_t most, uint32_t* value)
 {
     char* end = NULL;

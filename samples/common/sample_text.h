@@ -60,6 +60,11 @@ bool sample_parse_count(const char* name, const char* text, uint32_t least, uint
                         uint32_t* value);
 bool sample_parse_extent(const char* name, const char* text, uint32_t* width, uint32_t* height);
 
+/* Returns whether the value of --device names a simulated device: SAMPLE_SIMULATED with a profile.
+ */
+#define SAMPLE_SIMULATED "simulated:"
+bool sample_is_simulated(const char* device);
+
 /* Reads digits from *text and moves it behind them. Returns false if no digit exists or the number
  * is not in [least, most]. */
 bool sample_parse_number(const char** text, uint32_t least, uint32_t most, uint32_t* value);

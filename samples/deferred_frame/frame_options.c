@@ -57,7 +57,7 @@ static bool agree(const struct frame_options* options)
                         "frame");
         return false;
     }
-    if (!options->memory_only && strncmp(options->device, "simulated:", 10) == 0) {
+    if (!options->memory_only && sample_is_simulated(options->device)) {
         sample_complain("a simulated device executes nothing: use --memory-only");
         return false;
     }

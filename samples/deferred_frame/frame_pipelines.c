@@ -4,13 +4,13 @@
 #include "frame_pipelines.h"
 
 #include "frame_mesh.h"
+#include "sample_pipeline.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #define PUSH_STAGES                                                                                \
     (VK_SHADER_STAGE_VERTEX_BIT | VK_SHADER_STAGE_FRAGMENT_BIT | VK_SHADER_STAGE_COMPUTE_BIT)
-#define MAX_COLORS 5
 
 bool frame_pass_has_pipeline(const struct frame_pass_info* pass)
 {
@@ -109,162 +109,71 @@ static bool create_layouts(struct frame_pipelines* pipelines, VkDevice device, u
         "vkCreatePipelineLayout");
 }
 
-/* The fixed functions of a graphics pass, which follow from its uses. The structure points into
- * itself. */
-struct graphics_state {
-    VkFormat colors[MAX_COLORS];
+/* The attachments of a graphics pass, which are its uses. */
+struct pass_attachments {
+    VkFormat colors[SAMPLE_MOST_COLORS];
     uint32_t color_count;
-    VkFormat depth_format;
-    bool adds;   /* to the previous contents */
-    bool shadow; /* depth only */
-    VkVertexInputBindingDescription binding;
-    VkVertexInputAttributeDescription attributes[2];
-    VkPipelineVertexInputStateCreateInfo vertices;
-    VkPipelineInputAssemblyStateCreateInfo assembly;
-    VkPipelineRasterizationStateCreateInfo raster;
-    VkPipelineDepthStencilStateCreateInfo depth;
-    VkPipelineColorBlendAttachmentState blends[MAX_COLORS];
-    VkPipelineColorBlendStateCreateInfo blend;
-    VkPipelineRenderingCreateInfo rendering;
+    VkFormat depth;
+    bool adds;      /* to the previous contents */
+    bool is_shadow; /* depth only */
 };
 
-static void fill_attachments(struct graphics_state* state, const struct frame_pass_info* pass)
+static struct pass_attachments find_attachments(const struct frame_pass_info* pass)
 {
+    struct pass_attachments found = {.color_count = 0};
     for (uint32_t i = 0; i < FRAME_MAX_USES && pass->uses[i].kind != FRAME_USE_NONE; ++i) {
         const enum frame_use_kind kind = pass->uses[i].kind;
         const VkFormat format = frame_resources[pass->uses[i].resource].format;
         if (kind == FRAME_USE_COLOR || kind == FRAME_USE_COLOR_ADD) {
-            state->colors[state->color_count++] = format;
-            state->adds = state->adds || kind == FRAME_USE_COLOR_ADD;
+            found.colors[found.color_count++] = format;
+            found.adds = found.adds || kind == FRAME_USE_COLOR_ADD;
         } else if (kind == FRAME_USE_DEPTH) {
-            state->depth_format = format;
+            found.depth = format;
         }
     }
-    state->shadow = state->depth_format != VK_FORMAT_UNDEFINED && state->color_count == 0;
-    state->rendering =
-        (VkPipelineRenderingCreateInfo){.sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
-                                        .colorAttachmentCount = state->color_count,
-                                        .pColorAttachmentFormats = state->colors,
-                                        .depthAttachmentFormat = state->depth_format};
-}
-
-static void fill_vertices(struct graphics_state* state, const struct frame_pass_info* pass)
-{
-    const bool has_vertices = pass->kind == FRAME_PASS_SCENE;
-    state->binding = (VkVertexInputBindingDescription){0, sizeof(struct frame_vertex),
-                                                       VK_VERTEX_INPUT_RATE_VERTEX};
-    state->attributes[0] = (VkVertexInputAttributeDescription){
-        0, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(struct frame_vertex, position)};
-    state->attributes[1] = (VkVertexInputAttributeDescription){
-        1, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(struct frame_vertex, normal)};
-    state->vertices = (VkPipelineVertexInputStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
-        .vertexBindingDescriptionCount = has_vertices ? 1 : 0,
-        .pVertexBindingDescriptions = &state->binding,
-        .vertexAttributeDescriptionCount = !has_vertices   ? 0
-                                           : state->shadow ? 1
-                                                           : 2,
-        .pVertexAttributeDescriptions = state->attributes};
-    state->assembly = (VkPipelineInputAssemblyStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-        .topology = pass->kind == FRAME_PASS_EMBERS ? VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP
-                                                    : VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
+    found.is_shadow = found.depth != VK_FORMAT_UNDEFINED && found.color_count == 0;
+    return found;
 }
 
 /* The view has reversed depth, the sun's view does not. */
-static void fill_depth(struct graphics_state* state)
+static VkResult create_graphics(struct frame_pipelines* pipelines, VkDevice device, uint32_t number)
 {
-    const bool has_depth = state->depth_format != VK_FORMAT_UNDEFINED;
-    state->raster = (VkPipelineRasterizationStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO,
-        .cullMode = VK_CULL_MODE_NONE,
-        .depthBiasEnable = state->shadow,
-        .depthBiasConstantFactor = 1.5f,
-        .depthBiasSlopeFactor = 2.2f,
-        .lineWidth = 1.0f};
-    state->depth = (VkPipelineDepthStencilStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_DEPTH_STENCIL_STATE_CREATE_INFO,
-        .depthTestEnable = has_depth,
-        .depthWriteEnable = has_depth,
-        .depthCompareOp = state->shadow ? VK_COMPARE_OP_LESS : VK_COMPARE_OP_GREATER};
-}
-
-static void fill_blends(struct graphics_state* state)
-{
-    for (uint32_t i = 0; i < MAX_COLORS; ++i) {
-        state->blends[i] = (VkPipelineColorBlendAttachmentState){
-            .blendEnable = state->adds,
-            .srcColorBlendFactor = VK_BLEND_FACTOR_ONE,
-            .dstColorBlendFactor = VK_BLEND_FACTOR_ONE,
-            .srcAlphaBlendFactor = VK_BLEND_FACTOR_ZERO,
-            .dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE,
-            .colorWriteMask = VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT |
-                              VK_COLOR_COMPONENT_B_BIT | VK_COLOR_COMPONENT_A_BIT};
-    }
-    state->blend = (VkPipelineColorBlendStateCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
-        .attachmentCount = state->color_count,
-        .pAttachments = state->blends};
-}
-
-static VkResult create_from_stages(struct frame_pipelines* pipelines, VkDevice device,
-                                   uint32_t pass, uint32_t stage_count,
-                                   const VkPipelineShaderStageCreateInfo* stages)
-{
-    static const VkPipelineViewportStateCreateInfo viewport = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
-        .viewportCount = 1,
-        .scissorCount = 1};
-    static const VkPipelineMultisampleStateCreateInfo samples = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
-        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
-    static const VkDynamicState states[2] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
-    static const VkPipelineDynamicStateCreateInfo dynamic = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
-        .dynamicStateCount = 2,
-        .pDynamicStates = states};
-    struct graphics_state state;
-    memset(&state, 0, sizeof(state));
-    fill_attachments(&state, &frame_passes[pass]);
-    fill_vertices(&state, &frame_passes[pass]);
-    fill_depth(&state);
-    fill_blends(&state);
-    const VkGraphicsPipelineCreateInfo info = {.sType =
-                                                   VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-                                               .pNext = &state.rendering,
-                                               .stageCount = stage_count,
-                                               .pStages = stages,
-                                               .pVertexInputState = &state.vertices,
-                                               .pInputAssemblyState = &state.assembly,
-                                               .pViewportState = &viewport,
-                                               .pRasterizationState = &state.raster,
-                                               .pMultisampleState = &samples,
-                                               .pDepthStencilState = &state.depth,
-                                               .pColorBlendState = &state.blend,
-                                               .pDynamicState = &dynamic,
-                                               .layout = pipelines->layouts[pass]};
-    return vkCreateGraphicsPipelines(device, VK_NULL_HANDLE, 1, &info, NULL,
-                                     &pipelines->pipelines[pass]);
-}
-
-static VkResult create_graphics(struct frame_pipelines* pipelines, VkDevice device, uint32_t pass)
-{
-    const struct frame_pass_info* const info = &frame_passes[pass];
-    VkShaderModule modules[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
-    VkResult result = support_create_module(device, &frame_shaders[info->vertex], &modules[0]);
-    const bool has_fragment = info->shader != FRAME_SHADER_NONE;
-    if (result == VK_SUCCESS && has_fragment) {
-        result = support_create_module(device, &frame_shaders[info->shader], &modules[1]);
-    }
-    if (result == VK_SUCCESS) {
-        const VkPipelineShaderStageCreateInfo stages[2] = {
-            support_shader_stage(VK_SHADER_STAGE_VERTEX_BIT, modules[0]),
-            support_shader_stage(VK_SHADER_STAGE_FRAGMENT_BIT, modules[1])};
-        result = create_from_stages(pipelines, device, pass, has_fragment ? 2 : 1, stages);
-    }
-    vkDestroyShaderModule(device, modules[0], NULL);
-    vkDestroyShaderModule(device, modules[1], NULL);
-    return result;
+    static const VkVertexInputBindingDescription binding = {0, sizeof(struct frame_vertex),
+                                                            VK_VERTEX_INPUT_RATE_VERTEX};
+    static const VkVertexInputAttributeDescription attributes[2] = {
+        {0, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(struct frame_vertex, position)},
+        {1, 0, VK_FORMAT_R32G32B32_SFLOAT, offsetof(struct frame_vertex, normal)}};
+    static const VkPipelineColorBlendAttachmentState add = {
+        .blendEnable = VK_TRUE,
+        .srcColorBlendFactor = VK_BLEND_FACTOR_ONE,
+        .dstColorBlendFactor = VK_BLEND_FACTOR_ONE,
+        .srcAlphaBlendFactor = VK_BLEND_FACTOR_ZERO,
+        .dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE,
+        .colorWriteMask = 0xF};
+    const struct frame_pass_info* const pass = &frame_passes[number];
+    const struct pass_attachments attachments = find_attachments(pass);
+    const VkPipelineVertexInputStateCreateInfo vertices = {
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
+        .vertexBindingDescriptionCount = 1,
+        .pVertexBindingDescriptions = &binding,
+        .vertexAttributeDescriptionCount = attachments.is_shadow ? 1 : 2,
+        .pVertexAttributeDescriptions = attributes};
+    const struct sample_pipeline_info info = {
+        .layout = pipelines->layouts[number],
+        .vertex = &frame_shaders[pass->vertex],
+        .fragment = pass->shader != FRAME_SHADER_NONE ? &frame_shaders[pass->shader] : NULL,
+        .topology = pass->kind == FRAME_PASS_EMBERS ? VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP
+                                                    : VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST,
+        .vertices = pass->kind == FRAME_PASS_SCENE ? &vertices : NULL,
+        .color_count = attachments.color_count,
+        .colors = attachments.colors,
+        .blend = attachments.adds ? &add : NULL,
+        .depth = attachments.depth,
+        .depth_compare = attachments.is_shadow ? VK_COMPARE_OP_LESS : VK_COMPARE_OP_GREATER,
+        .depth_bias = attachments.is_shadow ? 1.5f : 0.0f,
+        .depth_bias_slope = attachments.is_shadow ? 2.2f : 0.0f,
+    };
+    return sample_pipeline_create(device, &info, &pipelines->pipelines[number]);
 }
 
 static bool create_pass(struct frame_pipelines* pipelines, struct sample_device* device,

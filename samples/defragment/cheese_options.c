@@ -104,7 +104,7 @@ bool cheese_options_parse(struct cheese_options* options, int argc, char** argv,
     if (!sample_parse_command_line(&line, argc, argv, exit_code)) {
         return false;
     }
-    if (strncmp(options->device, "simulated:", 10) == 0) {
+    if (sample_is_simulated(options->device)) {
         sample_complain("--device %s: a simulated device draws nothing", options->device);
         *exit_code = SAMPLE_EXIT_USAGE;
     }

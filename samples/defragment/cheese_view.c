@@ -4,9 +4,9 @@
 #include "cheese_view.h"
 
 #include "cheese_look.h"
+#include "sample_pipeline.h"
 #include "shaders/defragment_planet_frag.h"
 #include "shaders/defragment_planet_vert.h"
-#include "support/shader.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,65 +61,32 @@ static bool create_canvas(struct cheese_view* view, struct cheese_canvas* canvas
                             "vkCreateImageView");
 }
 
-static VkResult build_pipeline(struct cheese_view* view,
-                               const VkPipelineShaderStageCreateInfo stages[2])
+static VkResult create_drawing(struct cheese_view* view)
 {
-    static const VkDynamicState dynamic[2] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
+    static const struct support_shader shaders[2] = {SUPPORT_SHADER(defragment_planet_vert),
+                                                     SUPPORT_SHADER(defragment_planet_frag)};
     static const VkFormat format = CANVAS_FORMAT;
-    const VkPipelineVertexInputStateCreateInfo vertices = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
-    const VkPipelineInputAssemblyStateCreateInfo assembly = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP};
-    const VkPipelineViewportStateCreateInfo viewport = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
-        .viewportCount = 1,
-        .scissorCount = 1};
-    const VkPipelineRasterizationStateCreateInfo rasterization = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1.0f};
-    const VkPipelineMultisampleStateCreateInfo samples = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
-        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
-    const VkPipelineColorBlendAttachmentState attachment = {
+    static const VkPipelineColorBlendAttachmentState over = {
         .blendEnable = VK_TRUE,
         .srcColorBlendFactor = VK_BLEND_FACTOR_ONE,
         .dstColorBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA,
         .srcAlphaBlendFactor = VK_BLEND_FACTOR_ONE,
         .dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE,
         .colorWriteMask = 0xF};
-    const VkPipelineColorBlendStateCreateInfo blending = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
-        .attachmentCount = 1,
-        .pAttachments = &attachment};
-    const VkPipelineDynamicStateCreateInfo states = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
-        .dynamicStateCount = 2,
-        .pDynamicStates = dynamic};
-    const VkPipelineRenderingCreateInfo rendering = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
-        .colorAttachmentCount = 1,
-        .pColorAttachmentFormats = &format};
-    const VkGraphicsPipelineCreateInfo info = {.sType =
-                                                   VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-                                               .pNext = &rendering,
-                                               .stageCount = 2,
-                                               .pStages = stages,
-                                               .pVertexInputState = &vertices,
-                                               .pInputAssemblyState = &assembly,
-                                               .pViewportState = &viewport,
-                                               .pRasterizationState = &rasterization,
-                                               .pMultisampleState = &samples,
-                                               .pColorBlendState = &blending,
-                                               .pDynamicState = &states,
-                                               .layout = view->layout};
-    return vkCreateGraphicsPipelines(view->device->device, VK_NULL_HANDLE, 1, &info, NULL,
-                                     &view->pipeline);
+    const struct sample_pipeline_info info = {
+        .layout = view->layout,
+        .vertex = &shaders[0],
+        .fragment = &shaders[1],
+        .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_STRIP,
+        .color_count = 1,
+        .colors = &format,
+        .blend = &over,
+    };
+    return sample_pipeline_create(view->device->device, &info, &view->pipeline);
 }
 
 static bool create_pipeline(struct cheese_view* view, const struct cheese_sets* sets)
 {
-    static const struct support_shader shaders[2] = {SUPPORT_SHADER(defragment_planet_vert),
-                                                     SUPPORT_SHADER(defragment_planet_frag)};
     const VkDevice device = view->device->device;
     const VkPushConstantRange range = {PUSH_STAGES, 0, sizeof(struct planet_constants)};
     const VkPipelineLayoutCreateInfo layout = {.sType =
@@ -128,22 +95,9 @@ static bool create_pipeline(struct cheese_view* view, const struct cheese_sets* 
                                                .pSetLayouts = &sets->layout,
                                                .pushConstantRangeCount = 1,
                                                .pPushConstantRanges = &range};
-    VkShaderModule modules[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
-    bool done = sample_succeeded(vkCreatePipelineLayout(device, &layout, NULL, &view->layout),
-                                 "vkCreatePipelineLayout") &&
-                sample_succeeded(support_create_module(device, &shaders[0], &modules[0]),
-                                 "vkCreateShaderModule") &&
-                sample_succeeded(support_create_module(device, &shaders[1], &modules[1]),
-                                 "vkCreateShaderModule");
-    if (done) {
-        const VkPipelineShaderStageCreateInfo stages[2] = {
-            support_shader_stage(VK_SHADER_STAGE_VERTEX_BIT, modules[0]),
-            support_shader_stage(VK_SHADER_STAGE_FRAGMENT_BIT, modules[1])};
-        done = sample_succeeded(build_pipeline(view, stages), "vkCreateGraphicsPipelines");
-    }
-    vkDestroyShaderModule(device, modules[0], NULL);
-    vkDestroyShaderModule(device, modules[1], NULL);
-    return done;
+    return sample_succeeded(vkCreatePipelineLayout(device, &layout, NULL, &view->layout),
+                            "vkCreatePipelineLayout") &&
+           sample_succeeded(create_drawing(view), "vkCreateGraphicsPipelines");
 }
 
 bool cheese_view_create(struct cheese_view* view, const struct sample_device* device,

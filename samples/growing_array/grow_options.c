@@ -75,7 +75,7 @@ static bool agree(const struct grow_options* options)
         sample_complain("--compare grows both ways: it needs no --copying");
         return false;
     }
-    if (!options->memory_only && strncmp(options->device, "simulated:", 10) == 0) {
+    if (!options->memory_only && sample_is_simulated(options->device)) {
         sample_complain("a simulated device executes nothing: use --memory-only");
         return false;
     }

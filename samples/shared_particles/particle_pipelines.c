@@ -4,6 +4,7 @@
 #include "particle_pipelines.h"
 
 #include "particle_galaxy.h"
+#include "sample_pipeline.h"
 #include "shaders/shared_particles_fade_frag.h"
 #include "shaders/shared_particles_fade_vert.h"
 #include "shaders/shared_particles_star_frag.h"
@@ -87,16 +88,14 @@ struct drawing_parts {
     VkBlendFactor target;
 };
 
-static VkResult build_drawing(const struct particle_view* view,
-                              const VkPipelineShaderStageCreateInfo* stages,
-                              const struct drawing_parts* parts, VkPipeline* pipeline)
+static bool create_drawing(struct particle_view* view, const struct support_shader shaders[2],
+                           const struct drawing_parts* parts, VkPipeline* pipeline)
 {
     static const VkVertexInputBindingDescription binding = {0, sizeof(struct particle),
                                                             VK_VERTEX_INPUT_RATE_VERTEX};
     static const VkVertexInputAttributeDescription attributes[2] = {
         {0, 0, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(struct particle, place)},
         {1, 0, VK_FORMAT_R32G32B32A32_SFLOAT, offsetof(struct particle, velocity)}};
-    static const VkDynamicState dynamic[2] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
     static const VkFormat format = PARTICLE_LIGHT_FORMAT;
     const VkPipelineVertexInputStateCreateInfo vertices = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO,
@@ -104,73 +103,24 @@ static VkResult build_drawing(const struct particle_view* view,
         .pVertexBindingDescriptions = &binding,
         .vertexAttributeDescriptionCount = parts->attribute_count,
         .pVertexAttributeDescriptions = attributes};
-    const VkPipelineInputAssemblyStateCreateInfo assembly = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO,
-        .topology = parts->topology};
-    const VkPipelineViewportStateCreateInfo viewport = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO,
-        .viewportCount = 1,
-        .scissorCount = 1};
-    const VkPipelineRasterizationStateCreateInfo rasterization = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1.0f};
-    const VkPipelineMultisampleStateCreateInfo samples = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO,
-        .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
-    const VkPipelineColorBlendAttachmentState attachment = {.blendEnable = VK_TRUE,
-                                                            .srcColorBlendFactor = parts->source,
-                                                            .dstColorBlendFactor = parts->target,
-                                                            .srcAlphaBlendFactor =
-                                                                VK_BLEND_FACTOR_ONE,
-                                                            .colorWriteMask = 0xF};
-    const VkPipelineColorBlendStateCreateInfo blending = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO,
-        .attachmentCount = 1,
-        .pAttachments = &attachment,
-        .blendConstants = {PARTICLE_FADE, PARTICLE_FADE, PARTICLE_FADE, PARTICLE_FADE}};
-    const VkPipelineDynamicStateCreateInfo states = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO,
-        .dynamicStateCount = 2,
-        .pDynamicStates = dynamic};
-    const VkPipelineRenderingCreateInfo rendering = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO,
-        .colorAttachmentCount = 1,
-        .pColorAttachmentFormats = &format};
-    const VkGraphicsPipelineCreateInfo info = {.sType =
-                                                   VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-                                               .pNext = &rendering,
-                                               .stageCount = 2,
-                                               .pStages = stages,
-                                               .pVertexInputState = &vertices,
-                                               .pInputAssemblyState = &assembly,
-                                               .pViewportState = &viewport,
-                                               .pRasterizationState = &rasterization,
-                                               .pMultisampleState = &samples,
-                                               .pColorBlendState = &blending,
-                                               .pDynamicState = &states,
-                                               .layout = view->layout};
-    return vkCreateGraphicsPipelines(view->device->device, VK_NULL_HANDLE, 1, &info, NULL,
-                                     pipeline);
-}
-
-static bool create_drawing(struct particle_view* view, const struct support_shader shaders[2],
-                           const struct drawing_parts* parts, VkPipeline* pipeline)
-{
-    const VkDevice device = view->device->device;
-    VkShaderModule modules[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
-    bool done = sample_succeeded(support_create_module(device, &shaders[0], &modules[0]),
-                                 "vkCreateShaderModule") &&
-                sample_succeeded(support_create_module(device, &shaders[1], &modules[1]),
-                                 "vkCreateShaderModule");
-    if (done) {
-        const VkPipelineShaderStageCreateInfo stages[2] = {
-            support_shader_stage(VK_SHADER_STAGE_VERTEX_BIT, modules[0]),
-            support_shader_stage(VK_SHADER_STAGE_FRAGMENT_BIT, modules[1])};
-        done = sample_succeeded(build_drawing(view, stages, parts, pipeline),
-                                "vkCreateGraphicsPipelines");
-    }
-    vkDestroyShaderModule(device, modules[0], NULL);
-    vkDestroyShaderModule(device, modules[1], NULL);
-    return done;
+    const VkPipelineColorBlendAttachmentState blend = {.blendEnable = VK_TRUE,
+                                                       .srcColorBlendFactor = parts->source,
+                                                       .dstColorBlendFactor = parts->target,
+                                                       .srcAlphaBlendFactor = VK_BLEND_FACTOR_ONE,
+                                                       .colorWriteMask = 0xF};
+    const struct sample_pipeline_info info = {
+        .layout = view->layout,
+        .vertex = &shaders[0],
+        .fragment = &shaders[1],
+        .topology = parts->topology,
+        .vertices = &vertices,
+        .color_count = 1,
+        .colors = &format,
+        .blend = &blend,
+        .blend_constant = PARTICLE_FADE,
+    };
+    return sample_succeeded(sample_pipeline_create(view->device->device, &info, pipeline),
+                            "vkCreateGraphicsPipelines");
 }
 
 static bool create_tone(struct particle_view* view)

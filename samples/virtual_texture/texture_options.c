@@ -124,7 +124,7 @@ bool texture_options_parse(struct texture_options* options, int argc, char** arg
     if (!sample_parse_command_line(&line, argc, argv, exit_code)) {
         return false;
     }
-    if (strncmp(options->device, "simulated:", 10) == 0) {
+    if (sample_is_simulated(options->device)) {
         sample_complain("--device %s: a simulated device executes nothing", options->device);
         *exit_code = SAMPLE_EXIT_USAGE;
         return false;
