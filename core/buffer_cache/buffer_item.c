@@ -210,6 +210,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetBufferItemInfo(MaarAllocator allocator, Ma
     return VK_SUCCESS;
 }
 
+/* Adds to the locks of an item. UINT32_MAX takes one back. */
+static void change_locks(struct maar_buffer_cache* cache, uint32_t number, uint32_t change)
+{
+    struct maar_cache_item* item = &cache->items[number];
+    const struct maar_item_standing before = maar_item_before(item);
+    item->lock_count += change;
+    maar_item_after(cache, number, before);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarLockBufferItems(MaarAllocator allocator, MaarBufferCache cache,
                                                    uint32_t itemCount, const uint32_t* pNumbers)
 {
@@ -219,24 +228,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarLockBufferItems(MaarAllocator allocator, Maar
         result = maar_check_items(it, __func__, itemCount, pNumbers);
     }
     for (uint32_t i = 0; i < itemCount && result == VK_SUCCESS; ++i) {
-        const struct maar_item_standing before = maar_item_before(&it->items[pNumbers[i]]);
-        ++it->items[pNumbers[i]].lock_count;
-        maar_item_after(it, pNumbers[i], before);
+        change_locks(it, pNumbers[i], 1);
     }
     return result;
-}
-
-/* Takes back one lock. Returns false if there is none. */
-static bool unlock_item(struct maar_buffer_cache* cache, uint32_t number)
-{
-    struct maar_cache_item* item = &cache->items[number];
-    if (item->lock_count == 0) {
-        return false;
-    }
-    const struct maar_item_standing before = maar_item_before(item);
-    --item->lock_count;
-    maar_item_after(cache, number, before);
-    return true;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarUnlockBufferItems(MaarAllocator allocator, MaarBufferCache cache,
@@ -248,16 +242,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUnlockBufferItems(MaarAllocator allocator, Ma
         result = maar_check_items(it, __func__, itemCount, pNumbers);
     }
     for (uint32_t i = 0; i < itemCount && result == VK_SUCCESS; ++i) {
-        if (unlock_item(it, pNumbers[i])) {
+        if (it->items[pNumbers[i]].lock_count > 0) {
+            change_locks(it, pNumbers[i], UINT32_MAX);
             continue;
         }
         result = maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT,
                            MAAR_MESSAGE_ID_ITEM_NOT_LOCKED, __func__,
                            "pNumbers[%u] is item %u, which is not locked so often", i, pNumbers[i]);
         while (i-- > 0) {
-            const struct maar_item_standing before = maar_item_before(&it->items[pNumbers[i]]);
-            ++it->items[pNumbers[i]].lock_count;
-            maar_item_after(it, pNumbers[i], before);
+            change_locks(it, pNumbers[i], 1);
         }
         break;
     }
