@@ -88,15 +88,27 @@ MAAR_INLINE bool maar_slot_ends_fast(const struct maar_slot* slot)
            slot->map_count == 0 && !slot->stitched && !slot->ordered;
 }
 
+/* Whether this thread allocates from the arena of a block. For a block with an open list of far
+ * frees this reads nothing that the threads of another arena write. */
+MAAR_INLINE bool maar_block_is_own(MaarAllocator allocator, const struct maar_block* block)
+{
+    if (!maar_pool_is_shared(block->pool)) {
+        return true;
+    }
+    const uint32_t number = maar_known_thread_arena(&allocator->threads);
+    const uint32_t listing = maar_atomic32_load(&block->listing);
+    return listing != 0 ? listing == number + 1 : maar_block_arena(block)->number == number;
+}
+
 /* Frees a claimed slot and its bytes, if the slot is plain, another allocation stays in its block,
- * and one arena serves all threads, of which no other holds it. Returns false, and changes nothing,
+ * and its arena is this thread's, and no other thread holds it. Returns false, and changes nothing,
  * otherwise. */
 MAAR_INLINE bool maar_slot_free_fast(MaarAllocator allocator, struct maar_slot* slot,
                                      uint32_t index)
 {
     struct maar_block* block = maar_slot_block(allocator, slot);
     struct maar_arena* arena = maar_block_arena(block);
-    if (maar_pool_is_shared(block->pool) || !maar_mutex_try_lock(&arena->lock)) {
+    if (!maar_block_is_own(allocator, block) || !maar_mutex_try_lock(&arena->lock)) {
         return false;
     }
     const bool ends = maar_atomic32_load(&slot->block) == block->number &&

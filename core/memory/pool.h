@@ -14,12 +14,7 @@
 /* A pool of one memory type. */
 struct maar_pool {
     MaarAllocator allocator;
-    MaarPool handle;        /* VK_NULL_HANDLE for a default pool */
-    struct maar_pool* next; /* under the list lock, like the next four */
-    struct maar_pool* previous;
-    struct maar_pool* next_default; /* of a default pool: the next one; under the list lock */
-    uint32_t walker_count;          /* threads that walk the list and have reached this pool */
-    bool retired;                   /* emptied already; freed by the last walker */
+    MaarPool handle; /* VK_NULL_HANDLE for a default pool */
     bool custom;
     bool single_kind;
     uint32_t number; /* of a default pool: its place among those of its type */
@@ -50,14 +45,24 @@ struct maar_pool {
     VkDeviceSize stitch_threshold; /* 0: the size of eight pages */
     VkDeviceSize page_block_size;  /* 0: core/paging chooses */
     maar_atomic64 least_page;      /* the smallest page of the pool's objects; 0 before the first */
-    struct maar_retire_pool pending;
+    struct maar_arena* first_arena;
+    struct maar_arena_set arenas;
 
-    maar_atomic64 kind;           /* of a pool of one kind: see pool_kind.h; 0 at first */
-    maar_atomic32 block_count;    /* without dedicated blocks, with those being made */
-    maar_atomic32 listed_count;   /* without those being made */
-    maar_atomic32 creating_count; /* blocks being made, in all arenas */
-    maar_atomic32 ended_count;    /* announced blocks that were listed or not made; wraps; under the
-                                     set's lock */
+    /* What follows is written often, by any thread, and what comes before is read by each
+     * allocation. So they never share a cache line. */
+    uint64_t apart[8];
+    struct maar_retire_pool pending;
+    struct maar_pool* next; /* under the list lock, like the next four */
+    struct maar_pool* previous;
+    struct maar_pool* next_default; /* of a default pool: the next one */
+    uint32_t walker_count;          /* threads that walk the list and have reached this pool */
+    bool retired;                   /* emptied already; freed by the last walker */
+    maar_atomic64 kind;             /* of a pool of one kind: see pool_kind.h; 0 at first */
+    maar_atomic32 block_count;      /* without dedicated blocks, with those being made */
+    maar_atomic32 listed_count;     /* without those being made */
+    maar_atomic32 creating_count;   /* blocks being made, in all arenas */
+    maar_atomic32 ended_count; /* announced blocks that were listed or not made; wraps; under the
+                                  set's lock */
     struct maar_condition block_ended; /* of the set's lock: signalled when ended_count has risen */
     maar_atomic32 empty_count;         /* empty blocks, and their bytes */
     maar_atomic64 empty_bytes;
@@ -66,8 +71,6 @@ struct maar_pool {
     maar_atomic64 drained_bytes;
     maar_atomic32 walk_count; /* threads for which no block may change its arena */
     float priority;           /* under the lock of the set of arenas */
-    struct maar_arena_set arenas;
-    struct maar_arena* first_arena;
 };
 
 /* Returns the pending ranges of a pool, or NULL for no pool. */
