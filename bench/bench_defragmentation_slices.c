@@ -40,19 +40,20 @@ struct slices_bench {
 struct slices_plan {
     MaarDefragmentationGoal goal;
     uint64_t limit_ns;
-    bool gives_up;  /* after one move, when most is left to take back */
-    bool is_beside; /* another thread */
+    bool gives_up; /* after one move, when most is left to take back */
+    enum slices_beside { BESIDE_NOTHING, BESIDE_THREAD, BESIDE_OWNER } beside;
     uint64_t moves; /* what it did */
     uint64_t moved_bytes;
 };
 
 /* Another thread, which allocates and frees. */
+enum neighbour_state { NEIGHBOUR_STARTS, NEIGHBOUR_READY, NEIGHBOUR_COUNTS, NEIGHBOUR_STOPS };
 struct neighbour {
     struct slices_bench* bench;
-    _Atomic bool stops;
-    double pair_ns;
-    double longest_ns;
-    uint64_t pairs;
+    pthread_t thread;
+    bool is_owner;     /* of all blocks of the pool: it fills the pool */
+    _Atomic int state; /* an enum neighbour_state */
+    double pair_ns;    /* CPU time, while it counts */
 };
 
 static MaarAllocation allocate_one(struct slices_bench* bench, uint64_t size)
@@ -77,8 +78,7 @@ static uint64_t random_size(struct slices_bench* bench)
     return 256 * (1 + bench_random(&bench->random) % 128);
 }
 
-/* Twice as many resources as will live, of which half are freed. */
-static void fill_pool(struct slices_bench* bench)
+static void create_pool(struct slices_bench* bench)
 {
     const MaarAllocationCreateInfo how = {
         .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
@@ -93,6 +93,11 @@ static void fill_pool(struct slices_bench* bench)
         .blockSize = bench->block_size,
     };
     bench_expect(maarCreatePool(bench->allocator, &info, &bench->pool), "maarCreatePool");
+}
+
+/* Twice as many resources as will live, of which half are freed. */
+static void fill_pool(struct slices_bench* bench)
+{
     bench->random = BENCH_SEED;
     bench->memories = bench_allocate((size_t)2 * bench->live, sizeof bench->memories[0]);
     for (uint32_t i = 0; i < 2 * bench->live; ++i) {
@@ -115,31 +120,81 @@ static void empty_pool(struct slices_bench* bench)
     maarDestroyPool(bench->allocator, bench->pool);
 }
 
+enum { HELD = 64, WARM_PAIRS = 20000 };
+
+static void play_pairs(struct slices_bench* bench, MaarAllocation held[HELD], uint64_t count)
+{
+    for (uint64_t i = 0; i < count; ++i) {
+        maarFreeMemory(bench->allocator, held[i % HELD]);
+        held[i % HELD] = allocate_one(bench, 4096);
+    }
+}
+
+static void await_state(struct neighbour* neighbour, int state)
+{
+    while (atomic_load(&neighbour->state) < state) {
+        /* waits */
+    }
+}
+
+/* Allocates and frees until it is told to stop. Its pairs are counted from the moment when it is
+ * told so. */
 static void* allocate_and_free(void* argument)
 {
-    enum { HELD = 64 };
     struct neighbour* const own = argument;
     MaarAllocation held[HELD] = {VK_NULL_HANDLE};
-    const double start = bench_thread_ns();
-    while (!atomic_load(&own->stops)) {
-        MaarAllocation* const one = &held[own->pairs % HELD];
-        const double before = bench_wall_ns();
-        maarFreeMemory(own->bench->allocator, *one);
-        *one = allocate_one(own->bench, 4096);
-        const double took = bench_wall_ns() - before;
-        own->longest_ns = took > own->longest_ns ? took : own->longest_ns;
-        ++own->pairs;
+    uint64_t pairs = 0;
+    play_pairs(own->bench, held, WARM_PAIRS);
+    if (own->is_owner) {
+        fill_pool(own->bench);
     }
-    own->pair_ns = (bench_thread_ns() - start) / (double)own->pairs;
+    atomic_store(&own->state, NEIGHBOUR_READY);
+    while (atomic_load(&own->state) == NEIGHBOUR_READY) {
+        play_pairs(own->bench, held, HELD);
+    }
+    const double start = bench_thread_ns();
+    while (atomic_load(&own->state) == NEIGHBOUR_COUNTS) {
+        play_pairs(own->bench, held, HELD);
+        pairs += HELD;
+    }
+    own->pair_ns = (bench_thread_ns() - start) / (double)pairs;
     maarFreeMemories(own->bench->allocator, HELD, held);
     return NULL;
 }
 
-static void start_neighbour(struct neighbour* neighbour, pthread_t* thread)
+/* Makes a pool whose blocks are this thread's, or those of the neighbour. In the latter case both
+ * threads meet before, so that each has an arena. */
+static void start_beside(struct neighbour* neighbour, enum slices_beside beside)
 {
-    if (pthread_create(thread, NULL, allocate_and_free, neighbour) != 0) {
+    struct slices_bench* const bench = neighbour->bench;
+    create_pool(bench);
+    if (beside != BESIDE_OWNER) {
+        fill_pool(bench);
+    }
+    if (beside == BESIDE_NOTHING) {
+        return;
+    }
+    neighbour->is_owner = beside == BESIDE_OWNER;
+    if (pthread_create(&neighbour->thread, NULL, allocate_and_free, neighbour) != 0) {
         bench_die(BENCH_EXIT_FAILED, "no thread");
     }
+    if (neighbour->is_owner) {
+        MaarAllocation held[HELD] = {VK_NULL_HANDLE};
+        play_pairs(bench, held, WARM_PAIRS);
+        maarFreeMemories(bench->allocator, HELD, held);
+    }
+    await_state(neighbour, NEIGHBOUR_READY);
+}
+
+/* Ends the neighbour. Returns the CPU time of its pairs, or 0 if there is none. */
+static double stop_beside(struct neighbour* neighbour, enum slices_beside beside)
+{
+    if (beside != BESIDE_NOTHING) {
+        atomic_store(&neighbour->state, NEIGHBOUR_STOPS);
+        (void)pthread_join(neighbour->thread, NULL);
+    }
+    empty_pool(neighbour->bench);
+    return neighbour->pair_ns;
 }
 
 static const char begin_name[] = "maarBeginDefragmentation";
@@ -233,12 +288,13 @@ static void print_plan(struct slices_bench* bench, const struct slices_plan* pla
 {
     const char* name = plan->gives_up ? give_up_name : step_name;
     const struct slices_cost steps = slices_record_cost(record, name, 50000);
+    static const char* const names[] = {"nothing", "a thread", "the owner"};
     struct bench_row row;
     bench_row_begin(&row, "defragmentation_slices");
     bench_row_text(&row, ".device", bench->device.properties.deviceName);
     bench_row_name(&row, "goal", plan->goal == MAAR_DEFRAGMENTATION_GOAL_ROOM ? "room" : "blocks");
     bench_row_count(&row, "limit_ns", plan->limit_ns);
-    bench_row_name(&row, "beside", plan->is_beside ? "a thread" : "nothing");
+    bench_row_name(&row, "beside", names[plan->beside]);
     bench_row_name(&row, "steps_that", plan->gives_up ? "give up" : "plan");
     bench_row_count(&row, "live", bench->live);
     bench_row_count(&row, "runs", record->runs);
@@ -252,7 +308,7 @@ static void print_plan(struct slices_bench* bench, const struct slices_plan* pla
                      1);
     bench_row_count(&row, "moves", plan->moves);
     bench_row_number(&row, "moved_mib", (double)plan->moved_bytes / 1048576.0, 1);
-    if (plan->is_beside) {
+    if (plan->beside != BESIDE_NOTHING) {
         bench_row_number(&row, "pair_ns", pair_ns, 1);
         bench_row_number(&row, "of_alone", pair_ns / alone_ns, 2);
     } else {
@@ -267,22 +323,14 @@ static void measure(struct slices_bench* bench, struct slices_plan plan, double 
 {
     struct slices_record record = {0};
     double pair_ns = 0;
-    /* Beside another thread no run is like another. */
-    const uint32_t repeats = plan.is_beside || plan.limit_ns > 1 ? 1 : bench->repeats;
+    /* Runs whose steps are limited by time differ. */
+    const uint32_t repeats = plan.limit_ns > 1 ? 1 : bench->repeats;
     for (uint32_t i = 0; i < repeats; ++i) {
         struct neighbour neighbour = {.bench = bench};
-        pthread_t thread;
-        fill_pool(bench);
-        if (plan.is_beside) {
-            start_neighbour(&neighbour, &thread);
-        }
+        start_beside(&neighbour, plan.beside);
+        atomic_store(&neighbour.state, NEIGHBOUR_COUNTS);
         run_slices(bench, &plan, &record);
-        if (plan.is_beside) {
-            atomic_store(&neighbour.stops, true);
-            (void)pthread_join(thread, NULL);
-            pair_ns = neighbour.pair_ns;
-        }
-        empty_pool(bench);
+        pair_ns = stop_beside(&neighbour, plan.beside);
     }
     print_plan(bench, &plan, &record, pair_ns, alone_ns);
     if (repeats > 1) {
@@ -294,21 +342,30 @@ static void measure(struct slices_bench* bench, struct slices_plan plan, double 
     slices_record_free(&record);
 }
 
-/* CPU time of a pair while nothing else happens. */
+static int compare_times(const void* one, const void* other)
+{
+    const double a = *(const double*)one;
+    const double b = *(const double*)other;
+    return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/* CPU time of a pair while nothing else happens: the median of some runs. */
 static double measure_alone(struct slices_bench* bench)
 {
-    struct neighbour neighbour = {.bench = bench};
-    pthread_t thread;
-    fill_pool(bench);
-    start_neighbour(&neighbour, &thread);
-    const double end = bench_wall_ns() + 300e6;
-    while (bench_wall_ns() < end) {
-        /* waits */
+    enum { RUNS = 5 };
+    double times[RUNS];
+    for (uint32_t i = 0; i < RUNS; ++i) {
+        struct neighbour neighbour = {.bench = bench};
+        start_beside(&neighbour, BESIDE_THREAD);
+        atomic_store(&neighbour.state, NEIGHBOUR_COUNTS);
+        const double end = bench_wall_ns() + 60e6;
+        while (bench_wall_ns() < end) {
+            /* waits */
+        }
+        times[i] = stop_beside(&neighbour, BESIDE_THREAD);
     }
-    atomic_store(&neighbour.stops, true);
-    (void)pthread_join(thread, NULL);
-    empty_pool(bench);
-    return neighbour.pair_ns;
+    qsort(times, RUNS, sizeof times[0], compare_times);
+    return times[RUNS / 2];
 }
 
 int main(int argc, char** argv)
@@ -356,7 +413,9 @@ int main(int argc, char** argv)
         measure(&bench, plan, alone_ns);
         plan = (struct slices_plan){.goal = goals[i], .limit_ns = bench.limit_ns};
         measure(&bench, plan, alone_ns);
-        plan.is_beside = true;
+        plan.beside = BESIDE_THREAD;
+        measure(&bench, plan, alone_ns);
+        plan.beside = BESIDE_OWNER;
         measure(&bench, plan, alone_ns);
     }
     allocator_peer_maar.destroy(bench.allocator);

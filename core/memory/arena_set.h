@@ -22,15 +22,19 @@ enum { MAAR_ARENAS = 16 };
 /* The number of threads that an allocator remembers. Any other thread gets an arena by its hash. */
 enum { MAAR_KNOWN_THREADS = 64 };
 
-/* A thread that has met another thread, and the number, plus one, of the arenas that it uses. */
+/* A thread that has met another thread, and the number, plus one, of the arenas that it uses. The
+ * thread alone writes the number, and the last visit for which it has left an arena. */
 struct maar_known_thread {
     maar_atomic64 tag;
     maar_atomic32 arena;
+    maar_atomic32 left_for;
 };
 
 /* The threads of an allocator that have met another thread. */
 struct maar_known_threads {
     maar_atomic32 count;
+    maar_atomic32 visitor_count; /* see maar_visit_begin */
+    maar_atomic32 last_visit;
     struct maar_known_thread threads[MAAR_KNOWN_THREADS];
 };
 
@@ -94,6 +98,13 @@ uint32_t maar_thread_arena(struct maar_known_threads* threads);
 
 /* Returns the number of a thread that has one, or MAAR_ARENAS. */
 uint32_t maar_known_thread_arena(const struct maar_known_threads* threads);
+
+/* Between these calls some threads work in the arenas of others, and hold a lock for longer than an
+ * allocation does. A thread that finds its arena locked meanwhile leaves it to them and gets a new
+ * number, once for each visit. It adopts the blocks that it needs (arena_adopt.h). Calls of both
+ * may overlap. The thread that begins gets a number itself. */
+void maar_visit_begin(struct maar_known_threads* threads);
+void maar_visit_end(struct maar_known_threads* threads);
 
 /* Allocates host memory for a placement that lacks it. Called under the owner's lock, which is
  * released for a time. The owner keeps the placement alive during that time, and places again

@@ -38,6 +38,7 @@ static void unlist_run(struct maar_drain_run* run)
         run->next->previous = run->previous;
     }
     maar_mutex_unlock(&allocator->list_lock);
+    maar_visit_end(&allocator->threads);
 }
 
 static void free_drain_run(struct maar_drain_run* run)
@@ -119,6 +120,7 @@ static void list_run(struct maar_moves* moves, struct maar_drain_run* run)
     }
     moves->first_run = run;
     maar_mutex_unlock(&run->allocator->list_lock);
+    maar_visit_begin(&run->allocator->threads);
 }
 
 static VkResult check_run_info(MaarAllocator allocator, const char* call,
