@@ -178,6 +178,16 @@ def defragmentation(v):
                  "numbers that only VMA reaches", "moves", "extra, MiB"), body)
 
 
+@table("defragmentation-slices")
+def defragmentation_slices(v):
+    return rows(("goal", "parts", "longest, us", "above 50 us", "another thread's pair, of alone",
+                 "pair of the thread that owns all blocks, of alone"), [
+        (goal, number(v[f"{key}.parts"]), number(v[f"{key}.longest_us"], 1),
+         number(v[f"{key}.over_50us"]), f"{v[f'{key}.beside_thread.of_alone_timed']:.2f}",
+         f"{v[f'{key}.beside_owner.of_alone_timed']:.2f}")
+        for goal, key in (("give blocks back", "slices.blocks"), ("make room", "slices.room"))])
+
+
 @table("reserved")
 def reserved(v):
     return rows(("trace", "Maar", "VMA", "Maar of VMA"), [

@@ -2,6 +2,7 @@
 
 import itertools
 import pathlib
+import statistics
 
 from figure_runner import MIB, Absent, section
 
@@ -252,6 +253,29 @@ def defragmentation(run):
             sum(1 for line in states if line["left"] > line["vma_left"]))
     run.set("defragmentation.with_fewer_left",
             sum(1 for line in states if line["left"] < line["vma_left"]))
+
+
+@section("defragmentation-slices", timed=True,
+         says="parts of a run of defragmentation with 100,000 resources alive, and the allocations of "
+              "another thread meanwhile, five times")
+def defragmentation_slices(run):
+    found = {}
+    for _ in range(1 if run.quick else 5):
+        few = ("--live", "2000") if run.quick else ()
+        for line in run.bench("defragmentation_slices", "--heap", "0=64GiB", *few):
+            if line["bench"] != "defragmentation_slices" or line["steps_that"] != "plan":
+                continue
+            key = f"slices.{line['goal']}"
+            if line["limit_ns"] == 1:
+                found.setdefault(f"{key}.longest_us", []).append(line["longest_us"])
+                found.setdefault(f"{key}.over_50us", []).append(line["over_50us"])
+                run.set(f"{key}.parts", line["steps"])
+            elif line["of_alone"] is not None:
+                beside = line["beside"].split()[-1]
+                found.setdefault(f"{key}.beside_{beside}.of_alone_timed", []).append(line["of_alone"])
+    for key, values in found.items():
+        least = key.endswith(("longest_us", "over_50us"))
+        run.set(key, min(values) if least else statistics.median(values))
 
 
 @section("game", timed=True, says="a game's traffic, 100,000 resources alive, beside VMA")
