@@ -1,5 +1,5 @@
 /*
- * Checks lock ranks in builds with MAAR_HEAVY_CHECKS. Each thread has one bit for each rank. Builds
+ * Checks lock ranks in builds that lock_rank.h names. Each thread has one bit for each rank. Builds
  * with MAAR_LOCK_HOLDS measure holds instead.
  */
 #include "core/lock_rank.h"
@@ -51,7 +51,7 @@ void maar_lock_holds_take(struct maar_lock_hold holds[MAAR_LOCK_RANKS])
     memset(longest_holds, 0, sizeof longest_holds);
 }
 
-#elif defined(MAAR_HEAVY_CHECKS)
+#elif defined(MAAR_HEAVY_CHECKS) || defined(MAAR_LOCK_CHECKS)
 
 #include "core/check.h"
 

@@ -1,9 +1,9 @@
 /*
  * Each thread takes locks in rising rank. The only exception: maar_arena_lock_both takes two
- * arenas. Builds with MAAR_HEAVY_CHECKS check this. They also check that a thread that calls
- * foreign code holds no lock except MAAR_LOCK_MAP. Builds with MAAR_LOCK_HOLDS measure for how long
- * each thread holds locks of each rank, for bench_defragmentation_slices. All other builds do
- * neither.
+ * arenas. Builds with MAAR_HEAVY_CHECKS check this, and so do debug builds with tests, which define
+ * MAAR_LOCK_CHECKS. They also check that a thread that calls foreign code holds no lock except
+ * MAAR_LOCK_MAP. Builds with MAAR_LOCK_HOLDS measure for how long each thread holds locks of each
+ * rank, for bench_defragmentation_slices. All other builds do neither.
  */
 #ifndef MAAR_CORE_LOCK_RANK_H
 #define MAAR_CORE_LOCK_RANK_H
@@ -43,7 +43,7 @@ struct maar_lock_hold {
 void maar_lock_holds_take(struct maar_lock_hold holds[MAAR_LOCK_RANKS]);
 #endif
 
-#if defined(MAAR_HEAVY_CHECKS) || defined(MAAR_LOCK_HOLDS)
+#if defined(MAAR_HEAVY_CHECKS) || defined(MAAR_LOCK_CHECKS) || defined(MAAR_LOCK_HOLDS)
 void maar_lock_rank_enter(enum maar_lock_rank rank);
 void maar_lock_rank_leave(enum maar_lock_rank rank);
 /* Stops the program when this thread holds a lock that may not be held across foreign code. */
