@@ -90,6 +90,7 @@ struct maar_residency {
     bool is_store_closed;     /* the last write failed: none is begun before the next update */
     MaarResidencyInfo info;   /* counts */
     uint64_t serial;          /* of calls of maarBeginUse */
+    uint32_t forgotten_count; /* pieces of work that still have a host object nobody wants */
     bool is_patient;          /* the present call waits, so that no other one comes before it */
     bool has_expected;        /* what was searched for host objects has some that are expected */
 

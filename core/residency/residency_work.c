@@ -228,7 +228,7 @@ bool maar_work_lower(struct maar_residency* it, VkDeviceSize size)
 {
     VkDeviceSize coming = 0;
     VkDeviceSize packing = 0;
-    bool is_anything = it->copies.submitted > it->copies.completed;
+    bool is_anything = it->copies.submitted > it->copies.completed || it->forgotten_count > 0;
     for (uint32_t at = it->lists[MAAR_LIST_HOST].oldest; at != MAAR_NO_OBJECT && coming < size;
          at = it->residents[at].links[MAAR_LIST_HOST].newer) {
         struct maar_resident* resident = &it->residents[at];
@@ -529,6 +529,7 @@ static void end_forgotten(struct maar_residency* it, const char* call, struct ma
     const struct maar_object object = {.buffer = work->host_buffer};
     const MaarPoint point = {it->copies.timeline, work->host_ready};
     const uint32_t point_count = work->host_ready > it->copies.completed ? 1 : 0;
+    it->forgotten_count -= work->host_buffer != VK_NULL_HANDLE ? 1 : 0;
     if (work->host_buffer != VK_NULL_HANDLE &&
         maar_tier_memory_remove(&it->host, call, object, work->host_allocation, work->host_size,
                                 point_count, &point) != VK_SUCCESS) {
@@ -586,6 +587,7 @@ void maar_work_forget(struct maar_residency* it, struct maar_resident* resident)
         work->host_allocation = resident->host_allocation;
         work->host_size = resident->host_request.requirements.size;
         work->host_ready = resident->host_ready;
+        ++it->forgotten_count;
         maar_host_object_leave(it, resident);
     }
     if (work->kind == MAAR_WORK_UNPACK || work->is_packed) {

@@ -10,7 +10,9 @@
 #include "tests/rig/rig.h"
 
 /* The device has room for four residents of this size, each in a block of its own. */
+#if !defined(UNIT)
 #define UNIT (64 * KIB)
+#endif
 
 enum { FIXTURE_EVENTS = 512, FIXTURE_COMMANDS = 16 };
 
