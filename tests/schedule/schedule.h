@@ -31,6 +31,7 @@ struct schedule_program {
     const char* name;
     uint32_t task_count;
     uint32_t preemptions;                /* most switches away from a task that could go on */
+    bool is_bounded;                     /* even where MAAR_TEST_PREEMPTIONS says another number */
     void (*begin)(void);                 /* before each schedule, on the main thread; or NULL */
     void (*tasks[SCHEDULE_TASKS])(void); /* at the same time */
     void (*end)(void);                   /* after each schedule, on the main thread; or NULL */

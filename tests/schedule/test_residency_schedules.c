@@ -218,7 +218,7 @@ static void use_runs_beside_work(void** state)
     (void)state;
     const struct schedule_program program = {.name = "use, work, device",
                                              .task_count = 3,
-                                             .preemptions = 2,
+                                             .preemptions = 1,
                                              .begin = open_tiers,
                                              .tasks = {use_low_ones, work_twice, execute},
                                              .end = close_tiers};
@@ -232,7 +232,7 @@ static void use_runs_beside_two_workers(void** state)
     (void)state;
     const struct schedule_program program = {.name = "use, work, work",
                                              .task_count = 3,
-                                             .preemptions = 2,
+                                             .preemptions = 1,
                                              .begin = open_tiers,
                                              .tasks = {use_low_ones, work_once, work_once},
                                              .end = close_tiers};
@@ -254,7 +254,7 @@ static void updates_run_beside_work(void** state)
     (void)state;
     const struct schedule_program program = {.name = "prefetch, update, use, work",
                                              .task_count = 2,
-                                             .preemptions = 3,
+                                             .preemptions = 2,
                                              .begin = open_tiers,
                                              .tasks = {update_and_use, work_twice},
                                              .end = close_tiers};
@@ -278,7 +278,7 @@ static void residents_end_beside_work(void** state)
     (void)state;
     const struct schedule_program program = {.name = "destroy, overwrite, work",
                                              .task_count = 2,
-                                             .preemptions = 3,
+                                             .preemptions = 2,
                                              .begin = open_tiers,
                                              .tasks = {destroy_and_overwrite, work_twice},
                                              .end = close_tiers};
@@ -302,7 +302,7 @@ static void cancelled_uses_run_beside_work(void** state)
     (void)state;
     const struct schedule_program program = {.name = "prefetch, cancel, work",
                                              .task_count = 2,
-                                             .preemptions = 3,
+                                             .preemptions = 2,
                                              .begin = open_tiers,
                                              .tasks = {prefetch_and_cancel, work_twice},
                                              .end = close_tiers};
@@ -343,7 +343,7 @@ static void checkpoints_are_written_beside_work(void** state)
     (void)state;
     const struct schedule_program program = {.name = "checkpoint, work, device",
                                              .task_count = 3,
-                                             .preemptions = 2,
+                                             .preemptions = 1,
                                              .begin = open_tiers,
                                              .tasks = {write_checkpoint, work_twice, execute},
                                              .end = close_checkpoint};
@@ -395,11 +395,11 @@ static void sets_that_exceed_the_device_take_turns(void** state)
     (void)state;
     const struct schedule_program program = {.name = "two sets of the device's size, work",
                                              .task_count = 3,
-                                             .preemptions = 2,
+                                             .preemptions = 1,
                                              .begin = open_tiers,
                                              .tasks = {use_one_set, use_another_set, work_once},
                                              .end = close_tiers};
-    assert_true(explore(&program).schedule_count > 1000);
+    assert_true(explore(&program).schedule_count > 100);
     /* In some schedules the second one finds no room beside the first one's pins. */
     assert_int_equal(sets.least, 1);
     assert_int_equal(sets.most, 2);
@@ -419,11 +419,11 @@ static void updates_run_between_begin_and_end(void** state)
     (void)state;
     const struct schedule_program program = {.name = "use, update, work",
                                              .task_count = 3,
-                                             .preemptions = 2,
+                                             .preemptions = 1,
                                              .begin = open_tiers,
                                              .tasks = {use_one_set, update_at_the_door, work_once},
                                              .end = close_tiers};
-    assert_true(explore(&program).schedule_count > 1000);
+    assert_true(explore(&program).schedule_count > 100);
     assert_int_equal(sets.least, 1);
 }
 

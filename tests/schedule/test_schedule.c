@@ -15,6 +15,7 @@
 
 static struct schedule_result explore(struct schedule_program program)
 {
+    program.is_bounded = true;
     return schedule_explore(&program);
 }
 
@@ -31,21 +32,21 @@ static void all_orders_are_tried(void** state)
     (void)state;
     const struct schedule_program two = {
         .name = "two", .task_count = 2, .preemptions = 100, .tasks = {three_points, three_points}};
-    struct schedule_result result = schedule_explore(&two);
+    struct schedule_result result = explore(two);
     assert_int_equal(result.end, SCHEDULE_DONE);
     assert_int_equal(result.schedule_count, 70);
     assert_int_equal(result.most_points, 6);
     struct schedule_program bounded = two;
     bounded.preemptions = 0;
-    assert_int_equal(schedule_explore(&bounded).schedule_count, 2);
+    assert_int_equal(explore(bounded).schedule_count, 2);
     /* One preemption: after each of the three points of the first task, in both orders. */
     bounded.preemptions = 1;
-    assert_int_equal(schedule_explore(&bounded).schedule_count, 8);
+    assert_int_equal(explore(bounded).schedule_count, 8);
     const struct schedule_program three = {.name = "three",
                                            .task_count = 3,
                                            .preemptions = 100,
                                            .tasks = {three_points, three_points, three_points}};
-    assert_int_equal(schedule_explore(&three).schedule_count, 34650); /* 12! / (4! 4! 4!) */
+    assert_int_equal(explore(three).schedule_count, 34650); /* 12! / (4! 4! 4!) */
 }
 
 /* ---- locks ---- */
