@@ -101,10 +101,18 @@ static VkResult report_use(struct maar_residency* it, const char* call, uint32_t
 /* Whether the present object serves a use. */
 static bool is_present(const struct maar_resident* resident, MaarAccessFlags access)
 {
-    const bool has_contents = maar_resident_has(resident, MAAR_TIER_DEVICE) ||
-                              resident->writer_count > 0 || resident->valid == 0;
-    return (resident->has_object && (has_contents || (access & reads) == 0)) ||
-           (resident->is_demoted && resident->pin_count > 0);
+    const bool is_demoted = resident->is_demoted && resident->pin_count > 0;
+    const bool has_contents =
+        maar_resident_has(resident, is_demoted ? MAAR_TIER_HOST : MAAR_TIER_DEVICE) ||
+        resident->writer_count > 0 || resident->valid == 0;
+    return (resident->has_object || is_demoted) && (has_contents || (access & reads) == 0);
+}
+
+/* Whether uses hold an object for contents that a cancelled use was to write, and other contents
+ * lie elsewhere: these uses must be cancelled, too. */
+static bool is_stranded(const struct maar_resident* resident)
+{
+    return resident->pin_count > 0 && !is_present(resident, MAAR_ACCESS_READ_BIT);
 }
 
 /* Whether nobody says in which layout the contents are that a use writes. */
@@ -150,6 +158,22 @@ static VkResult read_items(struct maar_residency* it, const char* call,
     return VK_SUCCESS;
 }
 
+/* Refuses a use of contents that cannot be brought because of uses that should have been cancelled.
+ */
+static VkResult refuse_stranded(struct maar_residency* it, const char* call,
+                                const struct maar_use* use)
+{
+    for (uint32_t i = 0; i < use->count; ++i) {
+        if ((use->items[i].access & reads) != 0 &&
+            is_stranded(&it->residents[use->items[i].resident])) {
+            return report_use(it, call, i, MAAR_MESSAGE_ID_USE_NOT_ENDED,
+                              "resident is pinned by uses of contents that a cancelled use was to "
+                              "write: cancel them, too");
+        }
+    }
+    return VK_SUCCESS;
+}
+
 /* Refuses a use of contents that were lost, once. */
 static VkResult refuse_lost(struct maar_residency* it, const struct maar_use* use)
 {
@@ -175,6 +199,7 @@ struct lack {
     VkDeviceSize needed;  /* bytes of those that it lacks */
     VkDeviceSize queued;  /* contents that the host must bring */
     VkDeviceSize demoted; /* bytes that stay in host memory */
+    VkResult result;      /* of objects that had to end */
     uint32_t demoted_count;
     uint32_t count;  /* residents in it->missing */
     uint32_t raised; /* for which work is queued or done now */
@@ -192,7 +217,8 @@ static struct lack find_lack(struct maar_residency* it, const char* call,
             resident->needs_contents || ((access & reads) != 0 && resident->valid != 0);
         if (resident->has_object && resident->pin_count == 0 && !is_present(resident, access)) {
             /* An earlier call has made it for contents that were to be written. */
-            (void)maar_device_object_end(it, call, resident);
+            const VkResult ended = maar_device_object_end(it, call, resident);
+            lack.result = ended != VK_SUCCESS ? ended : lack.result;
         }
     }
     for (uint32_t i = 0; i < use->count; ++i) {
@@ -406,14 +432,19 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
         return result;
     }
     maar_work_take(it, call);
-    result = refuse_lost(it, use);
+    result = refuse_stranded(it, call, use);
+    if (result == VK_SUCCESS) {
+        result = refuse_lost(it, use);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }
     it->device.is_refused = false;
     it->host.is_refused = false;
     struct lack lack = find_lack(it, call, use);
-    if (lack.present + lack.needed > it->device.budget && (flags & MAAR_USE_MAY_DEMOTE_BIT) != 0) {
+    result = lack.result;
+    if (result == VK_SUCCESS && lack.present + lack.needed > it->device.budget &&
+        (flags & MAAR_USE_MAY_DEMOTE_BIT) != 0) {
         result = demote_some(it, call, &lack);
     }
     if (result == VK_SUCCESS && lack.present + lack.needed > it->device.budget) {
@@ -763,6 +794,16 @@ VKAPI_ATTR void VKAPI_CALL maarCancelUse(MaarAllocator allocator, MaarResidency 
         if (resident->pin_count == 0 && resident->has_object &&
             !maar_resident_has(resident, MAAR_TIER_DEVICE)) {
             (void)maar_device_object_end(it, __func__, resident);
+        }
+    }
+    for (uint32_t i = 0; i < own->count; ++i) {
+        const struct maar_resident* resident = &it->residents[own->items[i].resident];
+        if (is_stranded(resident)) {
+            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_USE_NOT_ENDED,
+                        __func__,
+                        "use was to write resident %s, and uses that began later count on that: "
+                        "cancel them first",
+                        maar_quote(resident->name).text);
         }
     }
     close_record(it, own);

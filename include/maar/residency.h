@@ -543,7 +543,9 @@ MAAR_API VkResult VKAPI_CALL maarEndUse(MaarAllocator allocator, MaarResidency r
 
 /**
  * Ends a use whose submission is not made: it failed or was dropped. Contents are as they were
- * before the use. Uses of the same residents that began later are cancelled too, before it.
+ * before the use. Uses of the same residents that began later are cancelled too, before it: where
+ * they count on what this use would have written, the call reports them, and until they end no use
+ * can read the residents.
  *
  * @param allocator  not null
  * @param residency  not null

@@ -262,6 +262,55 @@ static void loss_is_reported_once(void** state)
     close_scene();
 }
 
+/* A use is cancelled, but not a later one that counts on what it would have written. Contents that
+ * lie elsewhere are neither hidden from a third use nor lost. */
+static void expect_stranded(MaarResident resident, MaarUseFlags flags)
+{
+    MaarUse use = VK_NULL_HANDLE;
+    MaarUse second = VK_NULL_HANDLE;
+    assert_int_equal(try_use(resident, MAAR_ACCESS_OVERWRITE_BIT, flags, &use), VK_SUCCESS);
+    assert_int_equal(try_use(resident, MAAR_ACCESS_READ_BIT, flags, &second), VK_SUCCESS);
+    assert_int_equal(object.isFresh, VK_FALSE);
+    rig_expect_silence(rig);
+    cancel_use(use);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_USE_NOT_ENDED, "use");
+    rig_forget_messages(rig);
+    assert_int_equal(try_use(resident, MAAR_ACCESS_READ_BIT, flags | MAAR_USE_WAIT_BIT, &use),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_USE_NOT_ENDED, "pBeginInfo->pUses[0].resident");
+    rig_forget_messages(rig);
+    assert_int_equal(try_use(resident, MAAR_ACCESS_OVERWRITE_BIT, flags, &use), VK_SUCCESS);
+    assert_int_equal(object.isFresh, VK_TRUE);
+    cancel_use(use);
+    rig_forget_messages(rig);
+    cancel_use(second);
+    rig_expect_silence(rig);
+}
+
+static void contents_are_not_hidden_by_uses_that_should_be_cancelled(void** state)
+{
+    uint32_t word = 77;
+    MaarUse pins[DEVICE_UNITS];
+    (void)state;
+    open_scene(8);
+    make_buffers(DEVICE_UNITS + 1);
+    settle();
+    for (uint32_t i = 0; i < made.count; ++i) {
+        if (!is_in(made.all[i], MAAR_TIER_DEVICE)) {
+            expect_stranded(made.all[i], 0);
+            break;
+        }
+    }
+    expect_buffers();
+    const MaarResident sourced = create_sourced(UNIT, read_word, &word);
+    pin_device(pins, made.all);
+    expect_stranded(sourced, MAAR_USE_MAY_DEMOTE_BIT);
+    unpin_device(pins);
+    expect_buffer(sourced, word);
+    expect_buffers();
+    close_scene();
+}
+
 /* A demoted use that is cancelled leaves an object in host memory, in bytes that a copy of another
  * resident has not left yet. */
 static void read_after_a_cancelled_demotion_spares_copies_under_way(void** state)
@@ -453,6 +502,7 @@ int main(void)
         rig_unit_test(demoted_overwriting_beside_a_read_keeps_contents),
         rig_unit_test(loss_is_over_when_contents_are_overwritten),
         rig_unit_test(loss_is_reported_once),
+        rig_unit_test(contents_are_not_hidden_by_uses_that_should_be_cancelled),
         rig_unit_test(read_after_a_cancelled_demotion_spares_copies_under_way),
         rig_unit_test(failed_demotion_is_forgotten),
         rig_unit_test(restore_waits_for_uses_in_host_memory),
