@@ -34,11 +34,17 @@ static VkResult add_host(struct maar_residency* it, struct maar_checkpoint_file*
                          struct maar_resident* resident)
 {
     maar_resident_wait(it, resident);
-    const VkResult result =
+    VkResult result =
         maarInvalidateAllocation(it->allocator, resident->host_allocation, 0, VK_WHOLE_SIZE);
-    return result != VK_SUCCESS ? result
-                                : maar_checkpoint_add(file, resident->key, resident->host_data,
-                                                      (size_t)resident->content_size);
+    if (result == VK_SUCCESS) {
+        result = maar_checkpoint_add(file, resident->key, resident->host_data,
+                                     (size_t)resident->content_size);
+    }
+    if (result == VK_SUCCESS && maar_copies_are_lost(it)) {
+        --file->entry_count; /* the bytes may have been anything */
+        result = VK_ERROR_DEVICE_LOST;
+    }
+    return result;
 }
 
 /* Adds what is compressed or in the file. */

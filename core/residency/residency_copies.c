@@ -34,6 +34,17 @@ VkResult maar_copies_poll(struct maar_residency* it)
     return result;
 }
 
+bool maar_copies_are_lost(struct maar_residency* it)
+{
+    const struct maar_device* device = &it->allocator->device;
+    uint64_t value = 0;
+    maar_lock_rank_expect_none();
+    const VkResult result =
+        device->vkGetSemaphoreCounterValue(device->handle, it->copies.timeline, &value);
+    maar_note_loss(it->allocator, result);
+    return result == VK_ERROR_DEVICE_LOST;
+}
+
 VkResult maar_copies_wait(struct maar_residency* it)
 {
     return maar_copy_stream_wait(&it->copies, it->copies.submitted);

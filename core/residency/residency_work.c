@@ -7,6 +7,7 @@
 
 #include "core/residency/host_object.h"
 #include "core/residency/policy_order.h"
+#include "core/residency/residency_copies.h"
 #include "core/residency/resident_valid.h"
 #include "maar/checkpoint.h"
 
@@ -544,17 +545,45 @@ static void end_forgotten(struct maar_residency* it, const char* call, struct ma
     maar_host_free(it->allocator->callbacks, work->packed);
 }
 
+/* Whether a piece has copied what a host object had. */
+static bool has_read_host(const struct maar_work* work)
+{
+    return !work->is_forgotten && work->bytes != NULL &&
+           (work->kind == MAAR_WORK_PACK || work->kind == MAAR_WORK_WRITE);
+}
+
+/* Drops what a piece has made of a host object. */
+static void drop_result(struct maar_residency* it, struct maar_work* work)
+{
+    it->residents[work->resident].work = NULL;
+    if (work->kind == MAAR_WORK_WRITE && work->result == VK_SUCCESS) {
+        maar_store_free(it->store, &work->extent);
+    } else if (work->kind == MAAR_WORK_PACK) {
+        maar_host_free(it->allocator->callbacks, work->packed);
+    }
+}
+
 void maar_work_take(struct maar_residency* it, const char* call)
 {
+    bool is_lost = false;
     maar_mutex_lock(&it->work_lock);
     struct maar_work* work = it->work_done;
     it->work_done = NULL;
     maar_mutex_unlock(&it->work_lock);
+    for (const struct maar_work* at = work; at != NULL; at = at->next) {
+        /* Only a device that is not lost now has kept the bytes until a piece had read them. */
+        if (has_read_host(at)) {
+            is_lost = maar_copies_are_lost(it);
+            break;
+        }
+    }
     while (work != NULL) {
         struct maar_work* next = work->next;
         struct maar_resident* resident = &it->residents[work->resident];
         if (work->is_forgotten) {
             end_forgotten(it, call, work);
+        } else if (is_lost && has_read_host(work)) {
+            drop_result(it, work);
         } else {
             resident->work = NULL;
             if (work->kind == MAAR_WORK_PACK) {

@@ -5,13 +5,14 @@
  * last. On simulated devices submissions are held back and executed in a random order. The
  * validation layer, where it is installed, checks the commands.
  *
+ * In some programs the file fails, is full or altered, and simulated devices are lost: the program
+ * goes on with another device and what lay below the memory of the first one.
+ *
  * MAAR_TEST_STEPS sets the number of steps, MAAR_TEST_SEED the seed.
  */
 #include "core/residency/residency_state.h"
-#include "maar/residency.h"
-#include "tests/rig/rig.h"
-
-#include <stdio.h>
+#include "tests/device/resident_commands.h"
+#include "tests/device/resident_files.h"
 
 enum {
     RESIDENTS = 48,
@@ -19,9 +20,7 @@ enum {
     STEPS = 1500,
     MOST_USES = 6,
     READS = 8,
-    COMMANDS = 16,
-    MOST_SIDE = 96,
-    FILE_SIZE = 8 << 20
+    MOST_SIDE = 96
 };
 
 /* The contents that a resident must have. */
@@ -30,7 +29,10 @@ struct model {
     bool is_image;
     bool is_discardable;
     bool has_source;
+    bool is_original; /* not written since it was created: its source has the contents, too */
     bool is_defined;
+    bool is_lost;        /* the file could not be read, and no use was refused for it yet */
+    uint32_t checkpoint; /* that it was created with, or NO_CHECKPOINT */
     VkDeviceSize offset; /* of a range */
     MaarSparseImage sparse;
     VkImageCreateInfo image;
@@ -50,148 +52,25 @@ struct read {
     uint8_t bytes[MOST_SIZE];
 };
 
-static struct rig rig;
 static struct rig_random dice;
 static struct model models[RESIDENTS];
 static struct read reads[READS];
 static MaarResidency residency;
 static MaarReservation reservation; /* a range for each model; or null */
 static bool has_sparse_images;
-static VkCommandPool pool;
-static VkCommandBuffer commands[COMMANDS];
-static uint64_t command_ends[COMMANDS];
-static VkSemaphore timeline;
-static uint64_t submitted;
 static VkDeviceSize device_budget;
 static uint32_t next_read;
-static uint32_t queue_index; /* of the program's queue */
+static uint32_t vendor; /* of the simulated device */
 static struct {
-    uint32_t uses, paged, cancelled, compared, not_ready, too_much, demoted, dropped, lost;
+    uint32_t uses, paged, cancelled, compared, not_ready, too_much, demoted, dropped;
+    uint32_t altered, lost, refused;                 /* copies in a file */
+    uint32_t devices, survived, with_source, missed; /* devices, and contents to them */
 } counts;
 
 static uint32_t below(uint32_t bound)
 {
     return rig_below(&dice, bound);
 }
-
-/* ---- the device ---- */
-
-static void wait_for(uint64_t value)
-{
-    const VkSemaphoreWaitInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
-        .semaphoreCount = 1,
-        .pSemaphores = &timeline,
-        .pValues = &value,
-    };
-    assert_int_equal(vkWaitSemaphores(rig.device, &info, 20000000000), VK_SUCCESS);
-}
-
-static void open_commands(void)
-{
-    for (uint32_t i = 0; i < rig.create_info.queueCount; ++i) {
-        queue_index = rig.paging_queues[i].queue == rig.queue ? i : queue_index;
-    }
-    const VkCommandPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-        .queueFamilyIndex = rig.paging_queues[queue_index].familyIndex,
-    };
-    assert_int_equal(vkCreateCommandPool(rig.device, &info, NULL, &pool), VK_SUCCESS);
-    const VkCommandBufferAllocateInfo how = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-        .commandPool = pool,
-        .commandBufferCount = COMMANDS,
-    };
-    assert_int_equal(vkAllocateCommandBuffers(rig.device, &how, commands), VK_SUCCESS);
-    memset(command_ends, 0, sizeof command_ends);
-    timeline = rig_create_timeline(&rig, 0);
-    submitted = 0;
-}
-
-static VkCommandBuffer begin_commands(void)
-{
-    const VkCommandBufferBeginInfo begin = {
-        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-    };
-    const uint32_t at = (uint32_t)((submitted + 1) % COMMANDS);
-    if (command_ends[at] > 0) {
-        wait_for(command_ends[at]);
-    }
-    assert_int_equal(vkBeginCommandBuffer(commands[at], &begin), VK_SUCCESS);
-    return commands[at];
-}
-
-static void barrier(VkCommandBuffer into, VkPipelineStageFlags after)
-{
-    const VkMemoryBarrier all = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT,
-        .dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT,
-    };
-    vkCmdPipelineBarrier(into, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, after, 0, 1, &all, 0, NULL, 0,
-                         NULL);
-}
-
-/* Submits the commands that were begun last, after a point, and returns the point of their end. */
-static MaarPoint submit_commands(const MaarUseInfo* use)
-{
-    const uint32_t at = (uint32_t)((submitted + 1) % COMMANDS);
-    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
-    VkSemaphore waits[2] = {timeline, use->wait.semaphore};
-    const uint64_t values[2] = {submitted, use->wait.value};
-    const VkPipelineStageFlags stages[2] = {stage, stage};
-    barrier(commands[at], VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT);
-    assert_int_equal(vkEndCommandBuffer(commands[at]), VK_SUCCESS);
-    command_ends[at] = ++submitted;
-    const uint32_t wait_count = use->mustWait == VK_TRUE ? 2 : 1;
-    const VkTimelineSemaphoreSubmitInfo timelines = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = wait_count,
-        .pWaitSemaphoreValues = values,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &submitted,
-    };
-    const VkSubmitInfo submit = {
-        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = &timelines,
-        .waitSemaphoreCount = wait_count,
-        .pWaitSemaphores = waits,
-        .pWaitDstStageMask = stages,
-        .commandBufferCount = 1,
-        .pCommandBuffers = &commands[at],
-        .signalSemaphoreCount = 1,
-        .pSignalSemaphores = &timeline,
-    };
-    assert_int_equal(vkQueueSubmit(rig.queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
-    return (MaarPoint){timeline, submitted};
-}
-
-/* ---- the file ---- */
-
-/* Bytes in place of a file. */
-static uint8_t file_bytes[FILE_SIZE];
-
-static VkResult VKAPI_PTR read_file(void* data, VkDeviceSize offset, size_t size, void* bytes)
-{
-    memcpy(bytes, (uint8_t*)data + offset, size);
-    return VK_SUCCESS;
-}
-
-static VkResult VKAPI_PTR write_file(void* data, VkDeviceSize offset, size_t size, void* bytes)
-{
-    memcpy((uint8_t*)data + offset, bytes, size);
-    return VK_SUCCESS;
-}
-
-static const MaarFileStore file = {
-    .sType = MAAR_STRUCTURE_TYPE_FILE_STORE,
-    .pUserData = file_bytes,
-    .size = FILE_SIZE,
-    .pfnRead = read_file,
-    .pfnWrite = write_file,
-};
 
 /* ---- residents ---- */
 
@@ -225,8 +104,7 @@ static bool make_paged(struct model* model, MaarResidentCreateInfo* info)
         info->sparseImage = model->sparse;
         return true;
     }
-    if (!model->is_image && reservation != VK_NULL_HANDLE) {
-        model->size = MOST_SIZE;
+    if (!model->is_image && reservation != VK_NULL_HANDLE && model->size == MOST_SIZE) {
         model->offset = number * MOST_SIZE;
         info->pBufferInfo = NULL;
         info->reservation = reservation;
@@ -237,22 +115,11 @@ static bool make_paged(struct model* model, MaarResidentCreateInfo* info)
     return false;
 }
 
-static void create_model(struct model* model)
+/* Makes the resident of a model, with its source or its checkpoint. */
+static void make_resident(struct model* model, bool is_paged)
 {
-    memset(model, 0, sizeof *model);
-    model->is_image = below(2) == 0;
-    model->has_source = below(4) == 0;
-    model->is_discardable = !model->has_source && below(6) == 0;
-    VkBufferCreateInfo buffer = rig_buffer_info(4 * (1 + below(48 * 256)));
-    model->image = rig_image_info(1 + below(MOST_SIDE), 1 + below(MOST_SIDE));
-    model->image.format = VK_FORMAT_R8G8B8A8_UNORM;
-    model->image.mipLevels = 1;
-    model->image.arrayLayers = 1;
-    model->image.usage = VK_IMAGE_USAGE_SAMPLED_BIT;
-    model->size = model->is_image
-                      ? UINT64_C(4) * model->image.extent.width * model->image.extent.height
-                      : buffer.size;
-    model->is_defined = model->has_source;
+    const VkBufferCreateInfo buffer = rig_buffer_info(model->size);
+    const bool has_checkpoint = model->checkpoint != NO_CHECKPOINT;
     MaarResidentCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO,
         .flags = model->is_discardable ? MAAR_RESIDENT_CREATE_DISCARDABLE_BIT : 0,
@@ -261,15 +128,55 @@ static void create_model(struct model* model)
         .priorityClass = below(8) == 0 ? 1 : 0,
         .pfnRead = model->has_source ? read_source : NULL,
         .pSourceUserData = model,
+        .key = 1 + (uint64_t)(model - models),
+        .checkpoint = has_checkpoint ? checkpoints[model->checkpoint].handle : VK_NULL_HANDLE,
         .pUserData = model,
     };
-    if (below(3) == 0 && make_paged(model, &info)) {
+    model->offset = 0;
+    model->sparse = VK_NULL_HANDLE;
+    model->lock_count = 0;
+    if (is_paged && make_paged(model, &info)) {
         ++counts.paged;
     }
-    fill(model->source, model->size);
-    memcpy(model->bytes, model->source, model->size);
     assert_int_equal(maarCreateResident(rig.allocator, residency, &info, &model->handle),
                      VK_SUCCESS);
+}
+
+static void create_model(struct model* model)
+{
+    memset(model, 0, sizeof *model);
+    model->checkpoint = NO_CHECKPOINT;
+    model->is_image = below(2) == 0;
+    model->has_source = below(4) == 0;
+    model->is_discardable = !model->has_source && below(6) == 0;
+    model->image = rig_image_info(1 + below(MOST_SIDE), 1 + below(MOST_SIDE));
+    model->image.format = VK_FORMAT_R8G8B8A8_UNORM;
+    model->image.mipLevels = 1;
+    model->image.arrayLayers = 1;
+    model->image.usage = VK_IMAGE_USAGE_SAMPLED_BIT;
+    const bool is_paged = below(3) == 0;
+    const bool is_range = is_paged && !model->is_image && reservation != VK_NULL_HANDLE;
+    model->size = model->is_image
+                      ? UINT64_C(4) * model->image.extent.width * model->image.extent.height
+                  : is_range ? (VkDeviceSize)MOST_SIZE
+                             : UINT64_C(4) * (1 + below(48 * 256));
+    model->is_defined = model->has_source;
+    model->is_original = model->has_source;
+    fill(model->source, model->size);
+    memcpy(model->bytes, model->source, model->size);
+    make_resident(model, is_paged);
+}
+
+/* Names the checkpoint that a model needs, in place of the one before. */
+static void use_checkpoint(struct model* model, uint32_t checkpoint)
+{
+    if (checkpoint != NO_CHECKPOINT) {
+        ++checkpoints[checkpoint].users;
+    }
+    if (model->checkpoint != NO_CHECKPOINT) {
+        --checkpoints[model->checkpoint].users;
+    }
+    model->checkpoint = checkpoint;
 }
 
 /* Destroys a resident, and its sparse image after the last use. */
@@ -278,6 +185,7 @@ static void destroy_model(struct model* model)
     const MaarPoint end = {timeline, submitted};
     maarDestroyResident(rig.allocator, residency, model->handle);
     model->handle = VK_NULL_HANDLE;
+    use_checkpoint(model, NO_CHECKPOINT);
     if (model->sparse != VK_NULL_HANDLE) {
         assert_int_equal(maarDestroySparseImageAfter(rig.allocator, model->sparse, 1, &end),
                          VK_SUCCESS);
@@ -402,7 +310,7 @@ static struct plan make_plan(void)
         *use = (MaarResidentUse){.resident = model->handle};
         plan.begins[plan.count] = 0;
         plan.models[plan.count++] = model;
-        if (model->is_defined && below(3) != 0) {
+        if ((model->is_defined || model->is_lost) && below(3) != 0) {
             use->access = MAAR_ACCESS_READ_BIT;
             use->finalLayout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
         } else {
@@ -450,6 +358,8 @@ static void carry_out(const struct plan* plan, const MaarResidentObject* objects
             const VkDeviceSize begin = model->is_defined ? plan->begins[i] : 0;
             staging[i] = record_write(into, model, &objects[i], begin, &memory[i]);
             model->is_defined = true;
+            model->is_original = false;
+            model->is_lost = false;
         }
     }
     const MaarPoint end = submit_commands(info);
@@ -464,6 +374,20 @@ static void carry_out(const struct plan* plan, const MaarResidentObject* objects
     }
     assert_int_equal(maarEndUse(rig.allocator, residency, use, 1, &end), VK_SUCCESS);
     ++counts.uses;
+}
+
+/* A use is refused for contents that were lost, once. */
+static void accept_loss(const struct plan* plan)
+{
+    bool has_lost = false;
+    for (uint32_t i = 0; i < plan->count; ++i) {
+        has_lost = has_lost ||
+                   (plan->models[i]->is_lost && plan->uses[i].access != MAAR_ACCESS_OVERWRITE_BIT);
+        plan->models[i]->is_lost = false;
+    }
+    assert_true(has_lost);
+    ++counts.refused;
+    rig_forget_messages(&rig);
 }
 
 static void use_some(void)
@@ -494,10 +418,17 @@ static void use_some(void)
         rig_forget_messages(&rig);
         return;
     }
+    if (result == VK_ERROR_INITIALIZATION_FAILED) {
+        accept_loss(&plan);
+        return;
+    }
     if (result != VK_SUCCESS) {
         print_error("%d %s\n", result, rig.messages.last);
     }
     assert_int_equal(result, VK_SUCCESS);
+    for (uint32_t i = 0; i < plan.count; ++i) {
+        assert_true(!plan.models[i]->is_lost || plan.uses[i].access == MAAR_ACCESS_OVERWRITE_BIT);
+    }
     counts.demoted += info.demotedSize > 0 ? 1 : 0;
     if (below(8) == 0) {
         maarCancelUse(rig.allocator, residency, use);
@@ -515,6 +446,22 @@ static void use_some(void)
 
 /* ---- the program ---- */
 
+static uint32_t lost_to_the_file; /* contents of the present manager */
+
+/* Contents are lost once, and only where a file fails. */
+static void VKAPI_PTR note_event(void* data, const MaarResidencyEvent* event)
+{
+    struct model* model = event->pUserData;
+    (void)data;
+    if (event->reason == MAAR_RESIDENCY_REASON_LOST) {
+        assert_true(disk.fails > 0 && model->is_defined && !model->is_original);
+        model->is_defined = false;
+        model->is_lost = true;
+        ++lost_to_the_file;
+        ++counts.lost;
+    }
+}
+
 static void check_state(void)
 {
     MaarResidencyInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESIDENCY_INFO};
@@ -527,7 +474,7 @@ static void check_state(void)
     assert_null(broken);
     assert_int_equal(maarGetResidencyInfo(rig.allocator, residency, &info), VK_SUCCESS);
     assert_int_equal(info.pinCount, 0);
-    assert_int_equal(info.lostCount, 0);
+    assert_int_equal(info.lostCount, lost_to_the_file);
 }
 
 static void change_budget(void)
@@ -535,6 +482,20 @@ static void change_budget(void)
     const VkDeviceSize budget = device_budget / 4 * (2 + below(5));
     assert_int_equal(maarSetResidencyBudget(rig.allocator, residency, MAAR_TIER_DEVICE, budget),
                      VK_SUCCESS);
+}
+
+/* Changes a byte of a copy in the file, where the file fails. */
+static void alter_file(void)
+{
+    const struct maar_residency* state =
+        maar_object_of(rig.allocator, MAAR_OBJECT_RESIDENCY, MAAR_TO_BITS(residency));
+    const struct model* model = &models[below(RESIDENTS)];
+    const struct maar_resident* resident =
+        model->handle != VK_NULL_HANDLE ? maar_resident_of(state, model->handle) : NULL;
+    if (disk.fails > 0 && resident != NULL && resident->extent.length > 0) {
+        disk.bytes[resident->extent.offset + below((uint32_t)resident->extent.length)] ^= 0x40;
+        ++counts.altered;
+    }
 }
 
 static void hint(struct model* model)
@@ -578,6 +539,9 @@ static void step(void)
         if (below(8) == 0) {
             change_budget();
         }
+        if (below(4) == 0) {
+            alter_file();
+        }
         if (rig.simulated) {
             (void)maarSimulatedExecuteSubmissions(rig.physical, below(6));
         }
@@ -612,27 +576,30 @@ struct tiers {
     const char* name;
     VkDeviceSize host;
     VkDeviceSize compressed;
-    bool has_file;
+    VkDeviceSize file;
+    bool fails; /* the file, and simulated devices are lost */
 };
 
 static const struct tiers variants[] = {
-    {"host", 4096 * KIB, 0, false},
-    {"host, compressed, file", 512 * KIB, 256 * KIB, true},
-    {"host, file", 512 * KIB, 0, true},
-    {"host, compressed", 4096 * KIB, 2048 * KIB, false},
-    {"a small host, compressed, file", 192 * KIB, 64 * KIB, true},
+    {"host", 4096 * KIB, 0, 0, false},
+    {"host, compressed, file", 512 * KIB, 256 * KIB, FILE_SIZE, false},
+    {"host, file", 512 * KIB, 0, FILE_SIZE, false},
+    {"host, compressed", 4096 * KIB, 2048 * KIB, 0, false},
+    {"a small host, compressed, file", 192 * KIB, 64 * KIB, FILE_SIZE, false},
 };
 
-/* Plays a random program. The rig is open, with a queue. */
-static void play(const struct tiers* tiers)
+/* What fails: the file now and then, a small file that is full, and devices. */
+static const struct tiers failing[] = {
+    {"host and a failing file", 512 * KIB, 0, FILE_SIZE, true},
+    {"a small host, compressed, a failing file", 192 * KIB, 64 * KIB, FILE_SIZE, true},
+    {"host, compressed, a small failing file", 1024 * KIB, 128 * KIB, 256 * KIB, true},
+};
+static const struct tiers* tiers; /* of the present program */
+
+/* Opens a manager on the open rig. */
+static void open_manager(void)
 {
-    const char* text = getenv("MAAR_TEST_STEPS");
-    const uint32_t steps = text != NULL ? (uint32_t)strtoul(text, NULL, 10) : STEPS;
-    dice.state = rig_seed(3);
-    memset(&counts, 0, sizeof counts);
-    memset(models, 0, sizeof models);
-    memset(reads, 0, sizeof reads);
-    device_budget = 1024 * KIB;
+    const MaarFileStore file = file_of(tiers->file);
     open_commands();
     open_pages();
     const MaarResidencyCreateInfo info = {
@@ -641,19 +608,16 @@ static void play(const struct tiers* tiers)
         .deviceBudget = device_budget,
         .hostBudget = tiers->host,
         .compressedBudget = tiers->compressed,
-        .pFileStore = tiers->has_file ? &file : NULL,
+        .pFileStore = tiers->file > 0 ? &file : NULL,
+        .pfnEvent = note_event,
     };
+    lost_to_the_file = 0;
+    memset(reads, 0, sizeof reads);
     assert_int_equal(maarCreateResidency(rig.allocator, &info, &residency), VK_SUCCESS);
-    for (uint32_t i = 0; i < steps; ++i) {
-        step();
-        check_state();
-        if (i % 100 == 0) {
-            rig_check(&rig);
-        }
-    }
-    for (uint32_t i = 0; i < READS; ++i) {
-        finish_read(&reads[i]);
-    }
+}
+
+static MaarResidencyInfo close_manager(void)
+{
     MaarResidencyInfo end = {.sType = MAAR_STRUCTURE_TYPE_RESIDENCY_INFO};
     assert_int_equal(maarGetResidencyInfo(rig.allocator, residency, &end), VK_SUCCESS);
     maarDestroyResidency(rig.allocator, residency);
@@ -663,25 +627,218 @@ static void play(const struct tiers* tiers)
         }
     }
     maarDestroyReservation(rig.allocator, reservation);
+    return end;
+}
+
+static void print_counts(uint32_t steps, const MaarResidencyInfo* end)
+{
     print_message("%s: %u steps: %u paged, %u uses, %u cancelled, %u compared, %u not ready, %u "
                   "too large, %u "
                   "demoted, %u dropped; %llu restored, %llu saved, %llu clean; %llu compressed, "
                   "%llu written\n",
                   tiers->name, steps, counts.paged, counts.uses, counts.cancelled, counts.compared,
                   counts.not_ready, counts.too_much, counts.demoted, counts.dropped,
-                  (unsigned long long)end.tiers[MAAR_TIER_DEVICE].restoredCount,
-                  (unsigned long long)end.tiers[MAAR_TIER_HOST].savedCount,
-                  (unsigned long long)end.tiers[MAAR_TIER_DEVICE].cleanCount,
-                  (unsigned long long)end.tiers[MAAR_TIER_COMPRESSED].savedCount,
-                  (unsigned long long)end.tiers[MAAR_TIER_FILE].savedCount);
-    assert_true(!tiers->has_file || end.tiers[MAAR_TIER_FILE].peakSize > 0);
-    assert_true(end.tiers[MAAR_TIER_FILE].peakSize >= end.tiers[MAAR_TIER_FILE].size);
+                  (unsigned long long)end->tiers[MAAR_TIER_DEVICE].restoredCount,
+                  (unsigned long long)end->tiers[MAAR_TIER_HOST].savedCount,
+                  (unsigned long long)end->tiers[MAAR_TIER_DEVICE].cleanCount,
+                  (unsigned long long)end->tiers[MAAR_TIER_COMPRESSED].savedCount,
+                  (unsigned long long)end->tiers[MAAR_TIER_FILE].savedCount);
+    if (tiers->fails) {
+        print_message("%u transfers failed, %u copies altered: %u contents lost, %u uses refused; "
+                      "%u devices lost: %u "
+                      "contents in checkpoints, %u in their sources, %u missing\n",
+                      disk.failed, counts.altered, counts.lost, counts.refused, counts.devices,
+                      counts.survived, counts.with_source, counts.missed);
+    }
+}
+
+/* ---- losses of devices ---- */
+
+static void open_simulated(void)
+{
+    const struct rig_setup setup = {
+        .profile = rig_profile_file(rig_vendors[vendor]),
+        .flags = MAAR_SIMULATED_EXECUTE_BIT | MAAR_SIMULATED_CHECK_CONTENTS_BIT |
+                 MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT | MAAR_SIMULATED_ALLOW_ALIASING_BIT |
+                 MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT,
+        .paging = true,
+    };
+    rig_open(&rig, &setup);
+    maarSimulatedSetOrder(rig.physical, rig_next(&dice));
+    rig_make_allocator(&rig);
+}
+
+/* The device is lost, though the manager does not know yet, and so are the bytes of mapped memory.
+ */
+static void break_device(const struct maar_residency* state)
+{
+    rig_set_fault(&rig, "vkQueueSubmit", 1, 1, VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkQueueSubmit(rig.queue, 0, NULL, VK_NULL_HANDLE), VK_ERROR_DEVICE_LOST);
+    for (uint32_t i = 0; i < state->resident_count; ++i) {
+        const struct maar_resident* resident = &state->residents[i];
+        if (resident->host_buffer != VK_NULL_HANDLE) {
+            memset(resident->host_data, 0xEE, (size_t)resident->content_size);
+        }
+    }
+}
+
+/* What a program does before it sees the loss. */
+static void stumble_on(void)
+{
+    for (uint32_t i = 0; i < 4; ++i) {
+        struct model* model = &models[below(RESIDENTS)];
+        const MaarResidentUse wanted = {.resident = model->handle, .access = MAAR_ACCESS_READ_BIT};
+        const MaarUseBeginInfo begin = {.sType = MAAR_STRUCTURE_TYPE_USE_BEGIN_INFO,
+                                        .flags = MAAR_USE_WAIT_BIT,
+                                        .useCount = 1,
+                                        .pUses = &wanted};
+        MaarUse use = VK_NULL_HANDLE;
+        do_work();
+        (void)maarUpdateResidency(rig.allocator, residency, NULL);
+        if (model->handle != VK_NULL_HANDLE &&
+            maarBeginUse(rig.allocator, residency, &begin, NULL, NULL, &use) == VK_SUCCESS) {
+            maarCancelUse(rig.allocator, residency, use);
+        }
+    }
+    rig_forget_messages(&rig);
+}
+
+/* Whether a checkpoint must have the contents of a model, if the file can be read: they lie below
+ * the memory that was lost, and no source has them. */
+static bool is_kept_below(const struct maar_residency* state, const struct model* model)
+{
+    const struct maar_resident* resident = maar_resident_of(state, model->handle);
+    return !maar_resident_has(resident, MAAR_TIER_SOURCE) &&
+           (maar_resident_has(resident, MAAR_TIER_COMPRESSED) ||
+            maar_resident_has(resident, MAAR_TIER_FILE));
+}
+
+/* What the checkpoint has of a model is right. Returns whether it has anything. */
+static bool survives(const struct model* model, const struct checkpoint* checkpoint)
+{
+    static uint8_t found[MOST_SIZE];
+    const VkResult result =
+        maarReadCheckpoint(checkpoint->handle, 1 + (uint64_t)(model - models), model->size, found);
+    assert_true(result == VK_SUCCESS || result == VK_ERROR_FEATURE_NOT_PRESENT);
+    if (result == VK_SUCCESS) {
+        assert_true(model->is_defined);
+        assert_memory_equal(found, model->bytes, model->size);
+    }
+    return result == VK_SUCCESS;
+}
+
+/* Makes the resident of a model on the next device, from what has its contents. */
+static void recover(struct model* model, uint32_t written)
+{
+    if (survives(model, &checkpoints[written])) {
+        use_checkpoint(model, written);
+        model->is_original = true;
+        ++counts.survived;
+    } else if (model->is_original) {
+        ++counts.with_source;
+    } else {
+        use_checkpoint(model, NO_CHECKPOINT);
+        counts.missed += model->is_defined ? 1 : 0;
+        model->is_defined = model->has_source;
+        model->is_original = model->has_source;
+        memcpy(model->bytes, model->source, model->size);
+    }
+    model->is_lost = false;
+    make_resident(model, below(3) == 0);
+}
+
+/* Loses the device, writes what is left to a checkpoint, and goes on with another device. */
+static void lose_device(void)
+{
+    MaarCheckpointInfo info = {.sType = MAAR_STRUCTURE_TYPE_CHECKPOINT_INFO};
+    const struct maar_residency* state =
+        maar_object_of(rig.allocator, MAAR_OBJECT_RESIDENCY, MAAR_TO_BITS(residency));
+    const uint32_t written = make_checkpoint();
+    bool is_kept[RESIDENTS];
+    break_device(state);
+    stumble_on();
+    disk.fails = below(2) == 0 ? disk.fails : 0;
+    for (uint32_t i = 0; i < RESIDENTS; ++i) {
+        is_kept[i] = models[i].handle != VK_NULL_HANDLE && is_kept_below(state, &models[i]);
+    }
+    const VkResult result =
+        maarWriteCheckpoint(rig.allocator, residency, &checkpoints[written].store, &info);
+    assert_true(result == VK_SUCCESS || result == VK_INCOMPLETE);
+    assert_int_equal(result == VK_INCOMPLETE, info.missingCount > 0);
+    open_checkpoint(written);
+    for (uint32_t i = 0; i < RESIDENTS; ++i) {
+        if (is_kept[i] && disk.fails == 0) {
+            assert_true(survives(&models[i], &checkpoints[written]));
+        }
+    }
+    for (uint32_t i = 0; i < READS; ++i) {
+        if (reads[i].is_open) {
+            maarDestroyBuffer(rig.allocator, reads[i].buffer, reads[i].memory);
+        }
+    }
+    (void)close_manager();
+    close_commands();
+    rig_close(&rig);
+    vendor = (vendor + 1) % RIG_VENDORS;
+    disk.fails = 60;
+    open_simulated();
+    open_manager();
+    for (uint32_t i = 0; i < RESIDENTS; ++i) {
+        if (models[i].handle != VK_NULL_HANDLE) {
+            recover(&models[i], written);
+        }
+    }
+    close_checkpoints();
+    ++counts.devices;
+}
+
+/* Plays a random program. The rig is open, with a queue. */
+static void play(const struct tiers* of)
+{
+    const char* text = getenv("MAAR_TEST_STEPS");
+    const uint32_t steps = text != NULL ? (uint32_t)strtoul(text, NULL, 10) : STEPS;
+    tiers = of;
+    dice.state = rig_seed(3);
+    memset(&counts, 0, sizeof counts);
+    memset(models, 0, sizeof models);
+    disk.dice.state = dice.state + 1;
+    disk.failed = 0;
+    disk.fails = tiers->fails ? 60 : 0;
+    device_budget = 1024 * KIB;
+    open_manager();
+    for (uint32_t i = 0; i < steps; ++i) {
+        step();
+        check_state();
+        if (i % 100 == 0) {
+            rig_check(&rig);
+        }
+        if (tiers->fails && rig.simulated && below(400) == 0) {
+            lose_device();
+        }
+    }
+    for (uint32_t i = 0; i < READS; ++i) {
+        finish_read(&reads[i]);
+    }
+    const MaarResidencyInfo end = close_manager();
+    print_counts(steps, &end);
+    for (uint32_t i = 0; i < RESIDENTS; ++i) {
+        if (models[i].handle != VK_NULL_HANDLE) {
+            use_checkpoint(&models[i], NO_CHECKPOINT);
+        }
+    }
+    close_checkpoints();
     assert_true(counts.compared > steps / 8);
-    assert_true(end.tiers[MAAR_TIER_DEVICE].restoredCount > steps / 8);
-    assert_true(end.tiers[MAAR_TIER_HOST].savedCount > steps / 16);
+    if (tiers->fails) {
+        assert_true(disk.failed > 0 && counts.lost >= counts.refused);
+        assert_true(!rig.simulated || counts.survived > 0);
+    } else {
+        assert_true(tiers->file == 0 || end.tiers[MAAR_TIER_FILE].peakSize > 0);
+        assert_true(end.tiers[MAAR_TIER_FILE].peakSize >= end.tiers[MAAR_TIER_FILE].size);
+        assert_true(end.tiers[MAAR_TIER_DEVICE].restoredCount > steps / 8);
+        assert_true(end.tiers[MAAR_TIER_HOST].savedCount > steps / 16);
+    }
     assert_int_equal(vkDeviceWaitIdle(rig.device), VK_SUCCESS);
-    vkDestroyCommandPool(rig.device, pool, NULL);
-    vkDestroySemaphore(rig.device, timeline, NULL);
+    close_commands();
 }
 
 static int open_rig(void** state)
@@ -697,6 +854,9 @@ static void bytes_survive_pressure(void** state)
     for (size_t i = 0; i < sizeof variants / sizeof variants[0]; ++i) {
         play(&variants[i]);
     }
+    for (size_t i = 0; i < sizeof failing / sizeof failing[0]; ++i) {
+        play(&failing[i]);
+    }
 }
 
 /* Simulated devices execute the commands on real bytes, in a random order and not before they must,
@@ -705,19 +865,28 @@ static void bytes_survive_on_simulated_devices(void** state)
 {
     (void)state;
     rig_need_simulated_devices();
-    for (size_t i = 0; i < RIG_VENDORS; ++i) {
-        const struct rig_setup setup = {
-            .profile = rig_profile_file(rig_vendors[i]),
-            .flags = MAAR_SIMULATED_EXECUTE_BIT | MAAR_SIMULATED_CHECK_CONTENTS_BIT |
-                     MAAR_SIMULATED_CHECK_SYNCHRONIZATION_BIT | MAAR_SIMULATED_ALLOW_ALIASING_BIT |
-                     MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT,
-            .paging = true,
-        };
+    for (uint32_t i = 0; i < RIG_VENDORS; ++i) {
+        vendor = i;
         print_message("%s: ", rig_vendors[i]);
-        rig_open(&rig, &setup);
-        maarSimulatedSetOrder(rig.physical, rig_seed(3) + i + 1);
-        rig_make_allocator(&rig);
+        dice.state = rig_seed(3) + i;
+        open_simulated();
         play(&variants[i % (sizeof variants / sizeof variants[0])]);
+        rig_close(&rig);
+    }
+}
+
+/* The file fails, is full or altered, and devices are lost: nothing wrong is handed out, and what
+ * is lost is said once. */
+static void losses_are_told_on_simulated_devices(void** state)
+{
+    (void)state;
+    rig_need_simulated_devices();
+    for (uint32_t i = 0; i < RIG_VENDORS; ++i) {
+        vendor = i;
+        print_message("%s: ", rig_vendors[i]);
+        dice.state = rig_seed(3) + i;
+        open_simulated();
+        play(&failing[i % (sizeof failing / sizeof failing[0])]);
         rig_close(&rig);
     }
 }
@@ -727,6 +896,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(bytes_survive_pressure, open_rig, rig_teardown),
         cmocka_unit_test(bytes_survive_on_simulated_devices),
+        cmocka_unit_test(losses_are_told_on_simulated_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
