@@ -3,6 +3,7 @@
  * byte; after the loss of the device what was below it survives; a checkpoint that was cut off
  * while it was written, truncated or altered never hands out wrong bytes.
  */
+#include "core/residency/residency_state.h"
 #include "maar/checkpoint.h"
 #include "tests/rig/rig.h"
 
@@ -19,7 +20,8 @@ static uint8_t contents[COUNT][SIZE];
 
 static struct {
     uint8_t bytes[FILE_SIZE];
-    uint64_t left; /* bytes that can be written before the power goes */
+    uint64_t left;    /* bytes that can be written before the power goes */
+    uint32_t lose_at; /* the write with which the device is lost, counted from now; 0: none */
 } disk;
 
 static VkResult VKAPI_PTR read_disk(void* data, VkDeviceSize offset, size_t size, void* bytes)
@@ -29,12 +31,30 @@ static VkResult VKAPI_PTR read_disk(void* data, VkDeviceSize offset, size_t size
     return VK_SUCCESS;
 }
 
+/* The device is lost, and mapped memory has other bytes. */
+static void lose_device(void)
+{
+    const struct maar_residency* state =
+        maar_object_of(rig.allocator, MAAR_OBJECT_RESIDENCY, MAAR_TO_BITS(residency));
+    rig_set_fault(&rig, "vkQueueSubmit", 1, 1, VK_ERROR_DEVICE_LOST);
+    assert_int_equal(vkQueueSubmit(rig.queue, 0, NULL, VK_NULL_HANDLE), VK_ERROR_DEVICE_LOST);
+    for (uint32_t i = 0; i < state->resident_count; ++i) {
+        const struct maar_resident* resident = &state->residents[i];
+        if (resident->host_buffer != VK_NULL_HANDLE) {
+            memset(resident->host_data, 0xEE, (size_t)resident->content_size);
+        }
+    }
+}
+
 static VkResult VKAPI_PTR write_disk(void* data, VkDeviceSize offset, size_t size, void* bytes)
 {
     (void)data;
     const size_t written = size < disk.left ? size : (size_t)disk.left;
     memcpy(disk.bytes + offset, bytes, written);
     disk.left -= written;
+    if (disk.lose_at > 0 && --disk.lose_at == 0) {
+        lose_device();
+    }
     return VK_SUCCESS; /* a cut that nobody notices */
 }
 
@@ -323,6 +343,40 @@ static void what_was_below_survives_a_loss(void** state)
     *state = NULL;
 }
 
+/* The device is lost with each write of a checkpoint in turn. What was read of its memory is not in
+ * the checkpoint. */
+static void loss_during_a_checkpoint_spoils_no_entry(void** state)
+{
+    uint32_t missing = 0;
+    make_contents();
+    disk.left = UINT64_MAX;
+    if (!rig_is_without_driver()) {
+        print_message("skipped: only simulated devices can be lost\n");
+        skip();
+    }
+    for (uint32_t nth = 1; nth <= COUNT + 1; ++nth) {
+        MaarCheckpoint checkpoint = VK_NULL_HANDLE;
+        MaarCheckpointInfo info = {.sType = MAAR_STRUCTURE_TYPE_CHECKPOINT_INFO};
+        open_any(state, rig_vendors[nth % RIG_VENDORS]);
+        open_manager(128 * KIB, 0);
+        create_residents(VK_NULL_HANDLE);
+        fill_or_compare(true);
+        disk.lose_at = nth;
+        const VkResult result = maarWriteCheckpoint(rig.allocator, residency, &store, &info);
+        assert_int_equal(result, info.missingCount > 0 ? VK_INCOMPLETE : VK_SUCCESS);
+        assert_int_equal(info.entryCount + info.missingCount, COUNT);
+        disk.lose_at = 0;
+        assert_int_equal(open_checkpoint(&checkpoint), VK_SUCCESS);
+        assert_int_equal(count_right(checkpoint), info.entryCount);
+        maarCloseCheckpoint(checkpoint);
+        missing += info.missingCount;
+        close_manager();
+        rig_close(&rig);
+    }
+    assert_true(missing >= COUNT);
+    *state = NULL;
+}
+
 /* The power goes at every multiple of some bytes while a checkpoint is written over another one. */
 static void a_cut_is_noticed_at_every_place(void** state)
 {
@@ -565,6 +619,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(contents_go_to_another_device, rig_teardown),
         cmocka_unit_test_teardown(what_was_below_survives_a_loss, rig_teardown),
+        cmocka_unit_test_teardown(loss_during_a_checkpoint_spoils_no_entry, rig_teardown),
         cmocka_unit_test_teardown(a_cut_is_noticed_at_every_place, rig_teardown),
         cmocka_unit_test_teardown(altered_bytes_are_not_handed_out, rig_teardown),
         cmocka_unit_test_teardown(bad_input_is_reported, rig_teardown),
