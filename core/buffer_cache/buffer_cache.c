@@ -6,6 +6,7 @@
 #include "core/device_calls.h"
 #include "core/objects/buffer.h"
 #include "core/paging/page_table.h"
+#include "core/paging/paging_open.h"
 
 /* The default size of uploads: long enough that a copy of one costs no more than its bytes take on
  * the bus (4 MiB at 16 GB/s are 0.25 ms), and a file is read at its full rate. */
@@ -200,6 +201,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyBufferCache(MaarAllocator allocator, MaarB
     it->reservation->in_cache = false;
     /* A lost device executes nothing more. */
     (void)maar_copy_stream_wait(&it->copies, it->copies.submitted);
+    maar_paging_let_go(allocator, it->copies.timeline);
     end_buffer_cache(it, __func__);
 }
 

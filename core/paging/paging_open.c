@@ -86,6 +86,28 @@ static void wait_let_go(struct maar_paging* paging, bool was_used, uint32_t queu
     device->vkDestroySemaphore(device->handle, last, device->callbacks);
 }
 
+void maar_paging_let_go(MaarAllocator allocator, VkSemaphore timeline)
+{
+    struct maar_paging* paging = maar_paging_of(allocator);
+    uint32_t kept = 0;
+    if (paging == NULL) {
+        return;
+    }
+    maar_mutex_lock(&paging->lock);
+    while (paging->submitting) {
+        maar_condition_wait(&paging->changed, &paging->lock);
+    }
+    for (uint32_t i = 0; i < paging->delay_count; ++i) {
+        if (paging->delays[i].semaphore != timeline) {
+            paging->delays[kept++] = paging->delays[i];
+        }
+    }
+    paging->delay_count = kept;
+    const bool has_bound = paging->has_bound;
+    maar_mutex_unlock(&paging->lock);
+    wait_let_go(paging, has_bound, paging->bind_queue, maar_deadline_ns(MAAR_DESTROY_TIMEOUT_NS));
+}
+
 static void free_paging(MaarAllocator allocator, struct maar_paging* paging)
 {
     const struct maar_device* device = &allocator->device;

@@ -5,6 +5,7 @@
 
 #include "core/device_calls.h"
 #include "core/memory/allocator_state.h"
+#include "core/paging/paging_open.h"
 #include "core/residency/policy_order.h"
 #include "core/residency/residency_tiers.h"
 #include "core/residency/residency_work.h"
@@ -197,6 +198,9 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyResidency(MaarAllocator allocator, MaarRes
     }
     maar_work_take(it, __func__);
     (void)maar_pages_submit(it, NULL);
+    if (it->has_binds || it->bound.value != 0) {
+        maar_paging_let_go(allocator, it->copies.timeline);
+    }
     (void)maarCollect(allocator, NULL);
     maar_tier_memory_close(&it->device);
     maar_tier_memory_close(&it->host);

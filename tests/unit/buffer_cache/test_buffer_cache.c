@@ -666,6 +666,25 @@ static void forgotten_cache_is_reported_and_freed(void** state)
     rig_close(rig);
 }
 
+/* Items that made room wait for the cache's copies. What was recorded for that and not submitted
+ * waits no more when the cache is gone. */
+static void no_binds_wait_for_a_cache_that_was_destroyed(void** state)
+{
+    (void)state;
+    start(4, true);
+    maarSimulatedSetFlags(rig->physical, MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT);
+    (void)use_items(0, 4);
+    rig_set_fault(rig, "vkQueueBindSparse", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    (void)maarSetBufferCacheBudget(rig->allocator, cache, ITEM);
+    rig_clear_faults(rig);
+    rig_forget_messages(rig);
+    maarDestroyBufferCache(rig->allocator, cache);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
+    maarSimulatedSetFlags(rig->physical, 0);
+    cache = VK_NULL_HANDLE;
+    stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -693,6 +712,7 @@ int main(void)
         rig_unit_test(misuse_is_reported),
         rig_unit_test(reservations_that_serve_not_are_refused),
         rig_unit_test(forgotten_cache_is_reported_and_freed),
+        rig_unit_test(no_binds_wait_for_a_cache_that_was_destroyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
