@@ -29,6 +29,7 @@ static const char usage[] =
     "  --plant MISTAKE    make a mistake, which the checks must notice (exit code 1):\n"
     "                       access      textures that a frame changes are declared as only read\n"
     "                       restore     textures that a frame reads are declared as overwritten\n"
+    "                       epoch       views are kept although their textures have other images\n"
     "\n"
     "Exit codes: 0 all is well; 1 it is not; 2 wrong arguments; 77 no suitable device or layer.\n";
 
@@ -38,8 +39,10 @@ static bool parse_hall_mistake(const char* name, const char* value, enum hall_mi
         *mistake = HALL_MISTAKE_ACCESS;
     } else if (strcmp(value, "restore") == 0) {
         *mistake = HALL_MISTAKE_RESTORE;
+    } else if (strcmp(value, "epoch") == 0) {
+        *mistake = HALL_MISTAKE_EPOCH;
     } else {
-        sample_complain("%s %s: expected access or restore", name, value);
+        sample_complain("%s %s: expected access, restore or epoch", name, value);
         return false;
     }
     return true;

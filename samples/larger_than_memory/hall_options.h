@@ -11,6 +11,7 @@ enum hall_mistake {
     HALL_MISTAKE_NONE,
     HALL_MISTAKE_ACCESS,  /* what is written is declared as read only */
     HALL_MISTAKE_RESTORE, /* what is read is declared as overwritten, so that nothing restores it */
+    HALL_MISTAKE_EPOCH,   /* views are kept although their textures have other objects */
     HALL_MISTAKE_COUNT
 };
 

@@ -218,6 +218,7 @@ static bool walk_through(struct show* show, const struct hall_budgets* budgets)
                                      !options->no_thread) &&
                 hall_contents_create(&show->contents, show->device, options->side) &&
                 hall_view_create(&show->view, show->device, count, options->width, options->height);
+    show->view.forgets_epochs = show->result != NULL && options->mistake == HALL_MISTAKE_EPOCH;
     for (uint32_t i = 0; done && i < count; ++i) {
         done = load(show, i);
     }

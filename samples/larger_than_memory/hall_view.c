@@ -167,7 +167,8 @@ void hall_view_destroy(struct hall_view* view)
 static bool bind_texture(struct hall_view* view, struct hall_binding* binding,
                          const MaarResidentObject* object)
 {
-    if (binding->view != VK_NULL_HANDLE && binding->epoch == object->epoch) {
+    if (binding->view != VK_NULL_HANDLE &&
+        (binding->epoch == object->epoch || view->forgets_epochs)) {
         return true;
     }
     const VkImageViewCreateInfo info = {

@@ -27,6 +27,7 @@ struct hall_binding {
 struct hall_view {
     const struct sample_device* device;
     uint32_t width, height, texture_count;
+    bool forgets_epochs; /* a mistake: views are never made anew */
     struct hall_pipeline surface, light;
     struct hall_target targets[HALL_TARGETS];
     VkSampler sampler;

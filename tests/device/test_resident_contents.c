@@ -31,6 +31,7 @@ struct model {
     bool has_source;
     bool is_original; /* not written since it was created: its source has the contents, too */
     bool is_defined;
+    bool is_altered;     /* a copy in the file, perhaps one that is not there any more */
     bool is_lost;        /* the file could not be read, and no use was refused for it yet */
     uint32_t checkpoint; /* that it was created with, or NO_CHECKPOINT */
     VkDeviceSize offset; /* of a range */
@@ -359,6 +360,7 @@ static void carry_out(const struct plan* plan, const MaarResidentObject* objects
             staging[i] = record_write(into, model, &objects[i], begin, &memory[i]);
             model->is_defined = true;
             model->is_original = false;
+            model->is_altered = false;
             model->is_lost = false;
         }
     }
@@ -489,11 +491,12 @@ static void alter_file(void)
 {
     const struct maar_residency* state =
         maar_object_of(rig.allocator, MAAR_OBJECT_RESIDENCY, MAAR_TO_BITS(residency));
-    const struct model* model = &models[below(RESIDENTS)];
+    struct model* model = &models[below(RESIDENTS)];
     const struct maar_resident* resident =
         model->handle != VK_NULL_HANDLE ? maar_resident_of(state, model->handle) : NULL;
     if (disk.fails > 0 && resident != NULL && resident->extent.length > 0) {
         disk.bytes[resident->extent.offset + below((uint32_t)resident->extent.length)] ^= 0x40;
+        model->is_altered = true;
         ++counts.altered;
     }
 }
@@ -710,7 +713,7 @@ static bool is_kept_below(const struct maar_residency* state, const struct model
     const struct maar_resident* resident = maar_resident_of(state, model->handle);
     return !maar_resident_has(resident, MAAR_TIER_SOURCE) &&
            (maar_resident_has(resident, MAAR_TIER_COMPRESSED) ||
-            maar_resident_has(resident, MAAR_TIER_FILE));
+            (maar_resident_has(resident, MAAR_TIER_FILE) && !model->is_altered));
 }
 
 /* What the checkpoint has of a model is right. Returns whether it has anything. */
@@ -743,6 +746,7 @@ static void recover(struct model* model, uint32_t written)
         model->is_original = model->has_source;
         memcpy(model->bytes, model->source, model->size);
     }
+    model->is_altered = false;
     model->is_lost = false;
     make_resident(model, below(3) == 0);
 }

@@ -22,7 +22,7 @@ class WithoutDriver(SampleCase):
         self.refused("expected 20 to 400", "--bays", "0")
         self.refused("expected 128 to 2048", "--side", "64")
         self.refused("expected 1 to 16", "--times", "0")
-        self.refused("expected access or restore", "--plant", "tree")
+        self.refused("expected access, restore or epoch", "--plant", "tree")
         self.refused("value is missing", "--strip")
         self.refused("draws nothing", "--device", "simulated:cpu-lavapipe25.0")
 
@@ -71,7 +71,7 @@ class Executing(SampleCase):
         self.assertLess(restored[0], restored[1])
 
     def test_mistakes_are_noticed(self):
-        for mistake in ("access", "restore"):
+        for mistake in ("access", "restore", "epoch"):
             with self.subTest(mistake=mistake):
                 done = self.finished(1, *self.small, "--plant", mistake)
                 self.assertIn("frames differ; the first is", done.stderr)
