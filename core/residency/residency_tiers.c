@@ -358,15 +358,32 @@ VkResult maar_device_object_make(struct maar_residency* it, const char* call,
     return result;
 }
 
+/* Makes room for all of some residents at once, as far as that is possible: then what leaves is
+ * copied in one submission, and its pages go in one. */
+static VkResult make_room_for_all(struct maar_residency* it, const char* call, uint32_t count,
+                                  const uint32_t* residents, struct maar_tier_room* room)
+{
+    VkResult result = VK_SUCCESS;
+    room->needed = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        room->needed += it->residents[residents[i]].request.requirements.size;
+    }
+    /* What only a later use may displace is asked for one after another. */
+    if (count > 1 && !room->only_later && it->device.live + room->needed > room->budget) {
+        result = maar_residency_make_room(it, call, room);
+    }
+    return result == VK_NOT_READY || result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_SUCCESS : result;
+}
+
 VkResult maar_residency_restore(struct maar_residency* it, const char* call, uint32_t count,
                                 const uint32_t* residents, struct maar_tier_room* room,
                                 uint32_t* brought)
 {
     struct maar_copy_waits waits = {.count = 0};
     struct maar_stream_commands* commands = NULL;
-    VkResult result = VK_SUCCESS;
+    VkResult result = make_room_for_all(it, call, count, residents, room);
     uint32_t made = 0;
-    for (; made < count; ++made) {
+    for (; made < count && result == VK_SUCCESS; ++made) {
         struct maar_resident* resident = &it->residents[residents[made]];
         result = maar_device_object_make(it, call, resident, room, &waits);
         if (result != VK_SUCCESS) {

@@ -60,9 +60,11 @@ static inline MaarResidencyCreateInfo manager_info(VkDeviceSize device, VkDevice
     };
 }
 
-static inline void open_device(void)
+/* Opens a device made of a profile; NULL: the usual one. */
+static inline void open_device_of(const MaarSimulatedProfile* profile)
 {
-    const struct rig_setup setup = {.flags = executes, .paging = true, .count_host = true};
+    const struct rig_setup setup = {
+        .profile = profile, .flags = executes, .paging = true, .count_host = true};
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
     const VkBufferCreateInfo info = rig_buffer_info(16 * UNIT);
     rig = rig_begin(&setup);
@@ -83,6 +85,11 @@ static inline void open_device(void)
     event_count = 0;
     assert_int_equal(maarCreateBuffer(rig->allocator, &info, &how, &readback, &readback_memory),
                      VK_SUCCESS);
+}
+
+static inline void open_device(void)
+{
+    open_device_of(NULL);
 }
 
 static inline uint32_t queue_index(void)
