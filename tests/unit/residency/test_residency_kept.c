@@ -402,6 +402,51 @@ static void restore_waits_for_uses_in_host_memory(void** state)
     close_scene();
 }
 
+/* Creates a buffer for two queue families. */
+static MaarResident create_shared(const uint32_t* families)
+{
+    VkBufferCreateInfo buffer = rig_buffer_info(UNIT);
+    const MaarResidentCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO,
+        .pBufferInfo = &buffer,
+    };
+    buffer.sharingMode = VK_SHARING_MODE_CONCURRENT;
+    buffer.queueFamilyIndexCount = 2;
+    buffer.pQueueFamilyIndices = families;
+    return create_resident(&info);
+}
+
+/* The manager copies on another queue than the program's: only waits order its restore after a use
+ * of the object in host memory. */
+static void restore_waits_for_uses_on_another_queue(void** state)
+{
+    MaarResidencyCreateInfo info = manager_info(4 * UNIT, 8 * UNIT);
+    MaarUse pins[DEVICE_UNITS];
+    (void)state;
+    open_device_of(rig_profile_file(rig_vendors[0]));
+    assert_int_equal(rig->create_info.queueCount, 2);
+    const uint32_t families[] = {rig->paging_queues[0].familyIndex, rig->families[0]};
+    info.queueIndex = 0;
+    assert_int_equal(maarCreateResidency(rig->allocator, &info, &manager), VK_SUCCESS);
+    made.count = DEVICE_UNITS + 1;
+    for (uint32_t i = 0; i < made.count; ++i) {
+        made.all[i] = create_shared(families);
+        write_buffer(made.all[i], i + 1);
+    }
+    settle();
+    pin_device(pins, made.all);
+    hold(true);
+    const MaarResident evicted = made.all[0];
+    const MaarUse use = begin_use(evicted, MAAR_ACCESS_WRITE_BIT, MAAR_USE_MAY_DEMOTE_BIT);
+    assert_int_equal(object.tier, MAAR_TIER_HOST);
+    fill_and_end(use, 500);
+    unpin_device(pins);
+    expect_buffer(evicted, 500);
+    assert_int_equal(object.tier, MAAR_TIER_DEVICE);
+    hold(false);
+    close_scene();
+}
+
 /* What makes room need not have been copied yet: the next object takes its bytes, and waits. */
 static void evictions_under_way_hold_up_no_use(void** state)
 {
@@ -506,6 +551,7 @@ int main(void)
         rig_unit_test(read_after_a_cancelled_demotion_spares_copies_under_way),
         rig_unit_test(failed_demotion_is_forgotten),
         rig_unit_test(restore_waits_for_uses_in_host_memory),
+        rig_unit_test(restore_waits_for_uses_on_another_queue),
         rig_unit_test(evictions_under_way_hold_up_no_use),
         rig_unit_test(layout_is_that_of_the_use_that_began_last),
         rig_unit_test(layout_of_a_cancelled_use_does_not_count),
