@@ -327,6 +327,10 @@ static int create_device(struct sample_device* device, const struct sample_devic
     if (options->lend_main_queue) {
         device->maar_queues[device->maar_queue_count++] = main_queue;
     }
+    if (options->lend_second_queue) {
+        device->maar_queues[device->maar_queue_count++] =
+            (MaarQueue){.familyIndex = device->queue_families[1], .queue = device->queues[1]};
+    }
     if (options->paging) {
         vkGetDeviceQueue(device->device, device->binding.familyIndex, device->binding.queueIndex,
                          &device->binding.queue);

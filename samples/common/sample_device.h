@@ -49,6 +49,8 @@ struct sample_device_options {
     bool lend_main_queue; /* give Maar the main queue as its first; not with paging */
     bool second_queue; /* open one of a family without graphics, or else another of the main family
                         */
+    bool lend_second_queue; /* give Maar this queue as its first; with second_queue, not with
+                               paging or lend_main_queue */
     /* Returns the name of a capability that this sample needs and the device does not have, or
      * NULL. May set more of device->advice->features.features, and may put structures before
      * device->features that live until the device is open. The pointer is NULL if Vulkan 1.1 and
