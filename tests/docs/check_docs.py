@@ -103,6 +103,8 @@ OTHERWISE = {
         labels_are_printed("samples/defragment/*.c"),
     ("samples/larger_than_memory/README.md", "textures "):
         labels_are_printed("samples/larger_than_memory/*.c"),
+    ("samples/language_model/README.md", "model "):
+        labels_are_printed("samples/language_model/*.c"),
     ("samples/port/README.md", "small buffers "):
         labels_are_printed("samples/port/*.c"),
     ("samples/virtual_texture/README.md", "texture "):
