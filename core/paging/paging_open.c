@@ -12,7 +12,6 @@
 #include "core/paging/paging_info.h"
 #include "core/paging/paging_timeline.h"
 #include "core/port_time.h"
-#include "core/queue_submit.h"
 #include "core/time/retire_collect.h"
 #include "core/time/timeline.h"
 
@@ -37,44 +36,17 @@ static uint64_t last_value_of(struct maar_paging* paging, const struct maar_pool
     return last;
 }
 
-/* Submits a signal after all earlier submissions to a queue, and waits for it until a deadline. */
-static VkResult pass_through(MaarAllocator allocator, uint32_t index, VkSemaphore signal,
-                             uint64_t deadline_ns)
-{
-    const struct maar_device* device = &allocator->device;
-    const MaarQueue* queue = &allocator->queues[index];
-    const uint64_t value = 1;
-    const struct maar_submission submission = {
-        .queue = queue,
-        .signal = signal,
-        .signal_value = value,
-    };
-    maar_queue_lock(queue);
-    const VkResult result = maar_submit(device, &submission, VK_NULL_HANDLE);
-    maar_queue_unlock(queue);
-    return result == VK_SUCCESS
-               ? maar_timeline_wait(device, signal, value, maar_time_left_ns(deadline_ns))
-               : result;
-}
-
 /* Waits until the driver no longer uses a timeline that submissions to a queue waited for: Maar's
- * own, or the program's. The signals of these submissions do not prove that. lavapipe's thread of
- * the queue uses the semaphore that a submission waited for once more after it has signalled. A
- * later signal on the queue proves that the thread has finished. No submission waits for the later
- * signal's own semaphore. */
+ * own, or the program's. */
 static void wait_let_go(struct maar_paging* paging, bool was_used, uint32_t queue,
                         uint64_t deadline_ns)
 {
     MaarAllocator allocator = paging->allocator;
-    const struct maar_device* device = &allocator->device;
-    VkSemaphore last = VK_NULL_HANDLE;
     if (!was_used || maar_atomic32_load(&allocator->retire.lost) != 0) {
         return;
     }
-    VkResult result = maar_timeline_create(device, 0, &last);
-    if (result == VK_SUCCESS) {
-        result = pass_through(allocator, queue, last, deadline_ns);
-    }
+    const VkResult result =
+        maar_timeline_let_go(&allocator->device, &allocator->queues[queue], deadline_ns);
     maar_note_loss(allocator, result);
     if (result == VK_TIMEOUT) {
         maar_report(
@@ -83,7 +55,6 @@ static void wait_let_go(struct maar_paging* paging, bool was_used, uint32_t queu
             "binds is destroyed all the same; was what they wait for ever submitted?",
             queue);
     }
-    device->vkDestroySemaphore(device->handle, last, device->callbacks);
 }
 
 void maar_paging_let_go(MaarAllocator allocator, VkSemaphore timeline)

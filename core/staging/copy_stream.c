@@ -3,6 +3,7 @@
  */
 #include "core/staging/copy_stream.h"
 
+#include "core/port_time.h"
 #include "core/queue_submit.h"
 #include "core/time/timeline.h"
 
@@ -34,6 +35,12 @@ void maar_copy_stream_close(struct maar_copy_stream* stream)
 {
     const struct maar_device* device = &stream->allocator->device;
     maar_lock_rank_expect_none();
+    /* The copies have ended, and so have the submissions of the program that waited for them. */
+    if (stream->submitted > 0 && maar_atomic32_load(&stream->allocator->retire.lost) == 0) {
+        maar_note_loss(stream->allocator,
+                       maar_timeline_let_go(device, &stream->allocator->queues[stream->queue_index],
+                                            maar_deadline_ns(MAAR_DESTROY_TIMEOUT_NS)));
+    }
     if (stream->pool != VK_NULL_HANDLE) {
         device->vkDestroyCommandPool(device->handle, stream->pool, NULL);
     }
