@@ -8,6 +8,10 @@
 
 #include <string.h>
 
+/* What a look at a semaphore or fence takes of the host's virtual time: about a call of a driver.
+ */
+static const uint64_t sim_look_ns = 500;
+
 bool sim_checks_synchronization(const struct sim_gpu* gpu)
 {
     const MaarSimulatedFlags needed =
@@ -57,10 +61,25 @@ static void sim_known_learn(struct sim_known* into, const struct sim_signal* sig
     }
 }
 
+/* Forgets the older half of what a timeline carried. */
+static void sim_news_halve(struct sim_news* news, uint64_t now)
+{
+    enum { HALF = SIM_NEWS_VALUES / 2 };
+    for (uint32_t i = 0; i < HALF && news->entries[i].known.time <= now; i++) {
+        news->seen = news->entries[i].value;
+    }
+    memmove(&news->entries[0], &news->entries[HALF],
+            (SIM_NEWS_VALUES - HALF) * sizeof(news->entries[0]));
+    news->count = SIM_NEWS_VALUES - HALF;
+}
+
 static void sim_known_give(struct sim_signal* signal, uint64_t value, const struct sim_known* known)
 {
     if (signal->news == NULL) {
         signal->news = sim_pages_map(sizeof(*signal->news));
+        if (signal->news != NULL) {
+            signal->news->seen = sim_signal_value(signal);
+        }
     }
     struct sim_news* news = signal->news;
     if (news == NULL) {
@@ -69,9 +88,7 @@ static void sim_known_give(struct sim_signal* signal, uint64_t value, const stru
     if (!signal->timeline) {
         news->count = 0;
     } else if (news->count == SIM_NEWS_VALUES) {
-        memmove(&news->entries[0], &news->entries[1],
-                (SIM_NEWS_VALUES - 1) * sizeof(news->entries[0]));
-        news->count--;
+        sim_news_halve(news, signal->object.device->order->host.time);
     }
     news->entries[news->count].value = value;
     news->entries[news->count].known = *known;
@@ -151,6 +168,27 @@ void sim_known_host_saw(const struct sim_signal* signal, uint64_t value)
         sim_known_learn(&order->host, signal, value);
         order->host_waited += order->host.time - before;
     }
+}
+
+uint64_t sim_known_host_looks(const struct sim_signal* signal)
+{
+    struct sim_device* device = signal->object.device;
+    struct sim_order* order = device->gpu->time_is_on ? sim_order_of(device) : NULL;
+    const struct sim_news* news = signal->news;
+    const uint64_t value = sim_signal_value(signal);
+    if (order == NULL || news == NULL || news->count == 0 ||
+        news->entries[news->count - 1].value < value) {
+        sim_known_host_saw(signal, value); /* of no submission here, or without time */
+        return value;
+    }
+    const uint64_t now = order->host.time;
+    uint64_t seen = signal->timeline ? news->seen : 0;
+    for (uint32_t i = 0; i < news->count && news->entries[i].known.time <= now; i++) {
+        seen = news->entries[i].value;
+        sim_known_join(&order->host, &news->entries[i].known);
+    }
+    order->host.time = now + sim_look_ns;
+    return seen < value ? seen : value;
 }
 
 void sim_known_host_idle(struct sim_device* device, const struct sim_queue* queue)

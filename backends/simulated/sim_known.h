@@ -13,7 +13,7 @@
 #include "backends/simulated/sim_submission.h"
 #include "backends/simulated/sim_sync.h"
 
-enum { SIM_TRACKED_QUEUES = 16, SIM_NEWS_VALUES = 24 };
+enum { SIM_TRACKED_QUEUES = 16, SIM_NEWS_VALUES = 256 };
 
 /* The last submission of each queue that is known to have ended. */
 struct sim_known {
@@ -21,9 +21,10 @@ struct sim_known {
     uint64_t time; /* virtual nanoseconds: when all of that was known */
 };
 
-/* What the signals of a semaphore or fence carried, the newest last. */
+/* What the last signals of a semaphore or fence carried, the newest last. */
 struct sim_news {
     uint32_t count;
+    uint64_t seen; /* a value that the host's clock has reached */
     struct {
         uint64_t value;
         struct sim_known known;
@@ -58,6 +59,10 @@ void sim_known_begin(struct sim_submission* submission);
 void sim_known_end(struct sim_submission* submission);
 /* The host has signalled a timeline. */
 void sim_known_host_signals(struct sim_signal* signal, uint64_t value);
+/* The host looks at a semaphore or fence. Returns the value that it sees: with virtual time, what
+ * its clock has reached. A look takes virtual time, so that a program which looks until something
+ * has ended goes on. */
+uint64_t sim_known_host_looks(const struct sim_signal* signal);
 /* The host has seen a value of a semaphore or fence. */
 void sim_known_host_saw(const struct sim_signal* signal, uint64_t value);
 /* The host has waited for a queue; NULL: for all queues. */

@@ -149,6 +149,62 @@ static void waits_pass_time_on(void** state)
     x->f.vkDestroySemaphore(x->f.device, timeline, NULL);
 }
 
+static uint64_t value_of(const struct executed* x, VkSemaphore timeline)
+{
+    uint64_t value = 0;
+    assert_int_equal(x->f.vkGetSemaphoreCounterValue(x->f.device, timeline, &value), VK_SUCCESS);
+    return value;
+}
+
+/* A look at a semaphore or fence sees no signal of the host's future, and takes 500 ns. */
+static void host_sees_what_its_clock_has_reached(void** state)
+{
+    const struct executed* x = *state;
+    const VkSemaphore timeline = executed_timeline(x);
+    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const uint64_t value = 1;
+    const VkSemaphoreWaitInfo wait = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
+                                      .semaphoreCount = 1,
+                                      .pSemaphores = &timeline,
+                                      .pValues = &value};
+    VkFence fence = VK_NULL_HANDLE;
+    submit(x, x->f.queue, working(x, 5000), timeline, 0, 1);
+    submit(x, x->f.queue, working(x, 5000), timeline, 0, 2);
+    assert_int_equal(x->f.vkCreateFence(x->f.device, &info, NULL, &fence), VK_SUCCESS);
+    assert_int_equal(x->f.vkQueueSubmit(x->f.queue, 0, NULL, fence), VK_SUCCESS);
+    assert_int_equal(value_of(x, timeline), 0);
+    assert_int_equal(x->f.vkWaitSemaphores(x->f.device, &wait, 0), VK_TIMEOUT);
+    assert_int_equal(clocks_of(x).host, 1000);
+    maarSimulatedAdvanceHostClock(x->f.device, 4000);
+    assert_int_equal(value_of(x, timeline), 1);
+    assert_int_equal(x->f.vkWaitSemaphores(x->f.device, &wait, 0), VK_SUCCESS);
+    assert_int_equal(x->f.vkGetFenceStatus(x->f.device, fence), VK_NOT_READY);
+    while (value_of(x, timeline) < 2) {
+        assert_true(clocks_of(x).host <= 10500);
+    }
+    assert_int_equal(x->f.vkGetFenceStatus(x->f.device, fence), VK_SUCCESS);
+    assert_int_equal(clocks_of(x).hostWaited, 0);
+    x->f.vkDestroyFence(x->f.device, fence, NULL);
+    x->f.vkDestroySemaphore(x->f.device, timeline, NULL);
+}
+
+/* More signals than a semaphore remembers, all of them in the host's future. */
+static void host_sees_no_future_of_a_long_queue(void** state)
+{
+    enum { COUNT = 1000 };
+    const struct executed* x = *state;
+    const VkSemaphore timeline = executed_timeline(x);
+    for (uint64_t i = 1; i <= COUNT; i++) {
+        submit(x, x->f.queue, working(x, 1000), timeline, 0, i);
+    }
+    assert_int_equal(value_of(x, timeline), 0);
+    maarSimulatedAdvanceHostClock(x->f.device, (COUNT - 10) * 1000);
+    assert_int_equal(value_of(x, timeline), COUNT - 10);
+    maarSimulatedAdvanceHostClock(x->f.device, 10000);
+    assert_int_equal(value_of(x, timeline), COUNT);
+    x->f.vkDestroySemaphore(x->f.device, timeline, NULL);
+}
+
 static void binds_take_time_by_element(void** state)
 {
     const struct executed* x = *state;
@@ -307,6 +363,8 @@ int main(void)
         CASE(copies_take_latency_and_bytes_of_the_slower_heap),
         CASE(queues_overlap_unless_they_use_one_heap),
         CASE(waits_pass_time_on),
+        CASE(host_sees_what_its_clock_has_reached),
+        CASE(host_sees_no_future_of_a_long_queue),
         CASE(binds_take_time_by_element),
         CASE(timestamps_are_virtual),
         CASE(time_stands_still_without_its_costs),
