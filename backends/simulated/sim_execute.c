@@ -82,6 +82,9 @@ static void sim_execute_access(struct sim_execution* e, const struct sim_op_acce
         return;
     }
     sim_owner_use(e->findings.hazard, buffer, op->reads);
+    if (e->findings.hazard != NULL) {
+        e->findings.hazard->writes_too = op->reads && op->writes;
+    }
     if (!sim_buffer_has(buffer, op->at, op->size)) {
         sim_execution_outside(e, "buffer");
         return;

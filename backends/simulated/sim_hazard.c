@@ -348,7 +348,9 @@ static void sim_hazard_check(struct sim_hazard* h, struct sim_memory* memory, Vk
             sim_history_write(&i->history, h, kind.stage);
         } else {
             sim_check_write_before(h, i, kind.reads, "read after a write");
-            sim_history_read(&i->history, h);
+            if (!h->writes_too) {
+                sim_history_read(&i->history, h);
+            }
         }
     }
     sim_intervals_join(&memory->intervals, begin, end);

@@ -19,7 +19,8 @@ struct sim_hazard {
     uint64_t queue, number;
     uint32_t family;
     enum sim_stage stage;
-    bool reported; /* a command has one violation at most */
+    bool reported;   /* a command has one violation at most */
+    bool writes_too; /* it writes what it reads, and only the write is remembered */
     struct {       /* accesses that have not been checked: reads, then writes */
         struct sim_memory* memory;
         VkDeviceSize begin, end;

@@ -169,6 +169,28 @@ static void readers_have_stages_of_their_own(void** state)
     }
 }
 
+/* A shader that reads and writes the same bytes needs an order with what was before, and none with
+ * itself. */
+static void shader_may_write_what_it_reads(void** state)
+{
+    const struct hazards* h = *state;
+    const VkAccessFlags both = shader_reads | shader_writes;
+    for (uint32_t i = 0; i < 2; ++i) {
+        const uint64_t before = found(h);
+        VkCommandBuffer commands = start(h);
+        fill(h, commands, &h->a);
+        barrier(h, commands, copy_stage, writes, shader_stage, both);
+        maarSimulatedCmdAccess(commands, h->a.buffer, 0, SIZE, both);
+        if (i == 0) {
+            barrier(h, commands, shader_stage, shader_writes, shader_stage, both);
+        }
+        maarSimulatedCmdAccess(commands, h->a.buffer, 0, SIZE, both);
+        submit(h, commands);
+        assert_int_equal(h->x.f.vkDeviceWaitIdle(h->x.f.device), VK_SUCCESS);
+        assert_int_equal(found(h) - before, i);
+    }
+}
+
 static void what_shaders_write_counts_as_written(void** state)
 {
     struct hazards* h = *state;
@@ -762,6 +784,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, hazards_setup, hazards_teardown)
         CASE(shaders_are_ordered_like_copies),
         CASE(readers_have_stages_of_their_own),
+        CASE(shader_may_write_what_it_reads),
         CASE(what_shaders_write_counts_as_written),
         CASE(the_host_waits_before_it_accesses),
         CASE(the_host_does_not_write_under_submissions),
