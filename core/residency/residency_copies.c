@@ -94,6 +94,16 @@ VkResult maar_copies_submit(struct maar_residency* it, struct maar_stream_comman
     return result;
 }
 
+void maar_copies_note_use(struct maar_residency* it, uint32_t count, const MaarPoint* points)
+{
+    const MaarSubmissionInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_SUBMISSION_INFO,
+        .signalCount = count,
+        .pSignals = points,
+    };
+    (void)maarDeclareSubmission(it->allocator, &info);
+}
+
 void maar_copies_add_wait(struct maar_copy_waits* waits, MaarPoint point)
 {
     for (uint32_t i = 0; i < waits->count; ++i) {

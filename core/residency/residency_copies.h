@@ -25,6 +25,8 @@ VkResult maar_copies_begin(struct maar_residency* it, struct maar_stream_command
 /* Submits what was recorded. On success it->copies.submitted is the value that the end signals. */
 VkResult maar_copies_submit(struct maar_residency* it, struct maar_stream_commands* commands,
                             const struct maar_copy_waits* waits);
+/* Notes that a submission was made: what it used may make room before its points have passed. */
+void maar_copies_note_use(struct maar_residency* it, uint32_t count, const MaarPoint* points);
 /* Adds a point, or raises the value of its timeline. There is room: see
  * MAAR_RESIDENCY_TIMELINES. */
 void maar_copies_add_wait(struct maar_copy_waits* waits, MaarPoint point);

@@ -756,6 +756,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEndUse(MaarAllocator allocator, MaarResidency
         timeline->latest =
             pPoints[i].value > timeline->latest ? pPoints[i].value : timeline->latest;
     }
+    maar_copies_note_use(it, pointCount, pPoints);
     for (uint32_t i = 0; i < own->count; ++i) {
         const struct maar_use_item* item = &own->items[i];
         struct maar_resident* resident = &it->residents[item->resident];

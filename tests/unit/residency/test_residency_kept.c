@@ -537,6 +537,35 @@ static void image_written_without_a_layout_is_refused(void** state)
     close_scene();
 }
 
+/* What a submission uses that has not ended gives its place to one resident, and not to none. */
+static void resident_in_flight_makes_room_at_once(void** state)
+{
+    MaarResident all[5];
+    (void)state;
+    open_scene(8);
+    for (uint32_t i = 0; i < 5; ++i) {
+        all[i] = create_buffer(UNIT, 0);
+        write_buffer(all[i], i);
+    }
+    settle();
+    hold(true);
+    for (uint32_t i = 1; i < 5; ++i) {
+        const MaarUse use = begin_use(all[i], MAAR_ACCESS_READ_BIT, 0);
+        (void)begin_commands();
+        end_use_at(use, submit_commands());
+    }
+    MaarUse use = VK_NULL_HANDLE;
+    assert_int_equal(try_use(all[0], MAAR_ACCESS_READ_BIT, 0, &use), VK_SUCCESS);
+    assert_int_equal(answer.evictedSize, UNIT);
+    assert_int_equal(answer.restoredSize, UNIT);
+    hold(false);
+    compare_and_end(use, all[0], 0);
+    for (uint32_t i = 1; i < 5; ++i) {
+        expect_buffer(all[i], i);
+    }
+    close_scene();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -556,6 +585,7 @@ int main(void)
         rig_unit_test(layout_is_that_of_the_use_that_began_last),
         rig_unit_test(layout_of_a_cancelled_use_does_not_count),
         rig_unit_test(image_written_without_a_layout_is_refused),
+        rig_unit_test(resident_in_flight_makes_room_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
