@@ -108,6 +108,7 @@
     X(USE_NOT_ENDED) \
     X(NOT_LOCKED) \
     X(STORE_WRITE_FAILED) \
+    X(POLICY_ANSWER) \
     X(BROKEN_INVARIANT)
 /* clang-format on */
 

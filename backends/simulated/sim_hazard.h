@@ -21,7 +21,7 @@ struct sim_hazard {
     enum sim_stage stage;
     bool reported;   /* a command has one violation at most */
     bool writes_too; /* it writes what it reads, and only the write is remembered */
-    struct {       /* accesses that have not been checked: reads, then writes */
+    struct {         /* accesses that have not been checked: reads, then writes */
         struct sim_memory* memory;
         VkDeviceSize begin, end;
     } waiting[2];

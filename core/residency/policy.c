@@ -158,6 +158,11 @@ static bool is_in_order(const struct maar_policy_object* object)
     return object->is_resident && object->pin_count == 0;
 }
 
+bool maar_policy_is_candidate(const struct maar_policy* policy, uint32_t object)
+{
+    return is_in_order(object_at(policy, object));
+}
+
 static struct maar_policy_order* order_of(struct maar_policy* policy,
                                           const struct maar_policy_object* object)
 {
@@ -306,6 +311,11 @@ static uint64_t distance_of(const struct maar_policy* policy, uint32_t object)
 uint64_t maar_policy_distance(const struct maar_policy* policy, uint32_t object)
 {
     return distance_of(policy, object);
+}
+
+bool maar_policy_is_expected(const struct maar_policy* policy, uint32_t object)
+{
+    return object_at(policy, object)->expected > policy->log.now;
 }
 
 /* Returns the victim of the best rule among the objects of an order. There is one. */

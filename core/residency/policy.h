@@ -50,12 +50,16 @@ void maar_policy_pin(struct maar_policy* policy, uint32_t object);
 void maar_policy_unpin(struct maar_policy* policy, uint32_t object);
 /* Does the same for an object that was a victim and stays: it keeps its place in the order. */
 void maar_policy_put_back(struct maar_policy* policy, uint32_t object);
+/* Returns whether an object may be a victim: it is in memory and not pinned. */
+bool maar_policy_is_candidate(const struct maar_policy* policy, uint32_t object);
 /* Whether an object is in memory, and whether to evict it means to write. */
 void maar_policy_set_resident(struct maar_policy* policy, uint32_t object, bool is_resident);
 void maar_policy_set_dirty(struct maar_policy* policy, uint32_t object, bool is_dirty);
 
 /* Returns after how many uses of others an object is used next, as far as it is known. */
 uint64_t maar_policy_distance(const struct maar_policy* policy, uint32_t object);
+/* Returns whether that is more than a guess by the time since its last use. */
+bool maar_policy_is_expected(const struct maar_policy* policy, uint32_t object);
 /* Returns what to evict next, or MAAR_NO_OBJECT if all is pinned. It stays in memory until that is
  * said. Of objects whose next use is nearly the same, one that is not dirty. Logarithmic time, but
  * for the first call after many submissions without one. */

@@ -7,6 +7,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/paging/paging_open.h"
 #include "core/residency/policy_order.h"
+#include "core/residency/policy_table.h"
 #include "core/residency/residency_tiers.h"
 #include "core/residency/residency_work.h"
 #include "core/residency/resident_pages.h"
@@ -80,7 +81,10 @@ static VkResult open_parts(struct maar_residency* it, const MaarResidencyCreateI
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
-    VkResult result = open_lower_tiers(it, info);
+    VkResult result = maar_table_open(it, "maarCreateResidency", info);
+    if (result == VK_SUCCESS) {
+        result = open_lower_tiers(it, info);
+    }
     if (result == VK_SUCCESS) {
         result = maar_copy_stream_open(&it->copies);
     }
@@ -147,7 +151,6 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResidency(MaarAllocator allocator,
         it->lists[i].newest = MAAR_NO_OBJECT;
     }
     it->prefetch_first = MAAR_NO_OBJECT;
-    it->prefetch_last = MAAR_NO_OBJECT;
     it->device = (struct maar_tier_memory){.allocator = allocator, .name = "residents"};
     it->host = (struct maar_tier_memory){.allocator = allocator, .name = "residents' copies"};
     it->follows_budget = pCreateInfo->deviceBudget == 0;

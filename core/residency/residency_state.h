@@ -16,6 +16,7 @@
 #include "core/residency/resident_state.h"
 #include "core/residency/tier_memory.h"
 #include "core/staging/copy_stream.h"
+#include "maar/residency_policy.h"
 
 struct maar_residency_timeline {
     VkSemaphore semaphore;
@@ -52,6 +53,8 @@ struct maar_residency {
     struct maar_copy_stream copies; /* between the device and the host */
 
     struct maar_policy* policy;
+    MaarResidencyPolicy table; /* of the program; without functions if it has given none */
+    bool is_table_wrong;       /* its last answer was not one of the candidates */
     struct maar_tier_memory device;
     struct maar_tier_memory host;
     VkDeviceSize largest; /* resident ever created, bytes */
@@ -65,10 +68,10 @@ struct maar_residency {
         uint32_t oldest;
         uint32_t newest;
     } lists[MAAR_RESIDENT_LISTS]; /* of host objects and of packed copies */
-    uint32_t prefetch_first;
-    uint32_t prefetch_last;
-    uint32_t scratch_capacity; /* as many as residents */
-    uint32_t* scratch;         /* numbers in the policy */
+    uint32_t prefetch_first;      /* of those that were named and are not on the device */
+    uint64_t named;               /* calls of maarPrefetchResidents */
+    uint32_t scratch_capacity;    /* as many as residents */
+    uint32_t* scratch;            /* numbers in the policy */
     uint32_t victims_capacity;
     uint32_t* victims;
     uint32_t missing_capacity;

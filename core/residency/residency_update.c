@@ -7,7 +7,7 @@
 #include "core/residency/residency_update.h"
 
 #include "core/memory/allocator_state.h"
-#include "core/residency/policy_order.h"
+#include "core/residency/policy_table.h"
 #include "core/residency/residency_work.h"
 #include "core/residency/resident_pages.h"
 
@@ -24,21 +24,53 @@ static const VkDeviceSize most_copied = (VkDeviceSize)64 << 20;
 
 void maar_prefetch_forget(struct maar_residency* it, struct maar_resident* resident)
 {
-    const uint32_t number = maar_resident_number(it, resident);
-    uint32_t before = MAAR_NO_OBJECT;
     if (!resident->is_prefetched) {
         return;
     }
-    for (uint32_t at = it->prefetch_first; at != number; at = it->residents[at].prefetch_next) {
-        before = at;
-    }
-    if (before != MAAR_NO_OBJECT) {
-        it->residents[before].prefetch_next = resident->prefetch_next;
+    if (resident->prefetch_before != MAAR_NO_OBJECT) {
+        it->residents[resident->prefetch_before].prefetch_next = resident->prefetch_next;
     } else {
         it->prefetch_first = resident->prefetch_next;
     }
-    it->prefetch_last = it->prefetch_last == number ? before : it->prefetch_last;
+    if (resident->prefetch_next != MAAR_NO_OBJECT) {
+        it->residents[resident->prefetch_next].prefetch_before = resident->prefetch_before;
+    }
     resident->is_prefetched = false;
+}
+
+/* Puts a resident into the list, behind another one; MAAR_NO_OBJECT: at its beginning. */
+static void put_behind(struct maar_residency* it, struct maar_resident* resident, uint32_t before)
+{
+    const uint32_t number = maar_resident_number(it, resident);
+    uint32_t* link =
+        before != MAAR_NO_OBJECT ? &it->residents[before].prefetch_next : &it->prefetch_first;
+    resident->is_prefetched = true;
+    resident->prefetch_before = before;
+    resident->prefetch_next = *link;
+    if (*link != MAAR_NO_OBJECT) {
+        it->residents[*link].prefetch_before = number;
+    }
+    *link = number;
+}
+
+/* Notes which residents come next. Those come before what earlier calls have named. */
+static void name_residents(struct maar_residency* it, uint32_t count, const MaarResident* residents)
+{
+    uint32_t last = MAAR_NO_OBJECT;
+    ++it->named;
+    for (uint32_t i = 0; i < count; ++i) {
+        struct maar_resident* resident = maar_resident_of(it, residents[i]);
+        if (resident->named == it->named) {
+            continue; /* its first place counts */
+        }
+        resident->named = it->named;
+        maar_residency_expect(it, resident, i + 1u);
+        if (!resident->has_object) {
+            maar_prefetch_forget(it, resident);
+            put_behind(it, resident, last);
+            last = maar_resident_number(it, resident);
+        }
+    }
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarPrefetchResidents(MaarAllocator allocator,
@@ -56,21 +88,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarPrefetchResidents(MaarAllocator allocator,
     for (uint32_t i = 0; i < residentCount && result == VK_SUCCESS; ++i) {
         result = maar_resident_find(it, __func__, "an element of pResidents", pResidents[i], &own);
     }
-    for (uint32_t i = 0; i < residentCount && result == VK_SUCCESS; ++i) {
-        struct maar_resident* resident = maar_resident_of(it, pResidents[i]);
-        maar_policy_expect(it->policy, resident->policy, i + 1u);
-        if (resident->is_prefetched || resident->has_object) {
-            continue;
-        }
-        const uint32_t number = maar_resident_number(it, resident);
-        resident->is_prefetched = true;
-        resident->prefetch_next = MAAR_NO_OBJECT;
-        if (it->prefetch_last != MAAR_NO_OBJECT) {
-            it->residents[it->prefetch_last].prefetch_next = number;
-        } else {
-            it->prefetch_first = number;
-        }
-        it->prefetch_last = number;
+    if (result == VK_SUCCESS) {
+        name_residents(it, residentCount, pResidents);
     }
     return result;
 }
@@ -91,7 +110,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEvictResident(MaarAllocator allocator, MaarRe
     struct maar_resident* own = NULL;
     const VkResult result = enter_resident(allocator, __func__, residency, resident, &it, &own);
     if (result == VK_SUCCESS) {
-        maar_policy_expect(it->policy, own->policy, UINT64_MAX);
+        maar_residency_expect(it, own, UINT64_MAX);
         maar_prefetch_forget(it, own);
     }
     return result;
@@ -105,7 +124,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarLockResident(MaarAllocator allocator, MaarRes
     const VkResult result = enter_resident(allocator, __func__, residency, resident, &it, &own);
     if (result == VK_SUCCESS) {
         ++own->lock_count;
-        maar_policy_pin(it->policy, own->policy);
+        maar_resident_keep(it, own);
         maar_resident_count(it, own);
     }
     return result;
@@ -123,7 +142,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUnlockResident(MaarAllocator allocator, MaarR
     }
     if (result == VK_SUCCESS) {
         --own->lock_count;
-        maar_policy_unpin(it->policy, own->policy);
+        maar_resident_release(it, own);
         maar_resident_count(it, own);
     }
     return result;
@@ -209,13 +228,13 @@ static VkResult copy_ahead(struct maar_residency* it, const char* call,
     }
     while (seen < ready && count < READY_LOOKS && dirty < room->most_count &&
            bytes < room->most_bytes) {
-        const uint32_t policy = maar_policy_victim(it->policy);
+        const uint32_t policy = maar_residency_victim(it, call);
         if (policy == MAAR_NO_OBJECT) {
             break;
         }
         const uint32_t number = it->by_policy[policy];
-        const struct maar_resident* victim = &it->residents[number];
-        maar_policy_pin(it->policy, policy);
+        struct maar_resident* victim = &it->residents[number];
+        maar_resident_keep(it, victim);
         it->victims[count++] = number;
         seen += victim->request.requirements.size;
         if (victim->is_dirty) {
@@ -226,7 +245,7 @@ static VkResult copy_ahead(struct maar_residency* it, const char* call,
     const VkResult result =
         maar_residency_save(it, call, dirty, it->missing, true, MAAR_RESIDENCY_REASON_AHEAD, &done);
     for (uint32_t i = count; i-- > 0;) {
-        maar_policy_put_back(it->policy, it->residents[it->victims[i]].policy);
+        maar_resident_put_back(it, &it->residents[it->victims[i]]);
     }
     return result == VK_NOT_READY || result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_SUCCESS : result;
 }

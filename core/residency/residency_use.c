@@ -9,7 +9,7 @@
 #include "core/residency/residency_tiers.h"
 
 #include "core/memory/allocator_state.h"
-#include "core/residency/policy_order.h"
+#include "core/residency/policy_table.h"
 #include "core/residency/residency_work.h"
 #include "core/residency/resident_pages.h"
 
@@ -228,7 +228,7 @@ static struct lack find_lack(struct maar_residency* it, const char* call,
         }
         resident->is_wanted = true;
         if (resident->has_object) {
-            maar_policy_pin(it->policy, resident->policy);
+            maar_resident_keep(it, resident);
             resident->is_held = true;
             lack.present += resident->is_counted ? 0 : resident->request.requirements.size;
         } else if (!is_present(resident, use->items[i].access)) {
@@ -246,7 +246,7 @@ static void forget_lack(struct maar_residency* it, const struct maar_use* use, b
         struct maar_resident* resident = &it->residents[use->items[i].resident];
         if (resident->is_wanted) {
             if (resident->is_held) {
-                maar_policy_unpin(it->policy, resident->policy);
+                maar_resident_release(it, resident);
             }
             resident->is_demoted = resident->is_demoted && (begins || resident->pin_count > 0);
             resident->is_held = false;
@@ -522,7 +522,7 @@ static void pin_item(struct maar_residency* it, struct maar_use_item* item)
 {
     struct maar_resident* resident = &it->residents[item->resident];
     if (resident->pin_count++ == 0) {
-        maar_policy_pin(it->policy, resident->policy);
+        maar_resident_keep(it, resident);
         maar_resident_count(it, resident);
         resident->next_layout = resident->layout;
         if (!maar_resident_has(resident,
@@ -579,7 +579,7 @@ static void pin_use(struct maar_residency* it, struct maar_use* use, MaarResiden
         resident->next_layout = use->items[i].layout;
         resident->writer_count += (use->items[i].access & writes) != 0 ? 1 : 0;
     }
-    maar_policy_use(it->policy, use->count, it->scratch);
+    maar_residency_note_use(it, use);
     info->freshCount = answer.fresh_count;
     info->mustWait = answer.ready > it->copies.completed ? VK_TRUE : VK_FALSE;
     info->wait = info->mustWait == VK_TRUE ? (MaarPoint){it->copies.timeline, answer.ready}
@@ -666,7 +666,7 @@ static void unpin_item(struct maar_residency* it, const struct maar_use_item* it
                                ? resident->next_layout
                                : resident->layout;
         maar_resident_count(it, resident);
-        maar_policy_unpin(it->policy, resident->policy);
+        maar_resident_release(it, resident);
         if (resident->is_demoted) {
             resident->is_demoted = false;
             maar_host_object_touch(it, resident);

@@ -10,6 +10,7 @@
 #include "core/objects/image_planes.h"
 #include "core/residency/open_checkpoint.h"
 #include "core/residency/policy_order.h"
+#include "core/residency/policy_table.h"
 #include "core/residency/residency_update.h"
 #include "core/residency/residency_work.h"
 #include "core/residency/resident_copy.h"
@@ -308,6 +309,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResident(MaarAllocator allocator, MaarR
     it->device.largest = it->largest;
     it->host.largest = it->largest;
     maar_pages_own(it, resident);
+    maar_table_add(it, resident);
     *pResident = maar_resident_handle(it, resident);
     return VK_SUCCESS;
 }
@@ -331,6 +333,7 @@ void maar_resident_end(struct maar_residency* it, const char* call, struct maar_
         }
     }
     maar_pages_leave(it, resident);
+    maar_table_remove(it, resident);
     maar_policy_remove(it->policy, resident->policy);
     maar_host_free(callbacks, resident->name);
     maar_host_free(callbacks, resident->record);

@@ -60,6 +60,7 @@ struct maar_resident {
     bool needs_contents;       /* and what it wants of the device must be copied there */
     uint32_t writer_count;     /* uses that have begun and write */
     bool is_dirty;             /* as the policy knows it */
+    uint8_t table_state;       /* MaarPolicyStateFlags, as the program's policy knows them */
     uint8_t point_count;       /* exact values in points */
     uint16_t timelines;        /* a bit for each timeline of the program that its uses named */
     VkImageLayout layout;      /* of valid contents */
@@ -106,6 +107,8 @@ struct maar_resident {
     struct maar_work* work;
     uint32_t next_free;
     uint32_t prefetch_next; /* in the list of those to be prefetched */
+    uint32_t prefetch_before;
+    uint64_t named; /* the last call of maarPrefetchResidents with it */
     bool is_prefetched;
     bool is_ended;             /* destroyed; only its work is not done */
     bool is_lost;              /* contents were lost, and no use knows it yet */

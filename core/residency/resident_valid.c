@@ -5,6 +5,7 @@
 #include "core/residency/resident_valid.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/residency/policy_table.h"
 #include "core/residency/residency_copies.h"
 
 void maar_residency_note(struct maar_residency* it, const struct maar_resident* resident,
@@ -80,6 +81,7 @@ static void note_dirty(struct maar_residency* it, struct maar_resident* resident
     if (is_dirty != resident->is_dirty) {
         resident->is_dirty = is_dirty;
         maar_policy_set_dirty(it->policy, resident->policy, is_dirty);
+        maar_table_note(it, resident);
     }
 }
 

@@ -298,6 +298,8 @@ typedef enum MaarStructureType {
     MAAR_STRUCTURE_TYPE_CHECKPOINT_INFO = 0x4D4100D7,
     /** MaarCheckpointOpenInfo */
     MAAR_STRUCTURE_TYPE_CHECKPOINT_OPEN_INFO = 0x4D4100D8,
+    /** MaarResidencyPolicy */
+    MAAR_STRUCTURE_TYPE_RESIDENCY_POLICY = 0x4D4100DA,
     /** MaarCompressor */
     MAAR_STRUCTURE_TYPE_COMPRESSOR = 0x4D4100E0,
     /** MaarFileStore */

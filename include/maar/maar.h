@@ -20,6 +20,7 @@
 #include "maar/process.h"
 #include "maar/range.h"
 #include "maar/residency.h"
+#include "maar/residency_policy.h"
 #include "maar/share.h"
 #include "maar/stores.h"
 #include "maar/tile_cache.h"

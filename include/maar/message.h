@@ -239,6 +239,8 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_NOT_LOCKED = 873,
     /** A file store cannot be written to. */
     MAAR_MESSAGE_ID_STORE_WRITE_FAILED = 874,
+    /** A policy of the program's own has chosen a resident that cannot make room. */
+    MAAR_MESSAGE_ID_POLICY_ANSWER = 876,
     /** An invariant of Maar is broken. This is a defect of Maar, or the program wrote to its
      * memory. */
     MAAR_MESSAGE_ID_BROKEN_INVARIANT = 900,

@@ -112,7 +112,7 @@ typedef void(VKAPI_PTR* PFN_maarResidencyEvent)(void* pUserData, const MaarResid
 typedef struct MaarResidencyCreateInfo {
     /** MAAR_STRUCTURE_TYPE_RESIDENCY_CREATE_INFO */
     MaarStructureType sType;
-    /** NULL or a chain. */
+    /** NULL or a chain: MaarResidencyPolicy. */
     const void* pNext;
     /** Index into MaarAllocatorCreateInfo::pQueues of the queue that copies. For residents with a
      * depth or stencil aspect it does graphics. */
@@ -566,7 +566,8 @@ typedef struct MaarResidencyUpdate {
     MaarStructureType sType;
     /** NULL or a chain. */
     const void* pNext;
-    /** Most bytes that this update copies from or to the device; 0: 64 MiB. */
+    /** Most bytes that this update copies from or to the device; 0: 64 MiB. A good value is what
+     * the bus carries until the next update. */
     VkDeviceSize maxCopySize;
     /** Most residents that it copies; 0: 128. */
     uint32_t maxCopyCount;
@@ -607,12 +608,15 @@ MAAR_API VkResult VKAPI_CALL maarSetResidencyBudget(MaarAllocator allocator,
 
 /**
  * Says that residents will be used soon, in this order. The following updates bring them to the
- * device, as far as that evicts only what is needed later. A hint: it never fails for want of room.
+ * device, those of the last call first, as far as that evicts only what is needed later: what is
+ * known to come again must do so a third later at least. A hint: it never fails for want of room.
+ * Name also what is on the device already: it stays then.
  *
  * @param allocator      not null
  * @param residency      not null
  * @param residentCount  how many
- * @param pResidents     the residents; each is expected after the uses of those before it
+ * @param pResidents     the residents; each is expected after the uses of those before it. Of one
+ *                       that is named several times, the first place counts
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT, when nothing was noted
  * @threadsafety `residency` externally synchronized
  * @since 0.2.0

@@ -717,9 +717,9 @@ typedef struct MaarSimulatedBudgetStep {
 /**
  * Starts or stops virtual time, which needs MAAR_SIMULATED_EXECUTE_BIT. A submission begins when
  * its queue, its waits and the host that submits it have come so far on their clocks; the host's
- * clock goes on in waits and by maarSimulatedAdvanceHostClock(). A wait takes the host's clock to the
- * signal. A look at a semaphore or fence, or a wait without a timeout, sees the signals that the
- * host's clock has reached, and takes 500 ns. Timestamps are virtual too.
+ * clock goes on in waits and by maarSimulatedAdvanceHostClock(). A wait takes the host's clock to
+ * the signal. A look at a semaphore or fence, or a wait without a timeout, sees the signals that
+ * the host's clock has reached, and takes 500 ns. Timestamps are virtual too.
  *
  * @param physicalDevice a physical device of this driver; not null
  * @param pTime          what things cost, copied; NULL: time stands still
