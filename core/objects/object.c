@@ -340,6 +340,26 @@ MAAR_NOINLINE VkResult fail_to_place(MaarAllocator allocator, VkResult result,
     return result;
 }
 
+/* Binds an object to its new allocation. On failure destroys both. */
+static VkResult settle_object(MaarAllocator allocator, struct maar_object object,
+                              struct maar_spot spot, MaarAllocation* allocation)
+{
+    const VkResult result = bind_at(allocator, spot, object, NULL);
+    if (result != VK_SUCCESS) {
+        return fail_to_place(allocator, result, object, allocation);
+    }
+    maar_capture_held(allocator, object, *allocation, 0);
+    return VK_SUCCESS;
+}
+
+VkResult maar_settle_own_object(MaarAllocator allocator, struct maar_object object,
+                                MaarAllocation* allocation)
+{
+    return settle_object(allocator, object,
+                         maar_slot_spot(allocator, maar_slot_of_own(allocator, *allocation)),
+                         allocation);
+}
+
 VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maar_object object,
                            const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                            struct maar_patience* own, MaarAllocation* allocation)
@@ -349,18 +369,17 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
     VkResult result =
         own != NULL ? maar_allocate_own(allocator, call, request, info, own, allocation)
                     : maar_allocate_for_object(allocator, call, request, info, allocation, &spot);
-    if (result == VK_SUCCESS) {
-        if (own != NULL) {
-            spot = maar_slot_spot(allocator, maar_slot_of_own(allocator, *allocation));
-        }
-        result = bind_at(allocator, spot, object, NULL);
+    if (result != VK_SUCCESS) {
+        result = fail_to_place(allocator, result, object, allocation);
+    } else if (own != NULL) {
+        result = maar_settle_own_object(allocator, object, allocation);
+    } else {
+        result = settle_object(allocator, object, spot, allocation);
     }
     if (result != VK_SUCCESS) {
         maar_ordered_restore_waits(info, wait_count);
-        return fail_to_place(allocator, result, object, allocation);
     }
-    maar_capture_held(allocator, object, *allocation, 0);
-    return VK_SUCCESS;
+    return result;
 }
 
 /* ---- destruction ---- */

@@ -92,6 +92,11 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
                            const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                            struct maar_patience* own, MaarAllocation* allocation);
 
+/* Does the second part: binds an object to memory of Maar's own that was just allocated for it. On
+ * failure destroys both, and *allocation is VK_NULL_HANDLE. */
+VkResult maar_settle_own_object(MaarAllocator allocator, struct maar_object object,
+                                MaarAllocation* allocation);
+
 /* Enters a call that takes an object and writes outputs. Does what maar_enter_outputs does, and
  * also reports an object that is VK_NULL_HANDLE. what: the argument's name. */
 VkResult maar_enter_with_object(MaarAllocator allocator, const char* call, const char* what,

@@ -28,43 +28,73 @@ void maar_tier_memory_close(struct maar_tier_memory* memory)
     memory->pool_count = 0;
 }
 
+static VkDeviceSize to_units(VkDeviceSize size)
+{
+    return size / tier_block_unit * tier_block_unit;
+}
+
+/* Returns the size of blocks. */
 static VkDeviceSize block_size_of(const struct maar_tier_memory* memory)
 {
+    const VkDeviceSize largest = memory->largest;
     const VkDeviceSize least = memory->budget / TIER_BLOCKS;
-    const VkDeviceSize wanted = memory->largest <= memory->budget / TIER_OBJECTS
-                                    ? memory->largest * TIER_OBJECTS
-                                    : memory->budget;
+    const VkDeviceSize wanted =
+        largest <= memory->budget / TIER_OBJECTS ? largest * TIER_OBJECTS : memory->budget;
     const VkDeviceSize size = least > wanted ? least : wanted;
     const VkDeviceSize count = size > 0 ? memory->budget / size : 1;
     VkDeviceSize even = memory->budget / (count > 0 ? count : 1);
     even = even < largest_tier_block ? even : largest_tier_block;
-    return even < tier_block_unit ? tier_block_unit : even / tier_block_unit * tier_block_unit;
+    if (even < memory->budget && largest > 0 && largest <= even) {
+        /* A whole number of the largest objects; the rest has a block of its own. */
+        const VkDeviceSize whole = maar_align_up(even / largest * largest, tier_block_unit);
+        even = whole < even ? whole : even;
+    }
+    return even < tier_block_unit ? tier_block_unit : to_units(even);
 }
 
-/* Returns the pool of a memory type, which is made when it is first needed. */
-static VkResult find_pool(struct maar_tier_memory* memory, uint32_t type,
-                          struct maar_tier_pool** found)
+static struct maar_tier_pool* find_pool(struct maar_tier_memory* memory, uint32_t type,
+                                        bool is_rest)
 {
     for (uint32_t i = 0; i < memory->pool_count; ++i) {
-        if (memory->pools[i].type == type) {
-            *found = &memory->pools[i];
-            return VK_SUCCESS;
+        if (memory->pools[i].type == type && memory->pools[i].is_rest == is_rest) {
+            return &memory->pools[i];
         }
     }
-    struct maar_tier_pool* made = &memory->pools[memory->pool_count];
-    *made = (struct maar_tier_pool){.type = type, .block_size = block_size_of(memory)};
+    return NULL;
+}
+
+/* Returns a pool, which is made when it is first needed. While it has no blocks, it is made anew:
+ * the rest with blocks of another size, and others with larger ones. For a budget that is smaller
+ * than their blocks there is the rest. */
+static VkResult need_pool(struct maar_tier_memory* memory, uint32_t type, bool is_rest,
+                          VkDeviceSize block_size, struct maar_tier_pool** found)
+{
+    struct maar_tier_pool* pool = find_pool(memory, type, is_rest);
+    if (pool != NULL && (pool->bytes > 0 || pool->block_size == block_size ||
+                         (!is_rest && pool->block_size > block_size))) {
+        *found = pool;
+        return VK_SUCCESS;
+    }
     const MaarPoolCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
         .memoryTypeIndex = type,
-        .blockSize = made->block_size,
+        .blockSize = block_size,
         .pName = memory->name,
     };
-    const VkResult result = maarCreatePool(memory->allocator, &info, &made->pool);
-    if (result == VK_SUCCESS) {
-        ++memory->pool_count;
-        *found = made;
+    MaarPool made = VK_NULL_HANDLE;
+    const VkResult result = maarCreatePool(memory->allocator, &info, &made);
+    if (result != VK_SUCCESS) {
+        return result;
     }
-    return result;
+    if (pool != NULL) {
+        maarDestroyPool(memory->allocator, pool->pool);
+    } else {
+        pool = &memory->pools[memory->pool_count++];
+    }
+    *pool = (struct maar_tier_pool){
+        .pool = made, .type = type, .is_rest = is_rest, .block_size = block_size};
+    *found = pool;
+    return VK_SUCCESS;
 }
 
 static void note_peak(struct maar_tier_memory* memory)
@@ -89,6 +119,17 @@ static void count_bytes(struct maar_tier_memory* memory, struct maar_tier_pool* 
         pool->bytes = statistics.blockBytes;
     }
     note_peak(memory);
+}
+
+/* Counts the bytes of all pools again. Returns whether they have become fewer: what ends after its
+ * points takes its VkDeviceMemory with it later. */
+static bool count_all(struct maar_tier_memory* memory)
+{
+    const VkDeviceSize held = maar_tier_memory_bytes(memory);
+    for (uint32_t i = 0; i < memory->pool_count; ++i) {
+        count_bytes(memory, &memory->pools[i]);
+    }
+    return maar_tier_memory_bytes(memory) < held;
 }
 
 VkDeviceSize maar_tier_memory_bytes(const struct maar_tier_memory* memory)
@@ -134,27 +175,11 @@ VkDeviceSize maar_tier_memory_trim(struct maar_tier_memory* memory)
     return maar_tier_memory_bytes(memory);
 }
 
-VkResult maar_tier_memory_place(struct maar_tier_memory* memory, const char* call,
-                                struct maar_object object, struct maar_tier_place* place,
-                                MaarAllocation* allocation)
+/* Allocates from one pool, with a new block or without. */
+static VkResult allocate_in(struct maar_tier_memory* memory, const char* call,
+                            struct maar_tier_pool* pool, const struct maar_tier_place* place,
+                            bool is_alone, bool may_grow, MaarAllocation* allocation)
 {
-    struct maar_tier_pool* pool = NULL;
-    const VkDeviceSize size = place->request.requirements.size;
-    VkResult result = find_pool(memory, place->type, &pool);
-    if (result != VK_SUCCESS) {
-        maar_discard_object(memory->allocator, object);
-        return result;
-    }
-    /* A budget that was set lower may hold no whole block. */
-    const bool is_alone = place->request.requiresDedicated == VK_TRUE || size > pool->block_size ||
-                          pool->block_size > memory->budget;
-    const VkDeviceSize wanted = is_alone ? size : pool->block_size;
-    const VkDeviceSize held = maar_tier_memory_bytes(memory);
-    const bool may_grow = held <= memory->budget && wanted <= memory->budget - held;
-    if (is_alone && !may_grow) {
-        maar_discard_object(memory->allocator, object);
-        return VK_ERROR_OUT_OF_POOL_MEMORY;
-    }
     const MaarOrderedUseInfo ordered = {
         .sType = MAAR_STRUCTURE_TYPE_ORDERED_USE_INFO,
         .flags = MAAR_ORDERED_USE_MAY_ADD_WAITS_BIT,
@@ -172,21 +197,97 @@ VkResult maar_tier_memory_place(struct maar_tier_memory* memory, const char* cal
         .dedicated = is_alone ? MAAR_DEDICATED_ALWAYS : MAAR_DEDICATED_NEVER,
         .pool = pool->pool,
     };
-    place->request.dedicatedBuffer = object.buffer;
-    place->request.dedicatedImage = object.image;
     struct maar_patience patience = maar_patience_begin();
-    result = maar_place_object(memory->allocator, call, object, &place->request, &info, &patience,
-                               allocation);
+    const VkResult result =
+        maar_allocate_own(memory->allocator, call, &place->request, &info, &patience, allocation);
     if (may_grow) {
         count_bytes(memory, pool);
-    }
-    if (result == VK_SUCCESS) {
-        memory->live += size;
     }
     if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && may_grow) {
         memory->is_refused = true;
     }
     return result == VK_ERROR_OUT_OF_DEVICE_MEMORY ? VK_ERROR_OUT_OF_POOL_MEMORY : result;
+}
+
+/* Returns the bytes of the budget that no VkDeviceMemory has. */
+static VkDeviceSize left_of_budget(const struct maar_tier_memory* memory)
+{
+    const VkDeviceSize held = maar_tier_memory_bytes(memory);
+    return held < memory->budget ? memory->budget - held : 0;
+}
+
+/* Allocates in a block of the usual size, or in a VkDeviceMemory of its own. */
+static VkResult allocate_in_block(struct maar_tier_memory* memory, const char* call,
+                                  const struct maar_tier_place* place, MaarAllocation* allocation)
+{
+    const VkDeviceSize size = place->request.requirements.size;
+    struct maar_tier_pool* pool = NULL;
+    const VkResult result = need_pool(memory, place->type, false, block_size_of(memory), &pool);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const bool is_alone = place->request.requiresDedicated == VK_TRUE || size > pool->block_size;
+    const bool may_grow = (is_alone ? size : pool->block_size) <= left_of_budget(memory);
+    return is_alone && !may_grow
+               ? VK_ERROR_OUT_OF_POOL_MEMORY
+               : allocate_in(memory, call, pool, place, is_alone, may_grow, allocation);
+}
+
+/* Allocates in the block that has the rest of the budget. If there is such a block already, made
+ * for another budget, or if the rest is less than any block, the object gets a VkDeviceMemory of
+ * its own. */
+static VkResult allocate_in_rest(struct maar_tier_memory* memory, const char* call,
+                                 const struct maar_tier_place* place, MaarAllocation* allocation)
+{
+    const VkDeviceSize size = place->request.requirements.size;
+    const VkDeviceSize left = left_of_budget(memory);
+    struct maar_tier_pool* pool = find_pool(memory, place->type, true);
+    const bool has_block = pool != NULL && pool->bytes > 0;
+    VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
+    if (place->request.requiresDedicated == VK_TRUE) {
+        return result;
+    }
+    if (has_block) {
+        result = allocate_in(memory, call, pool, place, false, false, allocation);
+    }
+    if (result != VK_ERROR_OUT_OF_POOL_MEMORY || size > left) {
+        return result;
+    }
+    const bool is_alone = has_block || size > to_units(left);
+    result = is_alone ? VK_SUCCESS : need_pool(memory, place->type, true, to_units(left), &pool);
+    if (is_alone) {
+        pool = find_pool(memory, place->type, false);
+    }
+    return result != VK_SUCCESS
+               ? result
+               : allocate_in(memory, call, pool, place, is_alone, true, allocation);
+}
+
+VkResult maar_tier_memory_place(struct maar_tier_memory* memory, const char* call,
+                                struct maar_object object, struct maar_tier_place* place,
+                                MaarAllocation* allocation)
+{
+    const uint32_t wait_count = place->wait_count != NULL ? *place->wait_count : 0;
+    place->request.dedicatedBuffer = object.buffer;
+    place->request.dedicatedImage = object.image;
+    VkResult result = allocate_in_block(memory, call, place, allocation);
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY && count_all(memory)) {
+        result = allocate_in_block(memory, call, place, allocation);
+    }
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
+        result = allocate_in_rest(memory, call, place, allocation);
+    }
+    if (result != VK_SUCCESS) {
+        maar_discard_object(memory->allocator, object);
+        return result;
+    }
+    result = maar_settle_own_object(memory->allocator, object, allocation);
+    if (result == VK_SUCCESS) {
+        memory->live += place->request.requirements.size;
+    } else if (place->wait_count != NULL) {
+        *place->wait_count = wait_count;
+    }
+    return result;
 }
 
 VkResult maar_tier_memory_remove(struct maar_tier_memory* memory, const char* call,

@@ -1,8 +1,10 @@
 /*
- * The memory of a tier: a pool for each memory type in use, whose VkDeviceMemory objects together
+ * The memory of a tier: pools for the memory types in use, whose VkDeviceMemory objects together
  * never exceed a budget. Blocks are an eighth of the budget, or so large that four of the largest
- * objects fit, so that freed bytes serve other objects. A larger object has a VkDeviceMemory of its
- * own.
+ * objects fit, so that freed bytes serve other objects. They hold a whole number of the largest
+ * objects; what is left of the budget beside them is a block of another pool, the *rest*. So as
+ * many of the largest objects are in memory at once as the budget has bytes for. An object that is
+ * larger than a block has a VkDeviceMemory of its own.
  *
  * Not synchronized: the manager's caller synchronizes.
  */
@@ -15,6 +17,7 @@
 struct maar_tier_pool {
     MaarPool pool;
     uint32_t type;
+    bool is_rest;
     VkDeviceSize block_size;
     VkDeviceSize bytes; /* of its VkDeviceMemory objects */
 };
@@ -29,7 +32,7 @@ struct maar_tier_memory {
     VkDeviceSize live;  /* bytes of objects and pages, without those that are pending */
     VkDeviceSize paged; /* bytes of pages */
     uint32_t pool_count;
-    struct maar_tier_pool pools[VK_MAX_MEMORY_TYPES];
+    struct maar_tier_pool pools[2 * VK_MAX_MEMORY_TYPES];
 };
 
 /* What an object is placed with. */
