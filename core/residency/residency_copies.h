@@ -15,7 +15,8 @@ struct maar_copy_waits {
 
 /* Reads the values of the manager's timeline and of those of the program. */
 VkResult maar_copies_poll(struct maar_residency* it);
-/* Whether the device has been lost. Then what the host has read of device memory may be anything. */
+/* Whether the device has been lost. Then what the host has read of device memory may be anything.
+ */
 bool maar_copies_are_lost(struct maar_residency* it);
 /* Waits until all copies have been executed. */
 VkResult maar_copies_wait(struct maar_residency* it);

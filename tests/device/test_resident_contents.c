@@ -881,7 +881,7 @@ static void bytes_survive_on_simulated_devices(void** state)
 
 /* The file fails, is full or altered, and devices are lost: nothing wrong is handed out, and what
  * is lost is said once. */
-static void losses_are_told_on_simulated_devices(void** state)
+static void losses_are_reported_on_simulated_devices(void** state)
 {
     (void)state;
     rig_need_simulated_devices();
@@ -900,7 +900,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(bytes_survive_pressure, open_rig, rig_teardown),
         cmocka_unit_test(bytes_survive_on_simulated_devices),
-        cmocka_unit_test(losses_are_told_on_simulated_devices),
+        cmocka_unit_test(losses_are_reported_on_simulated_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

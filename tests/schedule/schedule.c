@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/port_thread.h"
@@ -300,6 +301,18 @@ void schedule_point(const char* what)
         pass_turn(task);
     }
     return_to_task(task);
+}
+
+void schedule_call(void* data, const char* function)
+{
+    static const char* const seen[] = {"vkQueueSubmit", "vkWaitSemaphores", "vkQueueBindSparse",
+                                       "vkGetSemaphoreCounterValue"};
+    (void)data;
+    for (size_t i = 0; i < sizeof seen / sizeof seen[0]; ++i) {
+        if (strcmp(function, seen[i]) == 0) {
+            schedule_point(function);
+        }
+    }
 }
 
 bool schedule_sleep(enum schedule_sleep why, const void* on, bool has_limit)

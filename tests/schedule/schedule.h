@@ -52,6 +52,10 @@ bool schedule_is_task(void);
 /* Ends a step of a task: others may come first. Does nothing on other threads. */
 void schedule_point(const char* what);
 
+/* A step ends before calls of the driver that other tasks can see: they submit, or look at what the
+ * device has done. For rig::call. */
+void schedule_call(void* data, const char* function);
+
 /* A lock of the program. */
 struct schedule_lock {
     bool is_held;

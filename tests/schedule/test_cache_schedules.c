@@ -39,18 +39,6 @@ static void VKAPI_PTR unlock_queue(void* data, VkQueue queue)
     schedule_lock_release(&queue_lock);
 }
 
-static void end_step(void* data, const char* function)
-{
-    static const char* const seen[] = {"vkQueueSubmit", "vkWaitSemaphores", "vkQueueBindSparse",
-                                       "vkGetSemaphoreCounterValue"};
-    (void)data;
-    for (size_t i = 0; i < sizeof seen / sizeof seen[0]; ++i) {
-        if (strcmp(function, seen[i]) == 0) {
-            schedule_point(function);
-        }
-    }
-}
-
 static VkResult VKAPI_CALL fill_item(void* user, uint32_t item, void* item_user,
                                      VkDeviceSize offset, VkDeviceSize size, void* data)
 {
@@ -112,7 +100,7 @@ static void open_caches(void)
     for (uint32_t i = 0; i < CACHES; ++i) {
         make_cache(i);
     }
-    rig->call = end_step;
+    rig->call = schedule_call;
 }
 
 static void close_caches(void)

@@ -116,8 +116,8 @@ static void a_use_submits_twice(void** state)
     close_ranges();
 }
 
-/* An update brings as many as it is told, and submits binds for these alone. */
-static void an_update_binds_as_much_as_it_is_told(void** state)
+/* An update brings no more than its limit, and submits binds for these alone. */
+static void an_update_binds_within_its_limit(void** state)
 {
     const MaarResidencyUpdate one = {.sType = MAAR_STRUCTURE_TYPE_RESIDENCY_UPDATE,
                                      .maxCopyCount = 1};
@@ -222,7 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(a_use_submits_twice),
-        rig_unit_test(an_update_binds_as_much_as_it_is_told),
+        rig_unit_test(an_update_binds_within_its_limit),
         rig_unit_test(nobody_waits_for_slow_binds),
         rig_unit_test(binds_that_fail_keep_contents),
         rig_unit_test(ranges_without_pages_are_refused),
