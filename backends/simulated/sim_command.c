@@ -149,8 +149,10 @@ sim_allocate_command_buffers(VkDevice device, const VkCommandBufferAllocateInfo*
             }
             return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
+        sim_lock_gpu(d->gpu); /* another thread may look for the buffers of a pool of its own */
         buffer->pool = SIM_HANDLE(pAllocateInfo->commandPool);
         buffer->secondary = pAllocateInfo->level == VK_COMMAND_BUFFER_LEVEL_SECONDARY;
+        sim_unlock_gpu(d->gpu);
         pCommandBuffers[i] = (VkCommandBuffer)(void*)buffer;
     }
     return VK_SUCCESS;

@@ -448,6 +448,7 @@ static void use_some(void)
 
 /* ---- the program ---- */
 
+static bool file_fails;           /* in the present program */
 static uint32_t lost_to_the_file; /* contents of the present manager */
 
 /* Contents are lost once, and only where a file fails. */
@@ -456,7 +457,7 @@ static void VKAPI_PTR note_event(void* data, const MaarResidencyEvent* event)
     struct model* model = event->pUserData;
     (void)data;
     if (event->reason == MAAR_RESIDENCY_REASON_LOST) {
-        assert_true(disk.fails > 0 && model->is_defined && !model->is_original);
+        assert_true(file_fails && model->is_defined && !model->is_original);
         model->is_defined = false;
         model->is_lost = true;
         ++lost_to_the_file;
@@ -807,7 +808,8 @@ static void play(const struct tiers* of)
     memset(models, 0, sizeof models);
     disk.dice.state = dice.state + 1;
     disk.failed = 0;
-    disk.fails = tiers->fails ? 60 : 0;
+    file_fails = tiers->fails;
+    disk.fails = file_fails ? 60 : 0;
     device_budget = 1024 * KIB;
     open_manager();
     for (uint32_t i = 0; i < steps; ++i) {
