@@ -3,8 +3,8 @@
  * byte; after the loss of the device what was below it survives; a checkpoint that was cut off
  * while it was written, truncated or altered never hands out wrong bytes.
  */
+#include "core/residency/checkpoint_file.h"
 #include "core/residency/residency_state.h"
-#include "maar/checkpoint.h"
 #include "tests/rig/rig.h"
 
 enum { COUNT = 12, SIZE = 24 * 1024, FILE_SIZE = 1 << 20, UNIT = 4096 };
@@ -442,6 +442,128 @@ static void altered_bytes_are_not_handed_out(void** state)
     *state = NULL;
 }
 
+/* The directory says which contents belong to which key. */
+static void altered_directory_is_noticed(void** state)
+{
+    MaarCheckpoint checkpoint = VK_NULL_HANDLE;
+    make_contents();
+    disk.left = UINT64_MAX;
+    open_any(state, rig_vendors[0]);
+    open_manager(512 * KIB, 0);
+    create_residents(VK_NULL_HANDLE);
+    fill_or_compare(true);
+    const uint64_t end = write_checkpoint(VK_SUCCESS).fileSize;
+    const uint64_t size = COUNT * sizeof(struct maar_checkpoint_entry);
+    for (uint64_t at = end - UNIT; at < end - UNIT + size; ++at) {
+        for (uint32_t bit = 0; bit < 8; bit += 3) {
+            disk.bytes[at] ^= (uint8_t)(1u << bit);
+            assert_int_equal(open_checkpoint(&checkpoint), VK_ERROR_INITIALIZATION_FAILED);
+            disk.bytes[at] ^= (uint8_t)(1u << bit);
+        }
+    }
+    assert_int_equal(open_checkpoint(&checkpoint), VK_SUCCESS);
+    maarCloseCheckpoint(checkpoint);
+    close_manager();
+    rig_close(&rig);
+    *state = NULL;
+}
+
+/* ---- a disk with a cache ---- */
+
+enum { MOST_CACHED = 64 };
+
+/* Writes reach the disk when it is synchronized. When the power goes, any of the others are lost.
+ */
+static struct {
+    struct {
+        VkDeviceSize offset;
+        size_t size;
+        uint8_t* before;
+    } writes[MOST_CACHED];
+    uint32_t count;
+    uint32_t calls_left; /* before the power goes */
+} cache;
+
+static bool has_power(void)
+{
+    cache.calls_left -= cache.calls_left > 0 ? 1 : 0;
+    return cache.calls_left > 0;
+}
+
+static VkResult VKAPI_PTR write_cached(void* data, VkDeviceSize offset, size_t size, void* bytes)
+{
+    (void)data;
+    if (has_power()) {
+        assert_true(cache.count < MOST_CACHED);
+        cache.writes[cache.count].offset = offset;
+        cache.writes[cache.count].size = size;
+        cache.writes[cache.count].before = malloc(size);
+        assert_non_null(cache.writes[cache.count].before);
+        memcpy(cache.writes[cache.count++].before, disk.bytes + offset, size);
+        memcpy(disk.bytes + offset, bytes, size);
+    }
+    return VK_SUCCESS;
+}
+
+static VkResult VKAPI_PTR sync_cached(void* data)
+{
+    (void)data;
+    for (uint32_t i = 0; i < cache.count && has_power(); ++i) {
+        free(cache.writes[i].before);
+        cache.writes[i].before = NULL;
+    }
+    cache.count = cache.calls_left > 0 ? 0 : cache.count;
+    return VK_SUCCESS;
+}
+
+/* The power goes: all writes are lost that were not synchronized, but the last `kept` of them. */
+static void lose_cache(uint32_t kept)
+{
+    for (uint32_t i = cache.count; i-- > 0;) {
+        if (cache.writes[i].before != NULL && i + kept < cache.count) {
+            memcpy(disk.bytes + cache.writes[i].offset, cache.writes[i].before,
+                   cache.writes[i].size);
+        }
+        free(cache.writes[i].before);
+        cache.writes[i].before = NULL;
+    }
+    cache.count = 0;
+}
+
+/* A checkpoint is written over another one, and the power goes at each call: what opens then is
+ * whole, in whatever order the disk has written. */
+static void checkpoints_survive_a_disk_that_writes_in_another_order(void** state)
+{
+    MaarFileStore cached = store;
+    MaarCheckpoint checkpoint = VK_NULL_HANDLE;
+    make_contents();
+    disk.left = UINT64_MAX;
+    cached.pfnWrite = write_cached;
+    cached.pfnSync = sync_cached;
+    open_any(state, rig_vendors[0]);
+    open_manager(512 * KIB, 0);
+    create_residents(VK_NULL_HANDLE);
+    fill_or_compare(true);
+    for (uint32_t calls = 1; calls < 3 * COUNT; ++calls) {
+        for (uint32_t kept = 0; kept < 3; ++kept) {
+            memset(disk.bytes, 0xCD, sizeof disk.bytes);
+            cache.calls_left = calls;
+            (void)maarWriteCheckpoint(rig.allocator, residency, &cached, NULL);
+            lose_cache(kept);
+            const VkResult result = open_checkpoint(&checkpoint);
+            if (result == VK_SUCCESS) {
+                assert_int_equal(count_right(checkpoint), COUNT);
+                maarCloseCheckpoint(checkpoint);
+            } else {
+                assert_int_equal(result, VK_ERROR_INITIALIZATION_FAILED);
+            }
+        }
+    }
+    close_manager();
+    rig_close(&rig);
+    *state = NULL;
+}
+
 static void bad_input_is_reported(void** state)
 {
     MaarCheckpoint checkpoint = VK_NULL_HANDLE;
@@ -622,6 +744,9 @@ int main(void)
         cmocka_unit_test_teardown(loss_during_a_checkpoint_spoils_no_entry, rig_teardown),
         cmocka_unit_test_teardown(a_cut_is_noticed_at_every_place, rig_teardown),
         cmocka_unit_test_teardown(altered_bytes_are_not_handed_out, rig_teardown),
+        cmocka_unit_test_teardown(altered_directory_is_noticed, rig_teardown),
+        cmocka_unit_test_teardown(checkpoints_survive_a_disk_that_writes_in_another_order,
+                                  rig_teardown),
         cmocka_unit_test_teardown(bad_input_is_reported, rig_teardown),
         cmocka_unit_test_teardown(errors_of_the_store_are_returned, rig_teardown),
         cmocka_unit_test_teardown(host_memory_may_run_out, rig_teardown),

@@ -478,6 +478,8 @@ static void check_state(void)
     assert_int_equal(maarGetResidencyInfo(rig.allocator, residency, &info), VK_SUCCESS);
     assert_int_equal(info.pinCount, 0);
     assert_int_equal(info.lostCount, lost_to_the_file);
+    assert_true(info.tiers[MAAR_TIER_COMPRESSED].peakSize <=
+                info.tiers[MAAR_TIER_COMPRESSED].budget);
 }
 
 static void change_budget(void)

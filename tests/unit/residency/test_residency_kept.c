@@ -236,6 +236,66 @@ static void loss_is_over_when_contents_are_overwritten(void** state)
     close_scene();
 }
 
+/* ---- a file that fails once ---- */
+
+static struct {
+    uint8_t bytes[32 * UNIT];
+    uint32_t fails; /* so many of the next writes */
+    uint32_t written;
+} disk;
+
+static VkResult VKAPI_PTR read_disk(void* data, VkDeviceSize offset, size_t size, void* bytes)
+{
+    (void)data;
+    memcpy(bytes, disk.bytes + offset, size);
+    return VK_SUCCESS;
+}
+
+static VkResult VKAPI_PTR write_disk(void* data, VkDeviceSize offset, size_t size, void* bytes)
+{
+    (void)data;
+    if (disk.fails > 0) {
+        --disk.fails;
+        return VK_ERROR_UNKNOWN;
+    }
+    memcpy(disk.bytes + offset, bytes, size);
+    ++disk.written;
+    return VK_SUCCESS;
+}
+
+/* A write fails: nothing is written any more until the next update, and one message says so. Then
+ * the file is used again. */
+static void file_that_failed_is_tried_again_by_the_next_update(void** state)
+{
+    const MaarFileStore file = {
+        .sType = MAAR_STRUCTURE_TYPE_FILE_STORE,
+        .size = sizeof disk.bytes,
+        .pfnRead = read_disk,
+        .pfnWrite = write_disk,
+    };
+    MaarResidencyCreateInfo info = manager_info(4 * UNIT, 3 * UNIT);
+    (void)state;
+    info.pFileStore = &file;
+    open_device();
+    open_manager(&info);
+    disk.written = 0;
+    disk.fails = 1;
+    make_buffers(DEVICE_UNITS + 3);
+    settle();
+    do_work();
+    update();
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STORE_WRITE_FAILED, "resident");
+    rig_forget_messages(rig);
+    for (uint32_t i = 0; i < 4; ++i) {
+        do_work();
+        settle();
+    }
+    assert_true(disk.written > 0);
+    rig_expect_silence(rig);
+    expect_buffers();
+    close_scene();
+}
+
 /* A loss is reported once, the first use that reads fails, and later ones find no contents. */
 static void loss_is_reported_once(void** state)
 {
@@ -575,6 +635,7 @@ int main(void)
         rig_unit_test(not_compressed_contents_stay_in_host_memory),
         rig_unit_test(demoted_overwriting_beside_a_read_keeps_contents),
         rig_unit_test(loss_is_over_when_contents_are_overwritten),
+        rig_unit_test(file_that_failed_is_tried_again_by_the_next_update),
         rig_unit_test(loss_is_reported_once),
         rig_unit_test(contents_are_not_hidden_by_uses_that_should_be_cancelled),
         rig_unit_test(read_after_a_cancelled_demotion_spares_copies_under_way),
