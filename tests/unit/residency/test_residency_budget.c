@@ -157,6 +157,48 @@ static void budget_always_holds_the_largest_resident(void** state)
     close_scene();
 }
 
+/* ---- compressed contents ---- */
+
+/* One half shrinks, the other one does not. */
+static VkResult VKAPI_PTR read_half(void* data, VkDeviceSize size, void* bytes)
+{
+    struct rig_random dice = {*(const uint32_t*)data};
+    memset(bytes, 0, size);
+    for (VkDeviceSize i = 0; i < size / 2; ++i) {
+        ((uint8_t*)bytes)[i] = (uint8_t)rig_next(&dice);
+    }
+    return VK_SUCCESS;
+}
+
+/* Pieces of work that end together may be too many for the tier: what has no room there stays. */
+static void compressed_contents_keep_to_their_budget(void** state)
+{
+    enum { COUNT = 9 };
+    MaarResident residents[COUNT];
+    uint32_t seeds[COUNT];
+    MaarResidencyCreateInfo info = manager_info(4 * UNIT, 4 * UNIT);
+    (void)state;
+    info.compressedBudget = 5 * UNIT / 4;
+    open_device();
+    open_manager(&info);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        seeds[i] = 1 + i;
+        residents[i] = create_sourced(UNIT, read_half, &seeds[i]);
+        const MaarUse use = begin_use(residents[i], MAAR_ACCESS_WRITE_BIT, 0);
+        vkCmdFillBuffer(begin_commands(), object.buffer, 0, 4, i);
+        end_use_at(use, submit_commands());
+        if (i % 3 == 2) {
+            settle();
+            do_work();
+            settle();
+        }
+    }
+    const MaarTierInfo tier = manager_state().tiers[MAAR_TIER_COMPRESSED];
+    assert_true(tier.savedCount > 0);
+    assert_true(tier.peakSize <= tier.budget);
+    close_scene();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +207,7 @@ int main(void)
         rig_unit_test(budget_stays_where_blocks_become_empty),
         rig_unit_test(contents_stay_while_others_take_and_return_memory),
         rig_unit_test(budget_always_holds_the_largest_resident),
+        rig_unit_test(compressed_contents_keep_to_their_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
