@@ -157,6 +157,15 @@ static void do_budget(struct growth* growth, uint32_t index)
                                          (VkDeviceSize)(growth->n + index % 2) * RESIDENT_BYTES));
 }
 
+/* Another request looks for what is clean: nothing is. */
+static void do_yield(struct growth* growth, uint32_t index)
+{
+    const struct residents* residents = growth->state;
+    (void)index;
+    (void)maarYieldResidency(growth->allocator, residents->manager, UINT32_MAX, RESIDENT_BYTES, 0,
+                             NULL);
+}
+
 static void do_create(struct growth* growth, uint32_t index)
 {
     const struct residents* residents = growth->state;
@@ -188,6 +197,7 @@ const struct growth_case growth_resident_cases[] = {
     RESIDENTS("resident-info", "maarGetResidentInfo", do_read),
     RESIDENTS("residency-info", "maarGetResidencyInfo", do_count),
     RESIDENTS("residency-budget", "maarSetResidencyBudget", do_budget),
+    RESIDENTS("yield-residency", "maarYieldResidency", do_yield),
     RESIDENTS("create-resident", "maarCreateResident maarDestroyResident", do_create),
     RESIDENTS("create-residency", "maarCreateResidency maarDestroyResidency", do_create_manager),
     {.name = NULL},

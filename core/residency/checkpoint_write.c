@@ -152,32 +152,40 @@ static VkResult write_checkpoint(struct maar_residency* it, const char* call,
     return result == VK_SUCCESS && info->missingCount > 0 ? VK_INCOMPLETE : result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarWriteCheckpoint(MaarAllocator allocator, MaarResidency residency,
-                                                   const MaarFileStore* pFileStore,
-                                                   MaarCheckpointInfo* pInfo)
+static VkResult check_and_write(struct maar_residency* it, const char* call,
+                                const MaarFileStore* store, MaarCheckpointInfo* info)
 {
     MaarCheckpointInfo written = {.sType = MAAR_STRUCTURE_TYPE_CHECKPOINT_INFO};
-    struct maar_residency* it = NULL;
-    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
-    if (result == VK_SUCCESS) {
-        result = maar_check_structure(allocator, __func__, "pFileStore", pFileStore,
-                                      MAAR_STRUCTURE_TYPE_FILE_STORE);
-    }
-    if (result == VK_SUCCESS && pInfo != NULL) {
-        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+    VkResult result = maar_check_structure(it->allocator, call, "pFileStore", store,
+                                           MAAR_STRUCTURE_TYPE_FILE_STORE);
+    if (result == VK_SUCCESS && info != NULL) {
+        result = maar_check_structure(it->allocator, call, "pInfo", info,
                                       MAAR_STRUCTURE_TYPE_CHECKPOINT_INFO);
     }
     if (result == VK_SUCCESS && it->info.useCount > 0) {
-        result = maar_misuse(allocator, MAAR_MESSAGE_ID_USE_NOT_ENDED, __func__,
+        result = maar_misuse(it->allocator, MAAR_MESSAGE_ID_USE_NOT_ENDED, call,
                              "residency has uses that have neither ended nor been cancelled");
     }
     if (result != VK_SUCCESS) {
         return result;
     }
-    result = write_checkpoint(it, __func__, pFileStore, &written);
-    if (pInfo != NULL) {
-        written.pNext = pInfo->pNext;
-        *pInfo = written;
+    result = write_checkpoint(it, call, store, &written);
+    if (info != NULL) {
+        written.pNext = info->pNext;
+        *info = written;
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarWriteCheckpoint(MaarAllocator allocator, MaarResidency residency,
+                                                   const MaarFileStore* pFileStore,
+                                                   MaarCheckpointInfo* pInfo)
+{
+    struct maar_residency* it = NULL;
+    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    if (result == VK_SUCCESS) {
+        result = check_and_write(it, __func__, pFileStore, pInfo);
+        maar_residency_leave(it);
     }
     return result;
 }

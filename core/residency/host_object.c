@@ -64,6 +64,11 @@ static VkResult drop_copies(struct maar_residency* it, const char* call, VkDevic
     return result;
 }
 
+VkResult maar_host_object_yield(struct maar_residency* it, const char* call, VkDeviceSize size)
+{
+    return drop_copies(it, call, it->host.live > size ? it->host.live - size : 0);
+}
+
 /* Makes room for bytes in host memory. */
 static VkResult make_host_room(struct maar_residency* it, const char* call, VkDeviceSize size,
                                VkDeviceSize reserve)

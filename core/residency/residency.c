@@ -153,9 +153,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResidency(MaarAllocator allocator,
     it->prefetch_first = MAAR_NO_OBJECT;
     it->device = (struct maar_tier_memory){.allocator = allocator, .name = "residents"};
     it->host = (struct maar_tier_memory){.allocator = allocator, .name = "residents' copies"};
-    it->follows_budget = pCreateInfo->deviceBudget == 0;
+    it->device_limit = pCreateInfo->deviceBudget;
     it->device.budget =
-        it->follows_budget ? maar_residency_available(it) : pCreateInfo->deviceBudget;
+        it->device_limit == 0 ? maar_residency_available(it) : pCreateInfo->deviceBudget;
     it->host.budget = pCreateInfo->hostBudget != 0 ? pCreateInfo->hostBudget : it->device.budget;
     it->packed_budget = pCreateInfo->compressedBudget;
     result = open_parts(it, pCreateInfo);
@@ -175,7 +175,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyResidency(MaarAllocator allocator, MaarRes
     struct maar_residency* it = NULL;
     MaarPoint points[MAAR_MAX_POINTS];
     if (allocator == NULL || residency == VK_NULL_HANDLE ||
-        maar_residency_enter(allocator, __func__, residency, &it) != VK_SUCCESS ||
+        maar_residency_find(allocator, __func__, residency, &it) != VK_SUCCESS ||
         maar_object_claim(allocator, __func__, "residency", MAAR_TO_BITS(residency)) !=
             VK_SUCCESS) {
         return;
@@ -237,25 +237,14 @@ static void count_tiers(const struct maar_residency* it, MaarResidencyInfo* info
     }
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarGetResidencyInfo(MaarAllocator allocator,
-                                                    MaarResidency residency,
-                                                    MaarResidencyInfo* pInfo)
+static void answer_info(struct maar_residency* it, MaarResidencyInfo* info)
 {
-    struct maar_residency* it = NULL;
-    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
-    if (result == VK_SUCCESS) {
-        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
-                                      MAAR_STRUCTURE_TYPE_RESIDENCY_INFO);
-    }
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    void* next = pInfo->pNext;
-    *pInfo = it->info;
-    pInfo->sType = MAAR_STRUCTURE_TYPE_RESIDENCY_INFO;
-    pInfo->pNext = next;
-    pInfo->workCount = maar_work_count(it);
-    MaarTierInfo* tiers = pInfo->tiers;
+    void* next = info->pNext;
+    *info = it->info;
+    info->sType = MAAR_STRUCTURE_TYPE_RESIDENCY_INFO;
+    info->pNext = next;
+    info->workCount = maar_work_count(it);
+    MaarTierInfo* tiers = info->tiers;
     tiers[MAAR_TIER_DEVICE].budget = it->device.budget;
     tiers[MAAR_TIER_DEVICE].size = maar_tier_memory_bytes(&it->device);
     tiers[MAAR_TIER_DEVICE].peakSize = it->device.peak;
@@ -269,21 +258,32 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetResidencyInfo(MaarAllocator allocator,
         tiers[MAAR_TIER_FILE].budget = totals.used + totals.free;
         tiers[MAAR_TIER_FILE].size = totals.used;
     }
-    count_tiers(it, pInfo);
-    return VK_SUCCESS;
+    count_tiers(it, info);
 }
 
-/* ---- budgets ---- */
-
-VKAPI_ATTR VkResult VKAPI_CALL maarSetResidencyBudget(MaarAllocator allocator,
-                                                      MaarResidency residency, MaarTier tier,
-                                                      VkDeviceSize budget)
+VKAPI_ATTR VkResult VKAPI_CALL maarGetResidencyInfo(MaarAllocator allocator,
+                                                    MaarResidency residency,
+                                                    MaarResidencyInfo* pInfo)
 {
     struct maar_residency* it = NULL;
     VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
     if (result != VK_SUCCESS) {
         return result;
     }
+    result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                  MAAR_STRUCTURE_TYPE_RESIDENCY_INFO);
+    if (result == VK_SUCCESS) {
+        answer_info(it, pInfo);
+    }
+    maar_residency_leave(it);
+    return result;
+}
+
+/* ---- budgets ---- */
+
+static VkResult set_budget(struct maar_residency* it, const char* call, MaarTier tier,
+                           VkDeviceSize budget)
+{
     const VkDeviceSize least = tier == MAAR_TIER_HOST     ? 2 * it->largest
                                : tier == MAAR_TIER_DEVICE ? it->largest
                                                           : 0;
@@ -295,15 +295,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetResidencyBudget(MaarAllocator allocator,
          "budget does not hold the largest resident, or for MAAR_TIER_HOST not twice"},
         {0},
     };
-    result = maar_check_rules(allocator, __func__, rules);
+    const VkResult result = maar_check_rules(it->allocator, call, rules);
     if (result != VK_SUCCESS) {
         return result;
     }
     switch (tier) {
     case MAAR_TIER_DEVICE:
-        it->follows_budget = follows;
-        it->device.budget = follows ? maar_residency_available(it) : budget;
-        maar_policy_set_capacity(it->policy, it->device.budget);
+        it->device_limit = budget;
+        maar_residency_set_budget(it, follows ? maar_residency_available(it) : budget);
         break;
     case MAAR_TIER_HOST:
         it->host.budget = budget;
@@ -315,6 +314,19 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetResidencyBudget(MaarAllocator allocator,
     return VK_SUCCESS;
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL maarSetResidencyBudget(MaarAllocator allocator,
+                                                      MaarResidency residency, MaarTier tier,
+                                                      VkDeviceSize budget)
+{
+    struct maar_residency* it = NULL;
+    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    if (result == VK_SUCCESS) {
+        result = set_budget(it, __func__, tier, budget);
+        maar_residency_leave(it);
+    }
+    return result;
+}
+
 /* ---- work ---- */
 
 VKAPI_ATTR VkResult VKAPI_CALL maarWorkResidency(MaarAllocator allocator, MaarResidency residency,
@@ -324,7 +336,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWorkResidency(MaarAllocator allocator, MaarRe
     if (pDone != NULL) {
         *pDone = 0;
     }
-    const VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    const VkResult result = maar_residency_find(allocator, __func__, residency, &it);
     if (result != VK_SUCCESS) {
         return result;
     }

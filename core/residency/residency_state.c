@@ -5,16 +5,66 @@
 #include "core/residency/residency_state.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/port_time.h"
 #include "core/residency/policy_order.h"
 
-VkResult maar_residency_enter(MaarAllocator allocator, const char* call, MaarResidency residency,
-                              struct maar_residency** found)
+VkResult maar_residency_find(MaarAllocator allocator, const char* call, MaarResidency residency,
+                             struct maar_residency** found)
 {
     void* object = NULL;
     const VkResult result = maar_object_enter(allocator, call, "residency", MAAR_OBJECT_RESIDENCY,
                                               MAAR_TO_BITS(residency), &object);
     *found = object;
     return result;
+}
+
+VkResult maar_residency_enter(MaarAllocator allocator, const char* call, MaarResidency residency,
+                              struct maar_residency** found)
+{
+    const uint64_t self = maar_thread_tag();
+    const VkResult result = maar_residency_find(allocator, call, residency, found);
+    struct maar_residency* it = *found;
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    maar_mutex_lock(&it->work_lock);
+    while (it->caller != 0 && it->caller != self) {
+        maar_condition_wait(&it->call_ended, &it->work_lock);
+    }
+    it->caller = self;
+    ++it->caller_depth;
+    maar_mutex_unlock(&it->work_lock);
+    return VK_SUCCESS;
+}
+
+void maar_residency_leave(struct maar_residency* it)
+{
+    maar_mutex_lock(&it->work_lock);
+    if (--it->caller_depth == 0) {
+        it->caller = 0;
+        maar_condition_wake(&it->call_ended);
+    }
+    maar_mutex_unlock(&it->work_lock);
+}
+
+bool maar_residency_try_enter(struct maar_residency* it, uint64_t deadline_ns)
+{
+    const uint64_t self = maar_thread_tag();
+    uint64_t left = 1;
+    maar_mutex_lock(&it->work_lock);
+    while (it->caller != 0 && it->caller != self && left > 0) {
+        left = maar_time_left_ns(deadline_ns);
+        if (left > 0) {
+            (void)maar_condition_wait_for(&it->call_ended, &it->work_lock, left);
+        }
+    }
+    const bool is_free = it->caller == 0;
+    if (is_free) {
+        it->caller = self;
+        it->caller_depth = 1;
+    }
+    maar_mutex_unlock(&it->work_lock);
+    return is_free;
 }
 
 VkResult maar_resident_find(struct maar_residency* it, const char* call, const char* argument,
@@ -55,6 +105,12 @@ VkDeviceSize maar_residency_available(struct maar_residency* it)
     const VkDeviceSize used = maar_tier_memory_used(&it->device, heap);
     const VkDeviceSize share = maar_budget_share(it->allocator, heap, used);
     return share > it->largest ? share : it->largest;
+}
+
+void maar_residency_set_budget(struct maar_residency* it, VkDeviceSize budget)
+{
+    it->device.budget = budget;
+    maar_policy_set_capacity(it->policy, budget);
 }
 
 void maar_resident_unlink(struct maar_residency* it, struct maar_resident* resident,

@@ -47,8 +47,8 @@ struct maar_residency {
     MaarPoint bound; /* of the last binds that were submitted */
     bool has_binds;  /* binds of pages were recorded and not submitted */
     VkQueueFlags queue_flags;
-    bool follows_budget;
-    bool is_lost; /* the device, as the last checkpoint has found */
+    VkDeviceSize device_limit; /* the program's budget of the device; 0: the heap's is followed */
+    bool is_lost;              /* the device, as the last checkpoint has found */
 
     struct maar_copy_stream copies; /* between the device and the host */
 
@@ -97,7 +97,10 @@ struct maar_residency {
     bool is_patient;          /* the present call waits, so that no other one comes before it */
     bool has_expected;        /* what was searched for host objects has some that are expected */
 
-    struct maar_mutex work_lock;      /* guards the lists of work */
+    struct maar_mutex work_lock;      /* guards the lists of work, and the next three members */
+    uint64_t caller;                  /* tag of the thread in a call on the manager; 0: none */
+    uint32_t caller_depth;            /* calls of that thread, one in the other */
+    struct maar_condition call_ended; /* changes when the manager is free for a call */
     struct maar_condition work_ended; /* changes when a piece of work has been done */
     struct maar_work* work_first;     /* queued */
     struct maar_work* work_last;
@@ -127,8 +130,16 @@ void maar_resident_unlink(struct maar_residency* it, struct maar_resident* resid
                           enum maar_resident_list list);
 
 /* Finds the manager of a handle, as maar_object_enter does. */
+VkResult maar_residency_find(MaarAllocator allocator, const char* call, MaarResidency residency,
+                             struct maar_residency** found);
+/* Finds it, and begins a call: waits while another thread gives up memory (residency_yield.c). On
+ * success the caller ends the call by maar_residency_leave. */
 VkResult maar_residency_enter(MaarAllocator allocator, const char* call, MaarResidency residency,
                               struct maar_residency** found);
+void maar_residency_leave(struct maar_residency* it);
+/* Begins a call unless another thread's does not end before the deadline, or this thread is in one.
+ * Returns whether it has begun. */
+bool maar_residency_try_enter(struct maar_residency* it, uint64_t deadline_ns);
 /* Finds the resident of a handle, or reports it. */
 VkResult maar_resident_find(struct maar_residency* it, const char* call, const char* argument,
                             MaarResident handle, struct maar_resident** found);
@@ -165,6 +176,8 @@ void maar_resident_end(struct maar_residency* it, const char* call, struct maar_
 /* Returns what the budget of the device memory's heap has for a manager, at least room for the
  * largest resident. */
 VkDeviceSize maar_residency_available(struct maar_residency* it);
+/* Sets the present budget of the device. */
+void maar_residency_set_budget(struct maar_residency* it, VkDeviceSize budget);
 /* Ensures that it->scratch has room for a number of entries. */
 bool maar_residency_reserve_scratch(struct maar_residency* it, uint32_t count);
 

@@ -226,12 +226,6 @@ VkResult maar_residency_make_room(struct maar_residency* it, const char* call,
     return short_of != VK_SUCCESS ? short_of : VK_ERROR_OUT_OF_POOL_MEMORY;
 }
 
-/* Returns whether a resident on the device may be evicted. */
-static bool may_leave(const struct maar_resident* resident)
-{
-    return resident->has_object && resident->pin_count == 0 && resident->lock_count == 0;
-}
-
 /* What a block holds. */
 struct block_load {
     uint64_t block;
@@ -262,7 +256,7 @@ static uint64_t find_emptiest_block(const struct maar_residency* it)
             loads[count++] = (struct block_load){.block = resident->block};
         }
         loads[at].bytes += resident->request.requirements.size;
-        loads[at].is_fixed = loads[at].is_fixed || !may_leave(resident);
+        loads[at].is_fixed = loads[at].is_fixed || !maar_resident_may_leave(resident);
     }
     for (uint32_t at = 0; at < count; ++at) {
         if (!loads[at].is_fixed && loads[at].bytes < least) {
@@ -273,28 +267,35 @@ static uint64_t find_emptiest_block(const struct maar_residency* it)
     return found;
 }
 
-VkResult maar_residency_empty_block(struct maar_residency* it, const char* call,
-                                    struct maar_tier_room* room)
+VkResult maar_residency_evict(struct maar_residency* it, const char* call, uint32_t count,
+                              struct maar_tier_room* room)
 {
     VkResult short_of = VK_SUCCESS;
-    uint32_t count = 0;
     uint32_t copies = 0;
-    const uint64_t block = find_emptiest_block(it);
-    for (uint32_t i = 0; i < it->resident_count && block != 0; ++i) {
-        struct maar_resident* victim = &it->residents[i];
-        if (!may_leave(victim) || victim->block != block) {
-            continue;
-        }
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t number = it->victims[i];
+        struct maar_resident* victim = &it->residents[number];
         maar_resident_keep(it, victim);
-        it->victims[count] = i;
         if (needs_copy(victim)) {
-            it->victims[count] = it->victims[copies];
-            it->victims[copies++] = i;
+            it->victims[i] = it->victims[copies];
+            it->victims[copies++] = number;
         }
-        ++count;
     }
     const VkResult result = evict_victims(it, call, count, copies, room, &short_of);
     return result != VK_SUCCESS ? result : short_of;
+}
+
+VkResult maar_residency_empty_block(struct maar_residency* it, const char* call,
+                                    struct maar_tier_room* room)
+{
+    uint32_t count = 0;
+    const uint64_t block = find_emptiest_block(it);
+    for (uint32_t i = 0; i < it->resident_count && block != 0; ++i) {
+        if (maar_resident_may_leave(&it->residents[i]) && it->residents[i].block == block) {
+            it->victims[count++] = i;
+        }
+    }
+    return maar_residency_evict(it, call, count, room);
 }
 
 /* ---- restores ---- */
@@ -306,11 +307,13 @@ static uint64_t block_of(const struct maar_residency* it, MaarAllocation allocat
 }
 
 static VkResult try_device_object(struct maar_residency* it, const char* call,
-                                  struct maar_resident* resident, struct maar_copy_waits* waits)
+                                  struct maar_resident* resident, bool is_alone,
+                                  struct maar_copy_waits* waits)
 {
     struct maar_tier_place place = {
         .request = resident->request,
         .type = resident->device_type,
+        .is_alone = is_alone,
         .wait_capacity = MAAR_MAX_POINTS + 1,
         .waits = waits->points,
         .wait_count = &waits->count,
@@ -359,7 +362,8 @@ VkResult maar_device_object_make(struct maar_residency* it, const char* call,
             return result;
         }
         const bool is_last = result != VK_SUCCESS;
-        result = try_device_object(it, call, resident, waits);
+        /* A heap that is fuller than its budget may have no block, and yet have this object. */
+        result = try_device_object(it, call, resident, is_last && it->device.is_refused, waits);
         if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
             break;
         }

@@ -31,6 +31,10 @@ VkResult maar_residency_make_room(struct maar_residency* it, const char* call,
  * Takes a time that grows with the number of residents. */
 VkResult maar_residency_empty_block(struct maar_residency* it, const char* call,
                                     struct maar_tier_room* room);
+/* Evicts the first residents of it->victims, which may leave the device. Those that need a copy are
+ * copied in one submission; if host memory is short, some stay. */
+VkResult maar_residency_evict(struct maar_residency* it, const char* call, uint32_t count,
+                              struct maar_tier_room* room);
 /* Makes the device's object, evicting what is in the way. Adds to waits what its first use waits
  * for. */
 VkResult maar_device_object_make(struct maar_residency* it, const char* call,

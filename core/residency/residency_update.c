@@ -73,34 +73,51 @@ static void name_residents(struct maar_residency* it, uint32_t count, const Maar
     }
 }
 
+static VkResult note_prefetches(struct maar_residency* it, const char* call, uint32_t count,
+                                const MaarResident* residents)
+{
+    struct maar_resident* own = NULL;
+    VkResult result = VK_SUCCESS;
+    if (count > 0 && residents == NULL) {
+        result =
+            maar_misuse(it->allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pResidents is NULL");
+    }
+    for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
+        result = maar_resident_find(it, call, "an element of pResidents", residents[i], &own);
+    }
+    if (result == VK_SUCCESS) {
+        name_residents(it, count, residents);
+    }
+    return result;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarPrefetchResidents(MaarAllocator allocator,
                                                      MaarResidency residency,
                                                      uint32_t residentCount,
                                                      const MaarResident* pResidents)
 {
     struct maar_residency* it = NULL;
-    struct maar_resident* own = NULL;
     VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
-    if (result == VK_SUCCESS && residentCount > 0 && pResidents == NULL) {
-        result =
-            maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pResidents is NULL");
-    }
-    for (uint32_t i = 0; i < residentCount && result == VK_SUCCESS; ++i) {
-        result = maar_resident_find(it, __func__, "an element of pResidents", pResidents[i], &own);
-    }
     if (result == VK_SUCCESS) {
-        name_residents(it, residentCount, pResidents);
+        result = note_prefetches(it, __func__, residentCount, pResidents);
+        maar_residency_leave(it);
     }
     return result;
 }
 
-/* Enters a call about one resident. */
+/* Enters a call about one resident. On success the caller leaves it by maar_residency_leave. */
 static VkResult enter_resident(MaarAllocator allocator, const char* call, MaarResidency residency,
                                MaarResident resident, struct maar_residency** it,
                                struct maar_resident** own)
 {
-    const VkResult result = maar_residency_enter(allocator, call, residency, it);
-    return result != VK_SUCCESS ? result : maar_resident_find(*it, call, "resident", resident, own);
+    VkResult result = maar_residency_enter(allocator, call, residency, it);
+    if (result == VK_SUCCESS) {
+        result = maar_resident_find(*it, call, "resident", resident, own);
+        if (result != VK_SUCCESS) {
+            maar_residency_leave(*it);
+        }
+    }
+    return result;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarEvictResident(MaarAllocator allocator, MaarResidency residency,
@@ -112,6 +129,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEvictResident(MaarAllocator allocator, MaarRe
     if (result == VK_SUCCESS) {
         maar_residency_expect(it, own, UINT64_MAX);
         maar_prefetch_forget(it, own);
+        maar_residency_leave(it);
     }
     return result;
 }
@@ -126,6 +144,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarLockResident(MaarAllocator allocator, MaarRes
         ++own->lock_count;
         maar_resident_keep(it, own);
         maar_resident_count(it, own);
+        maar_residency_leave(it);
     }
     return result;
 }
@@ -136,15 +155,18 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUnlockResident(MaarAllocator allocator, MaarR
     struct maar_residency* it = NULL;
     struct maar_resident* own = NULL;
     VkResult result = enter_resident(allocator, __func__, residency, resident, &it, &own);
-    if (result == VK_SUCCESS && own->lock_count == 0) {
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    if (own->lock_count == 0) {
         result =
             maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_LOCKED, __func__, "resident is not locked");
-    }
-    if (result == VK_SUCCESS) {
+    } else {
         --own->lock_count;
         maar_resident_release(it, own);
         maar_resident_count(it, own);
     }
+    maar_residency_leave(it);
     return result;
 }
 
@@ -258,45 +280,51 @@ static VkResult check_update_info(MaarAllocator allocator, const char* call,
                                                  MAAR_STRUCTURE_TYPE_RESIDENCY_UPDATE);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarUpdateResidency(MaarAllocator allocator, MaarResidency residency,
-                                                   const MaarResidencyUpdate* pUpdate)
+/* Reads what the device's heap has, for a manager that follows it or has given memory up. */
+static void read_budget(struct maar_residency* it)
 {
-    struct maar_residency* it = NULL;
-    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
-    if (result == VK_SUCCESS) {
-        result = check_update_info(allocator, __func__, pUpdate);
+    const VkDeviceSize limit = it->device_limit;
+    if (limit == 0) {
+        maar_residency_set_budget(it, maar_residency_available(it));
+    } else if (it->device.budget < limit) {
+        const VkDeviceSize available = maar_residency_available(it);
+        const VkDeviceSize more = available < limit ? available : limit;
+        maar_residency_set_budget(it, more > it->device.budget ? more : it->device.budget);
     }
+}
+
+static VkResult update_held(struct maar_residency* it, const char* call,
+                            const MaarResidencyUpdate* update)
+{
+    VkResult result = check_update_info(it->allocator, call, update);
     if (result == VK_SUCCESS) {
         result = maar_copies_poll(it);
     }
     if (result != VK_SUCCESS) {
         return result;
     }
-    const bool has_bytes = pUpdate != NULL && pUpdate->maxCopySize != 0;
-    const bool has_count = pUpdate != NULL && pUpdate->maxCopyCount != 0;
+    const bool has_bytes = update != NULL && update->maxCopySize != 0;
+    const bool has_count = update != NULL && update->maxCopyCount != 0;
     struct maar_tier_room room = {
-        .most_bytes = has_bytes ? pUpdate->maxCopySize : most_copied,
-        .most_count = has_count ? pUpdate->maxCopyCount : (uint32_t)MOST_COPIES,
+        .most_bytes = has_bytes ? update->maxCopySize : most_copied,
+        .most_count = has_count ? update->maxCopyCount : (uint32_t)MOST_COPIES,
     };
-    maar_work_take(it, __func__);
+    maar_work_take(it, call);
     it->is_store_closed = false;
-    (void)maarCollect(allocator, NULL);
-    if (it->follows_budget) {
-        it->device.budget = maar_residency_available(it);
-        maar_policy_set_capacity(it->policy, it->device.budget);
-    }
-    result = follow_budget(it, __func__, &room);
+    (void)maarCollect(it->allocator, NULL);
+    read_budget(it);
+    result = follow_budget(it, call, &room);
     if (result == VK_SUCCESS) {
-        result = maar_host_follow_budget(it, __func__);
+        result = maar_host_follow_budget(it, call);
     }
     if (it->packed_size > it->packed_budget) {
         maar_work_lower_packed(it, 0);
     }
     if (result == VK_SUCCESS) {
-        result = prefetch(it, __func__, &room);
+        result = prefetch(it, call, &room);
     }
     if (result == VK_SUCCESS) {
-        result = copy_ahead(it, __func__, &room);
+        result = copy_ahead(it, call, &room);
     }
     if (result == VK_SUCCESS) {
         result = maar_pages_submit(it, NULL);
@@ -306,7 +334,19 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateResidency(MaarAllocator allocator, Maar
         (void)maar_work_lower(it, ready);
     }
     if (result == VK_ERROR_DEVICE_LOST) {
-        (void)maarCollect(allocator, NULL); /* nothing waits for a lost device */
+        (void)maarCollect(it->allocator, NULL); /* nothing waits for a lost device */
+    }
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarUpdateResidency(MaarAllocator allocator, MaarResidency residency,
+                                                   const MaarResidencyUpdate* pUpdate)
+{
+    struct maar_residency* it = NULL;
+    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    if (result == VK_SUCCESS) {
+        result = update_held(it, __func__, pUpdate);
+        maar_residency_leave(it);
     }
     return result;
 }

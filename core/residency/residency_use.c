@@ -610,44 +610,53 @@ static VkResult check_use_begin(MaarAllocator allocator, const char* call,
     return maar_check_rules(allocator, call, rules);
 }
 
+static VkResult begin_held(struct maar_residency* it, const char* call,
+                           const MaarUseBeginInfo* begin, MaarResidentObject* objects,
+                           MaarUseInfo* info, MaarUse* handle)
+{
+    MaarUseInfo answer = {.sType = MAAR_STRUCTURE_TYPE_USE_INFO};
+    bool is_missing = false;
+    VkResult result = check_use_begin(it->allocator, call, begin, info);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_use* use = take_record(it, begin->useCount);
+    result = use == NULL || !maar_residency_reserve_scratch(it, begin->useCount)
+                 ? VK_ERROR_OUT_OF_HOST_MEMORY
+                 : read_items(it, call, begin, use, &is_missing);
+    ++it->serial;
+    if (result == VK_SUCCESS && is_missing) {
+        result = bring_patiently(it, call, use, begin->flags, &answer);
+    }
+    if (result == VK_SUCCESS) {
+        pin_use(it, use, objects, &answer);
+        *handle = open_record(it, use);
+    }
+    if (result == VK_ERROR_DEVICE_LOST) {
+        (void)maarCollect(it->allocator, NULL); /* nothing waits for a lost device */
+    }
+    it->info.notReadyCount += result == VK_NOT_READY ? 1 : 0;
+    if (info != NULL) {
+        answer.pNext = info->pNext;
+        *info = answer;
+    }
+    return result;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarBeginUse(MaarAllocator allocator, MaarResidency residency,
                                             const MaarUseBeginInfo* pBeginInfo,
                                             MaarResidentObject* pObjects, MaarUseInfo* pInfo,
                                             MaarUse* pUse)
 {
     const struct maar_output outputs[] = {{"pUse", pUse, sizeof *pUse}, {0}};
-    MaarUseInfo answer = {.sType = MAAR_STRUCTURE_TYPE_USE_INFO};
     struct maar_residency* it = NULL;
-    bool is_missing = false;
     VkResult result = maar_enter_outputs(allocator, __func__, outputs);
     if (result == VK_SUCCESS) {
         result = maar_residency_enter(allocator, __func__, residency, &it);
     }
     if (result == VK_SUCCESS) {
-        result = check_use_begin(allocator, __func__, pBeginInfo, pInfo);
-    }
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    struct maar_use* use = take_record(it, pBeginInfo->useCount);
-    result = use == NULL || !maar_residency_reserve_scratch(it, pBeginInfo->useCount)
-                 ? VK_ERROR_OUT_OF_HOST_MEMORY
-                 : read_items(it, __func__, pBeginInfo, use, &is_missing);
-    ++it->serial;
-    if (result == VK_SUCCESS && is_missing) {
-        result = bring_patiently(it, __func__, use, pBeginInfo->flags, &answer);
-    }
-    if (result == VK_SUCCESS) {
-        pin_use(it, use, pObjects, &answer);
-        *pUse = open_record(it, use);
-    }
-    if (result == VK_ERROR_DEVICE_LOST) {
-        (void)maarCollect(allocator, NULL); /* nothing waits for a lost device */
-    }
-    it->info.notReadyCount += result == VK_NOT_READY ? 1 : 0;
-    if (pInfo != NULL) {
-        answer.pNext = pInfo->pNext;
-        *pInfo = answer;
+        result = begin_held(it, __func__, pBeginInfo, pObjects, pInfo, pUse);
+        maar_residency_leave(it);
     }
     return result;
 }
@@ -734,41 +743,35 @@ static VkResult check_points(struct maar_residency* it, const char* call, uint32
     return result;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL maarEndUse(MaarAllocator allocator, MaarResidency residency,
-                                          MaarUse use, uint32_t pointCount,
-                                          const MaarPoint* pPoints)
+static VkResult end_held(struct maar_residency* it, const char* call, MaarUse use, uint32_t count,
+                         const MaarPoint* points)
 {
     uint32_t numbers[MAAR_MAX_POINTS];
-    struct maar_residency* it = NULL;
     struct maar_use* own = NULL;
-    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    VkResult result = find_record(it, call, use, &own);
     if (result == VK_SUCCESS) {
-        result = find_record(it, __func__, use, &own);
-    }
-    if (result == VK_SUCCESS) {
-        result = check_points(it, __func__, pointCount, pPoints, numbers);
+        result = check_points(it, call, count, points, numbers);
     }
     if (result != VK_SUCCESS) {
         return result;
     }
-    for (uint32_t i = 0; i < pointCount; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         struct maar_residency_timeline* timeline = &it->timelines[numbers[i]];
-        timeline->latest =
-            pPoints[i].value > timeline->latest ? pPoints[i].value : timeline->latest;
+        timeline->latest = points[i].value > timeline->latest ? points[i].value : timeline->latest;
     }
     maar_copies_note_use(it, pointCount, pPoints);
     for (uint32_t i = 0; i < own->count; ++i) {
         const struct maar_use_item* item = &own->items[i];
         struct maar_resident* resident = &it->residents[item->resident];
         const MaarTier tier = resident->is_demoted ? MAAR_TIER_HOST : MAAR_TIER_DEVICE;
-        for (uint32_t j = 0; j < pointCount; ++j) {
-            note_point(resident, numbers[j], pPoints[j].value);
+        for (uint32_t j = 0; j < count; ++j) {
+            note_point(resident, numbers[j], points[j].value);
         }
         if ((item->access & writes) != 0) {
             resident->is_lost = false;
         }
         if ((item->access & writes) != 0 && resident->valid != MAAR_VALID_IN(tier)) {
-            maar_resident_keep_only(it, __func__, resident, tier);
+            maar_resident_keep_only(it, call, resident, tier);
         }
         unpin_item(it, item);
     }
@@ -777,16 +780,21 @@ VKAPI_ATTR VkResult VKAPI_CALL maarEndUse(MaarAllocator allocator, MaarResidency
     return VK_SUCCESS;
 }
 
-VKAPI_ATTR void VKAPI_CALL maarCancelUse(MaarAllocator allocator, MaarResidency residency,
-                                         MaarUse use)
+VKAPI_ATTR VkResult VKAPI_CALL maarEndUse(MaarAllocator allocator, MaarResidency residency,
+                                          MaarUse use, uint32_t pointCount,
+                                          const MaarPoint* pPoints)
 {
     struct maar_residency* it = NULL;
-    struct maar_use* own = NULL;
-    if (allocator == NULL || use == VK_NULL_HANDLE ||
-        maar_residency_enter(allocator, __func__, residency, &it) != VK_SUCCESS ||
-        find_record(it, __func__, use, &own) != VK_SUCCESS) {
-        return;
+    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    if (result == VK_SUCCESS) {
+        result = end_held(it, __func__, use, pointCount, pPoints);
+        maar_residency_leave(it);
     }
+    return result;
+}
+
+static void cancel_held(struct maar_residency* it, const char* call, struct maar_use* own)
+{
     for (uint32_t i = 0; i < own->count; ++i) {
         struct maar_resident* resident = &it->residents[own->items[i].resident];
         resident->next_layout = own->items[i].found;
@@ -794,7 +802,7 @@ VKAPI_ATTR void VKAPI_CALL maarCancelUse(MaarAllocator allocator, MaarResidency 
         /* An object that the use was to fill has nothing to keep. */
         if (resident->pin_count == 0 && resident->has_object &&
             !maar_resident_has(resident, MAAR_TIER_DEVICE)) {
-            (void)maar_device_object_end(it, __func__, resident);
+            (void)maar_device_object_end(it, call, resident);
         }
     }
     for (uint32_t i = 0; i < own->count; ++i) {
@@ -809,4 +817,19 @@ VKAPI_ATTR void VKAPI_CALL maarCancelUse(MaarAllocator allocator, MaarResidency 
     }
     close_record(it, own);
     (void)maar_pages_submit(it, NULL);
+}
+
+VKAPI_ATTR void VKAPI_CALL maarCancelUse(MaarAllocator allocator, MaarResidency residency,
+                                         MaarUse use)
+{
+    struct maar_residency* it = NULL;
+    struct maar_use* own = NULL;
+    if (allocator == NULL || use == VK_NULL_HANDLE ||
+        maar_residency_enter(allocator, __func__, residency, &it) != VK_SUCCESS) {
+        return;
+    }
+    if (find_record(it, __func__, use, &own) == VK_SUCCESS) {
+        cancel_held(it, __func__, own);
+    }
+    maar_residency_leave(it);
 }

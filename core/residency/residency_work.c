@@ -51,14 +51,23 @@ bool maar_work_open(struct maar_residency* it)
         return false;
     }
     if (!maar_condition_init(&it->work_ended)) {
-        maar_mutex_destroy(&it->work_lock);
-        return false;
+        goto destroy_lock;
+    }
+    if (!maar_condition_init(&it->call_ended)) {
+        goto destroy_ended;
     }
     return true;
+
+destroy_ended:
+    maar_condition_destroy(&it->work_ended);
+destroy_lock:
+    maar_mutex_destroy(&it->work_lock);
+    return false;
 }
 
 void maar_work_close(struct maar_residency* it)
 {
+    maar_condition_destroy(&it->call_ended);
     maar_condition_destroy(&it->work_ended);
     maar_mutex_destroy(&it->work_lock);
 }

@@ -250,6 +250,62 @@ static struct maar_resident* list_resident(struct maar_residency* it,
     return resident;
 }
 
+static VkResult create_held(struct maar_residency* it, const char* call,
+                            const MaarResidentCreateInfo* info, MaarResident* handle)
+{
+    const VkAllocationCallbacks* callbacks = it->allocator->callbacks;
+    VkResult result = check_resident_info(it, call, info);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    struct maar_resident made = {
+        .flags = info->flags,
+        .priority_class = info->priorityClass,
+        .read = info->pfnRead,
+        .read_data = info->pSourceUserData,
+        .key = info->key,
+        .user_data = info->pUserData,
+        .valid = info->pfnRead != NULL ? MAAR_VALID_IN(MAAR_TIER_SOURCE) : 0,
+        .layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+        .next_free = MAAR_NO_OBJECT,
+        .prefetch_next = MAAR_NO_OBJECT,
+    };
+    struct maar_resident* resident = NULL;
+    result = keep_record(it, call, info, &made);
+    if (result == VK_SUCCESS &&
+        maar_checkpoint_has(info->checkpoint, made.key, made.content_size)) {
+        made.checkpoint = info->checkpoint;
+        made.valid = MAAR_VALID_IN(MAAR_TIER_SOURCE);
+    }
+    result = result == VK_SUCCESS ? check_copies(it, call, &made) : result;
+    result = result == VK_SUCCESS ? ask_for_host(it, &made) : result;
+    result = result == VK_SUCCESS ? choose_tier_types(it, call, &made) : result;
+    result = result == VK_SUCCESS ? check_size(it, call, &made) : result;
+    if (result == VK_SUCCESS && info->pName != NULL) {
+        made.name = maar_copy_string(callbacks, info->pName);
+        result = made.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result == VK_SUCCESS) {
+        resident = list_resident(it, &made);
+        result = resident != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    if (result != VK_SUCCESS) {
+        maar_host_free(callbacks, made.name);
+        maar_host_free(callbacks, made.record);
+        return result;
+    }
+    const VkDeviceSize size = made.request.requirements.size > made.host_request.requirements.size
+                                  ? made.request.requirements.size
+                                  : made.host_request.requirements.size;
+    it->largest = size > it->largest ? size : it->largest;
+    it->device.largest = it->largest;
+    it->host.largest = it->largest;
+    maar_pages_own(it, resident);
+    maar_table_add(it, resident);
+    *handle = maar_resident_handle(it, resident);
+    return VK_SUCCESS;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarCreateResident(MaarAllocator allocator, MaarResidency residency,
                                                   const MaarResidentCreateInfo* pCreateInfo,
                                                   MaarResident* pResident)
@@ -261,57 +317,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResident(MaarAllocator allocator, MaarR
         result = maar_residency_enter(allocator, __func__, residency, &it);
     }
     if (result == VK_SUCCESS) {
-        result = check_resident_info(it, __func__, pCreateInfo);
+        result = create_held(it, __func__, pCreateInfo, pResident);
+        maar_residency_leave(it);
     }
-    if (result != VK_SUCCESS) {
-        return result;
-    }
-    struct maar_resident made = {
-        .flags = pCreateInfo->flags,
-        .priority_class = pCreateInfo->priorityClass,
-        .read = pCreateInfo->pfnRead,
-        .read_data = pCreateInfo->pSourceUserData,
-        .key = pCreateInfo->key,
-        .user_data = pCreateInfo->pUserData,
-        .valid = pCreateInfo->pfnRead != NULL ? MAAR_VALID_IN(MAAR_TIER_SOURCE) : 0,
-        .layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
-        .next_free = MAAR_NO_OBJECT,
-        .prefetch_next = MAAR_NO_OBJECT,
-    };
-    struct maar_resident* resident = NULL;
-    result = keep_record(it, __func__, pCreateInfo, &made);
-    if (result == VK_SUCCESS &&
-        maar_checkpoint_has(pCreateInfo->checkpoint, made.key, made.content_size)) {
-        made.checkpoint = pCreateInfo->checkpoint;
-        made.valid = MAAR_VALID_IN(MAAR_TIER_SOURCE);
-    }
-    result = result == VK_SUCCESS ? check_copies(it, __func__, &made) : result;
-    result = result == VK_SUCCESS ? ask_for_host(it, &made) : result;
-    result = result == VK_SUCCESS ? choose_tier_types(it, __func__, &made) : result;
-    result = result == VK_SUCCESS ? check_size(it, __func__, &made) : result;
-    if (result == VK_SUCCESS && pCreateInfo->pName != NULL) {
-        made.name = maar_copy_string(allocator->callbacks, pCreateInfo->pName);
-        result = made.name != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    if (result == VK_SUCCESS) {
-        resident = list_resident(it, &made);
-        result = resident != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
-    }
-    if (result != VK_SUCCESS) {
-        maar_host_free(allocator->callbacks, made.name);
-        maar_host_free(allocator->callbacks, made.record);
-        return result;
-    }
-    const VkDeviceSize size = made.request.requirements.size > made.host_request.requirements.size
-                                  ? made.request.requirements.size
-                                  : made.host_request.requirements.size;
-    it->largest = size > it->largest ? size : it->largest;
-    it->device.largest = it->largest;
-    it->host.largest = it->largest;
-    maar_pages_own(it, resident);
-    maar_table_add(it, resident);
-    *pResident = maar_resident_handle(it, resident);
-    return VK_SUCCESS;
+    return result;
 }
 
 /* ---- the end ---- */
@@ -348,43 +357,30 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyResident(MaarAllocator allocator, MaarResi
     struct maar_residency* it = NULL;
     struct maar_resident* own = NULL;
     if (allocator == NULL || resident == VK_NULL_HANDLE ||
-        maar_residency_enter(allocator, __func__, residency, &it) != VK_SUCCESS ||
-        maar_resident_find(it, __func__, "resident", resident, &own) != VK_SUCCESS) {
+        maar_residency_enter(allocator, __func__, residency, &it) != VK_SUCCESS) {
         return;
     }
-    if (own->pin_count > 0) {
+    const VkResult found = maar_resident_find(it, __func__, "resident", resident, &own);
+    if (found == VK_SUCCESS && own->pin_count > 0) {
         (void)maar_misuse(allocator, MAAR_MESSAGE_ID_USE_NOT_ENDED, __func__,
                           "resident is pinned by a use that has neither ended nor been cancelled");
-        return;
+    } else if (found == VK_SUCCESS) {
+        maar_resident_end(it, __func__, own);
+        (void)maar_pages_submit(it, NULL);
     }
-    maar_resident_end(it, __func__, own);
-    (void)maar_pages_submit(it, NULL);
+    maar_residency_leave(it);
 }
 
 /* ---- questions ---- */
 
-VKAPI_ATTR VkResult VKAPI_CALL maarGetResidentInfo(MaarAllocator allocator, MaarResidency residency,
-                                                   MaarResident resident, MaarResidentInfo* pInfo)
+static void answer_resident(const struct maar_resident* own, MaarResidentInfo* info)
 {
-    struct maar_residency* it = NULL;
-    struct maar_resident* own = NULL;
-    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
-    if (result == VK_SUCCESS) {
-        result = maar_resident_find(it, __func__, "resident", resident, &own);
-    }
-    if (result == VK_SUCCESS) {
-        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
-                                      MAAR_STRUCTURE_TYPE_RESIDENT_INFO);
-    }
-    if (result != VK_SUCCESS) {
-        return result;
-    }
     const bool is_demoted = own->is_demoted;
     const bool has_contents =
         maar_resident_has(own, is_demoted ? MAAR_TIER_HOST : MAAR_TIER_DEVICE);
-    *pInfo = (MaarResidentInfo){
+    *info = (MaarResidentInfo){
         .sType = MAAR_STRUCTURE_TYPE_RESIDENT_INFO,
-        .pNext = pInfo->pNext,
+        .pNext = info->pNext,
         .object = {.buffer = is_demoted ? own->host_buffer : own->object.buffer,
                    .image = own->object.image,
                    .address = own->address,
@@ -403,8 +399,28 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetResidentInfo(MaarAllocator allocator, Maar
         .pUserData = own->user_data,
     };
     for (uint32_t tier = MAAR_TIER_DEVICE; tier < MAAR_TIER_COUNT; ++tier) {
-        pInfo->tierBits |= maar_resident_has(own, tier) ? 1u << tier : 0;
+        info->tierBits |= maar_resident_has(own, tier) ? 1u << tier : 0;
     }
-    pInfo->tierBits |= maar_resident_has(own, MAAR_TIER_SOURCE) ? 1u << MAAR_TIER_FILE : 0;
-    return VK_SUCCESS;
+    info->tierBits |= maar_resident_has(own, MAAR_TIER_SOURCE) ? 1u << MAAR_TIER_FILE : 0;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarGetResidentInfo(MaarAllocator allocator, MaarResidency residency,
+                                                   MaarResident resident, MaarResidentInfo* pInfo)
+{
+    struct maar_residency* it = NULL;
+    struct maar_resident* own = NULL;
+    VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    result = maar_resident_find(it, __func__, "resident", resident, &own);
+    if (result == VK_SUCCESS) {
+        result = maar_check_structure(allocator, __func__, "pInfo", pInfo,
+                                      MAAR_STRUCTURE_TYPE_RESIDENT_INFO);
+    }
+    if (result == VK_SUCCESS) {
+        answer_resident(own, pInfo);
+    }
+    maar_residency_leave(it);
+    return result;
 }

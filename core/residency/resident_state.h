@@ -143,6 +143,12 @@ static inline bool maar_resident_has(const struct maar_resident* resident, uint3
     return (resident->valid & MAAR_VALID_IN(tier)) != 0;
 }
 
+/* Returns whether a resident on the device may be evicted. */
+static inline bool maar_resident_may_leave(const struct maar_resident* resident)
+{
+    return resident->has_object && resident->pin_count == 0 && resident->lock_count == 0;
+}
+
 /* Returns the highest tier with a valid copy. */
 static inline MaarTier maar_resident_tier(const struct maar_resident* resident)
 {

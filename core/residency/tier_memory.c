@@ -226,7 +226,8 @@ static VkResult allocate_in_block(struct maar_tier_memory* memory, const char* c
     if (result != VK_SUCCESS) {
         return result;
     }
-    const bool is_alone = place->request.requiresDedicated == VK_TRUE || size > pool->block_size;
+    const bool is_alone =
+        place->is_alone || place->request.requiresDedicated == VK_TRUE || size > pool->block_size;
     const bool may_grow = (is_alone ? size : pool->block_size) <= left_of_budget(memory);
     return is_alone && !may_grow
                ? VK_ERROR_OUT_OF_POOL_MEMORY
@@ -244,7 +245,7 @@ static VkResult allocate_in_rest(struct maar_tier_memory* memory, const char* ca
     struct maar_tier_pool* pool = find_pool(memory, place->type, true);
     const bool has_block = pool != NULL && pool->bytes > 0;
     VkResult result = VK_ERROR_OUT_OF_POOL_MEMORY;
-    if (place->request.requiresDedicated == VK_TRUE) {
+    if (place->is_alone || place->request.requiresDedicated == VK_TRUE) {
         return result;
     }
     if (has_block) {

@@ -40,6 +40,7 @@ struct maar_tier_place {
     MaarMemoryRequest request; /* its object is set by the call */
     uint32_t type;
     bool is_mapped;
+    bool is_alone; /* gets a VkDeviceMemory of its own */
     uint32_t wait_capacity;
     MaarPoint* waits;     /* what the first use of the memory waits for; the call adds to it */
     uint32_t* wait_count; /* NULL: the host uses the memory first, so it takes no pending memory */

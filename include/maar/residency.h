@@ -27,7 +27,7 @@
  *
  * The general rules of maar/allocator.h hold here too. A manager and its residents belong to one
  * thread at a time: "externally synchronized" means that the program synchronizes all calls on the
- * manager, except maarWorkResidency.
+ * manager, except maarWorkResidency and maarYieldResidency.
  */
 #ifndef MAAR_RESIDENCY_H
 #define MAAR_RESIDENCY_H
@@ -664,6 +664,41 @@ MAAR_API VkResult VKAPI_CALL maarLockResident(MaarAllocator allocator, MaarResid
  */
 MAAR_API VkResult VKAPI_CALL maarUnlockResident(MaarAllocator allocator, MaarResidency residency,
                                                 MaarResident resident);
+
+/**
+ * Gives memory back to the driver, for a request that would fail or for another interface: to be
+ * called by MaarAllocatorCreateInfo::pfnOutOfMemory. Residents that nothing pins or locks leave the
+ * device, a VkDeviceMemory at a time: first those that are clean and idle, which are free at once.
+ * With a timeout also those that must be copied first, or that uses and copies have not left yet;
+ * the call then waits for them. Where memory of the host is wanted, copies there end of which the
+ * device or a lower tier has another one. The budget of the device is lowered by what was given up,
+ * until an update finds that the heap has room again. In the middle of another call on the manager
+ * of this thread, as when its own request for memory has failed, nothing is given up.
+ *
+ * Calls on the manager wait while this one chooses and submits, not while it waits. With a timeout
+ * it may submit: the queue then has a lock (MaarQueue::pfnLock) if other threads use it, and this
+ * thread does not hold it. Without one it submits nothing. Events come in this thread.
+ *
+ * @param allocator       not null
+ * @param residency       not null
+ * @param memoryTypeBits  whose heaps shall have the memory: for the preferred type of a request 1
+ * << MaarOutOfMemoryInfo::memoryTypeIndex
+ * @param size            bytes, at least 1
+ * @param timeout_ns      longest wait for another call on the manager, and for the device, in
+ *                        nanoseconds; 0: gives up what is clean and idle
+ * @param pReleased       receives the bytes that have been released; may be NULL
+ * @return VK_SUCCESS when `size` bytes or more have been released; VK_INCOMPLETE for fewer bytes,
+ *         or none: what still waits for the device comes free later; VK_NOT_READY when another call
+ *         on the manager did not end in time, or this one is made in the middle of one;
+ *         VK_ERROR_OUT_OF_HOST_MEMORY; what the driver returns for submissions;
+ *         VK_ERROR_VALIDATION_FAILED_EXT
+ * @threadsafety internally synchronized: any thread, at any time between the creation and the
+ *               destruction of the manager
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarYieldResidency(MaarAllocator allocator, MaarResidency residency,
+                                                uint32_t memoryTypeBits, VkDeviceSize size,
+                                                uint64_t timeout_ns, VkDeviceSize* pReleased);
 
 /**
  * Does work of the host: compresses, unpacks, reads and writes. The results take effect in the next

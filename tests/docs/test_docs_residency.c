@@ -150,6 +150,32 @@ static void docs_importance_changes(void** state)
     vkDestroySemaphore(rig->device, timeline, NULL);
 }
 
+static void page_gives_up_residents(void** state)
+{
+    struct spare_memory spare = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+    MaarOutOfMemoryInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_OUT_OF_MEMORY_INFO,
+        .size = SIZE,
+    };
+    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+    const MaarAllocationCreateInfo any = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO};
+    MaarResident resident = VK_NULL_HANDLE;
+    (void)state;
+    open_rig();
+    assert_int_equal(maarChooseMemoryType(rig->allocator, UINT32_MAX, &any, &choice), VK_SUCCESS);
+    info.memoryTypeIndex = choice.memoryTypeIndex;
+    assert_int_equal(give_up_residents(&spare, &info), VK_FALSE);
+    spare.allocator = rig->allocator;
+    assert_int_equal(open_manager(rig->allocator, BUDGET, &spare.residency), VK_SUCCESS);
+    assert_int_equal(give_up_residents(&spare, &info), VK_FALSE);
+    assert_int_equal(create_vertices(rig->allocator, spare.residency, SIZE, &resident), VK_SUCCESS);
+    write_resident(spare.residency, resident);
+    assert_int_equal(give_up_residents(&spare, &info), VK_TRUE);
+    assert_int_equal(read_info(spare.residency).tiers[MAAR_TIER_DEVICE].size, 0);
+    maarDestroyResidency(rig->allocator, spare.residency);
+    vkDestroySemaphore(rig->device, timeline, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +183,7 @@ int main(void)
         rig_unit_test(docs_use_of_failed_submission_is_cancelled),
         rig_unit_test(docs_lower_tiers_keep_the_rest),
         rig_unit_test(docs_importance_changes),
+        rig_unit_test(page_gives_up_residents),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -237,6 +237,13 @@ static void prepare_lock(struct fault_context* c)
     assert_int_equal(run_lock(c), VK_SUCCESS);
 }
 
+static VkResult run_yield(struct fault_context* c)
+{
+    const VkResult result =
+        maarYieldResidency(c->rig.allocator, c->residency, UINT32_MAX, 65536, 1000000000, NULL);
+    return result == VK_INCOMPLETE ? VK_SUCCESS : result;
+}
+
 static VkResult run_work(struct fault_context* c)
 {
     return maarWorkResidency(c->rig.allocator, c->residency, 0, NULL);
@@ -377,6 +384,13 @@ static const struct fault_step steps[] = {
      .prepare = prepare_lock,
      .run = run_unlock,
      .finish = finish_residents,
+     FAULT_PAGED},
+    {.function = "maarYieldResidency",
+     .prepare = prepare_residents,
+     .run = run_yield,
+     .finish = finish_residents,
+     .partial = true,
+     .lost_is_done = true,
      FAULT_PAGED},
     AMONG("maarWorkResidency", "a piece whose memory fails is done later", run_work),
     {.function = "maarWriteCheckpoint",

@@ -26,8 +26,15 @@ static VkBuffer readback;
 static MaarAllocation readback_memory;
 static MaarResidencyEvent events[FIXTURE_EVENTS];
 static uint32_t event_count;
-static MaarUseInfo answer;        /* of the last use that was begun */
-static MaarResidentObject object; /* the first one of it */
+static MaarUseInfo answer;           /* of the last use that was begun */
+static MaarResidentObject object;    /* the first one of it */
+static uint32_t memory_type;         /* of device memory */
+static uint32_t heap;                /* its heap */
+static PFN_maarOutOfMemory observer; /* of the allocator that open_device makes; or NULL */
+
+/* Of the queues, where several threads submit; or NULL. */
+static PFN_maarQueueLock lock_queue;
+static PFN_maarQueueLock unlock_queue;
 
 static const MaarSimulatedFlags executes =
     MAAR_SIMULATED_EXECUTE_BIT | MAAR_SIMULATED_CHECK_CONTENTS_BIT |
@@ -67,7 +74,14 @@ static inline void open_device_of(const MaarSimulatedProfile* profile)
         .profile = profile, .flags = executes, .paging = true, .count_host = true};
     const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
     const VkBufferCreateInfo info = rig_buffer_info(16 * UNIT);
-    rig = rig_begin(&setup);
+    rig = rig_new();
+    rig_open(rig, &setup);
+    rig->create_info.pfnOutOfMemory = observer;
+    for (uint32_t i = 0; i < RIG_QUEUES; ++i) {
+        rig->paging_queues[i].pfnLock = lock_queue;
+        rig->paging_queues[i].pfnUnlock = unlock_queue;
+    }
+    rig_make_allocator(rig);
     const VkCommandPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
@@ -90,6 +104,28 @@ static inline void open_device_of(const MaarSimulatedProfile* profile)
 static inline void open_device(void)
 {
     open_device_of(NULL);
+}
+
+static inline void find_heap(void)
+{
+    const MaarAllocationCreateInfo any = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO};
+    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+    VkPhysicalDeviceMemoryProperties memory;
+    assert_int_equal(maarChooseMemoryType(rig->allocator, UINT32_MAX, &any, &choice), VK_SUCCESS);
+    vkGetPhysicalDeviceMemoryProperties(rig->physical, &memory);
+    memory_type = choice.memoryTypeIndex;
+    heap = memory.memoryTypes[memory_type].heapIndex;
+}
+
+/* The budget of the main heap is what this program holds there and `left` bytes, which may be
+ * negative. Of this many bytes and no more the driver makes memory, too. */
+static inline void leave(int64_t left)
+{
+    const MaarHeapBudget now = rig_budget(rig, heap);
+    const VkDeviceSize others = left >= 0 ? now.size - now.blockBytes - (VkDeviceSize)left : 0;
+    assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, heap,
+                                                now.blockBytes + (VkDeviceSize)left, others),
+                     VK_SUCCESS);
 }
 
 static inline uint32_t queue_index(void)
@@ -324,7 +360,13 @@ static inline MaarPoint submit_commands(void)
         .signalSemaphoreCount = 1,
         .pSignalSemaphores = &timeline,
     };
+    if (lock_queue != NULL) {
+        lock_queue(NULL, rig->queue);
+    }
     assert_int_equal(vkQueueSubmit(rig->queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+    if (unlock_queue != NULL) {
+        unlock_queue(NULL, rig->queue);
+    }
     return (MaarPoint){timeline, submitted};
 }
 

@@ -6,31 +6,9 @@
 
 enum { BUFFERS = 12, UPDATES = 8 };
 
-static uint32_t heap; /* the device's main heap */
-
-/* The heap's budget is what this program holds there and `left` bytes, which may be negative. */
-static void leave(int64_t left)
-{
-    const MaarHeapBudget now = rig_budget(rig, heap);
-    const VkDeviceSize others = left > 0 ? now.size - now.blockBytes - (VkDeviceSize)left : 0;
-    assert_int_equal(maarSimulatedSetHeapBudget(rig->physical, heap,
-                                                now.blockBytes + (VkDeviceSize)left, others),
-                     VK_SUCCESS);
-}
-
 static VkDeviceSize device_budget(void)
 {
     return manager_state().tiers[MAAR_TIER_DEVICE].budget;
-}
-
-static void find_heap(void)
-{
-    const MaarAllocationCreateInfo any = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO};
-    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
-    VkPhysicalDeviceMemoryProperties memory;
-    assert_int_equal(maarChooseMemoryType(rig->allocator, UINT32_MAX, &any, &choice), VK_SUCCESS);
-    vkGetPhysicalDeviceMemoryProperties(rig->physical, &memory);
-    heap = memory.memoryTypes[choice.memoryTypeIndex].heapIndex;
 }
 
 static void open_follower(void)

@@ -355,6 +355,19 @@ static void update_misuse_names_the_argument(void** state)
     close_scene();
 }
 
+static void yield_misuse_names_the_argument(void** state)
+{
+    VkDeviceSize released = 7;
+    (void)state;
+    open_scene(4);
+    expect(maarYieldResidency(rig->allocator, manager, 1, 0, 0, &released),
+           MAAR_MESSAGE_ID_ZERO_SIZE, "size");
+    assert_int_equal(released, 0);
+    /* Nothing is on the device. */
+    assert_int_equal(maarYieldResidency(rig->allocator, manager, 1, UNIT, 0, NULL), VK_INCOMPLETE);
+    close_scene();
+}
+
 static VkResult VKAPI_PTR read_zeros(void* data, VkDeviceSize size, void* bytes)
 {
     (void)data;
@@ -417,6 +430,7 @@ static void stale_managers_are_refused(void** state)
         expect(maarLockResident(allocator, manager, resident), id, "residency");
         expect(maarUnlockResident(allocator, manager, resident), id, "residency");
         expect(maarWorkResidency(allocator, manager, 0, NULL), id, "residency");
+        expect(maarYieldResidency(allocator, manager, 1, MIB, 0, NULL), id, "residency");
         expect(maarWriteCheckpoint(allocator, manager, &store, NULL), id, "residency");
         expect(try_use(resident, MAAR_ACCESS_READ_BIT, 0, &use), id, "residency");
         expect(maarEndUse(allocator, manager, (MaarUse)(uintptr_t)1, 1, &point), id, "residency");
@@ -450,6 +464,7 @@ int main(void)
         rig_unit_test(end_with_too_many_timelines_leaves_the_use),
         rig_unit_test(use_above_the_budget_gives_the_missing_bytes),
         rig_unit_test(update_misuse_names_the_argument),
+        rig_unit_test(yield_misuse_names_the_argument),
         rig_unit_test(work_says_whether_there_is_more),
         rig_unit_test(stale_managers_are_refused),
     };
