@@ -15,6 +15,8 @@ struct residents {
     VkSemaphore timeline;
     uint32_t next;
     MaarUse use;
+    MaarArray array;
+    MaarResident array_one;
 };
 
 static MaarResident create(struct growth* growth)
@@ -77,10 +79,43 @@ static void open_residents(struct growth* growth)
     }
 }
 
+/* And a pinned array. */
+static void open_array(struct growth* growth)
+{
+    VkBufferCreateInfo buffer = growth_buffer(16 * RESIDENT_BYTES);
+    buffer.usage |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    const MaarArrayCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_ARRAY_CREATE_INFO,
+        .elementSize = 16,
+        .reservation = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                        .pBufferInfo = &buffer},
+    };
+    open_residents(growth);
+    struct residents* residents = growth->state;
+    GROWTH_EXPECT(maarCreateArray(growth->allocator, &info, &residents->array));
+    const MaarResidentCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO,
+                                        .array = residents->array,
+                                        .size = RESIDENT_BYTES};
+    GROWTH_EXPECT(
+        maarCreateResident(growth->allocator, residents->manager, &how, &residents->array_one));
+    const MaarResidentUse one = {.resident = residents->array_one,
+                                 .access = MAAR_ACCESS_OVERWRITE_BIT};
+    const MaarUseBeginInfo begin = {.sType = MAAR_STRUCTURE_TYPE_USE_BEGIN_INFO,
+                                    .flags = MAAR_USE_WAIT_BIT,
+                                    .useCount = 1,
+                                    .pUses = &one};
+    GROWTH_EXPECT(
+        maarBeginUse(growth->allocator, residents->manager, &begin, NULL, NULL, &residents->use));
+}
+
 static void close_residents(struct growth* growth)
 {
     struct residents* residents = growth->state;
+    if (residents->array != VK_NULL_HANDLE) {
+        maarCancelUse(growth->allocator, residents->manager, residents->use);
+    }
     maarDestroyResidency(growth->allocator, residents->manager);
+    maarDestroyArray(growth->allocator, residents->array);
     vkDestroySemaphore(growth->device, residents->timeline, NULL);
     free(residents->all);
 }
@@ -157,6 +192,15 @@ static void do_budget(struct growth* growth, uint32_t index)
                                          (VkDeviceSize)(growth->n + index % 2) * RESIDENT_BYTES));
 }
 
+/* An array among the residents grows and shrinks by an element. */
+static void do_resize(struct growth* growth, uint32_t index)
+{
+    struct residents* residents = growth->state;
+    MaarPoint wait;
+    GROWTH_EXPECT(maarResizeResident(growth->allocator, residents->manager, residents->array_one,
+                                     1 + index % 2, &wait));
+}
+
 /* Another request looks for what is clean: nothing is. */
 static void do_yield(struct growth* growth, uint32_t index)
 {
@@ -197,6 +241,14 @@ const struct growth_case growth_resident_cases[] = {
     RESIDENTS("resident-info", "maarGetResidentInfo", do_read),
     RESIDENTS("residency-info", "maarGetResidencyInfo", do_count),
     RESIDENTS("residency-budget", "maarSetResidencyBudget", do_budget),
+    {.name = "resize-resident",
+     .functions = "maarResizeResident",
+     .dimension = "residents on the device",
+     .n = 512,
+     .count = 128,
+     .open = open_array,
+     .operation = do_resize,
+     .close = close_residents},
     RESIDENTS("yield-residency", "maarYieldResidency", do_yield),
     RESIDENTS("create-resident", "maarCreateResident maarDestroyResident", do_create),
     RESIDENTS("create-residency", "maarCreateResidency maarDestroyResidency", do_create_manager),

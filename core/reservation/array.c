@@ -70,6 +70,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyArray(MaarAllocator allocator, MaarArray a
 {
     struct maar_array* it = NULL;
     if (array != VK_NULL_HANDLE && check_array(allocator, __func__, array, &it) == VK_SUCCESS &&
+        maar_array_expect_own(it, __func__) == VK_SUCCESS &&
         maar_object_claim(allocator, __func__, "array", MAAR_TO_BITS(array)) == VK_SUCCESS) {
         maar_reservation_end(&it->reservation, 0, NULL);
     }
@@ -87,6 +88,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarDestroyArrayAfter(MaarAllocator allocator, Ma
         return result;
     }
     result = check_array(allocator, __func__, array, &it);
+    if (result == VK_SUCCESS) {
+        result = maar_array_expect_own(it, __func__);
+    }
     if (result == VK_SUCCESS) {
         result = maar_object_claim(allocator, __func__, "array", MAAR_TO_BITS(array));
     }
@@ -124,6 +128,16 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetArrayInfo(MaarAllocator allocator, MaarArr
 }
 
 /* ---- growing and shrinking ---- */
+
+VkResult maar_array_expect_own(const struct maar_array* array, const char* call)
+{
+    return array->reservation.in_cache
+               ? maar_misuse(array->reservation.allocator,
+                             MAAR_MESSAGE_ID_BUFFER_CACHE_OWNS_RESERVATION, call,
+                             "array is a resident, whose memory maarResizeResident changes; "
+                             "maarDestroyResident ends that")
+               : VK_SUCCESS;
+}
 
 void maar_array_set_ready(struct maar_array* array, VkDeviceSize end)
 {
@@ -197,6 +211,10 @@ static VkResult make_array_room(struct maar_array* array, const char* call, uint
     if (result != VK_SUCCESS || least <= array->reservation.ready) {
         return result;
     }
+    result = maar_array_expect_own(array, call);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
     const VkDeviceSize end = ample ? maar_array_ample_end(array, least) : least;
     /* The step beyond the request stays within budgets, and its failure is not reported. */
     result = commit_up_to(array, call, end, end > least);
@@ -241,6 +259,9 @@ void maar_array_release(struct maar_array* array)
 {
     struct maar_reservation* reservation = &array->reservation;
     const VkDeviceSize used = array->count * array->element_size;
+    if (reservation->in_cache) {
+        return; /* a resident keeps its capacity */
+    }
     maar_reservation_decommit(reservation, used, reservation->size);
     const VkDeviceSize rounded = maar_align_up(used, reservation->page_size);
     reservation->ready = rounded < reservation->ready ? rounded : reservation->ready;

@@ -21,6 +21,8 @@ struct maar_array {
 /* Finds the array of a handle, as maar_object_enter does. argument: the caller's name of it. */
 VkResult maar_array_check(MaarAllocator allocator, const char* call, const char* argument,
                           MaarArray array, struct maar_array** found);
+/* Reports an array that is a resident: the manager of residents changes its memory. */
+VkResult maar_array_expect_own(const struct maar_array* array, const char* call);
 /* Returns the bytes that so many elements take. Reports an array whose reservation is too small. */
 VkResult maar_array_needs(const struct maar_array* array, const char* call, uint64_t count,
                           VkDeviceSize* bytes);

@@ -22,7 +22,7 @@ struct maar_reservation {
     MaarAllocator allocator;
     MaarReservationCreateFlags flags;
     uint64_t array_handle; /* 0: no array */
-    bool in_cache;         /* a buffer cache owns its pages */
+    bool in_cache;         /* a buffer cache owns its pages, or a manager of residents an array's */
     VkBuffer buffer;
     VkDeviceAddress address;
     VkBufferUsageFlags usage; /* of all its buffers */

@@ -47,7 +47,10 @@ static VkResult check_arrays(const struct array_resize* resize, uint32_t* marked
             array->is_resized = true;
             *marked = i + 1;
             result = maar_array_needs(array, resize->call, one->count, &bytes);
-            *grows = *grows || bytes > array->reservation.ready;
+            if (result == VK_SUCCESS && bytes > array->reservation.ready) {
+                *grows = true;
+                result = maar_array_expect_own(array, resize->call);
+            }
         }
     }
     return result;

@@ -9,6 +9,7 @@
 #include "core/residency/host_object.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/objects/buffer.h"
 #include "core/residency/policy_order.h"
 #include "core/residency/residency_work.h"
 #include "core/residency/resident_valid.h"
@@ -108,6 +109,14 @@ const VkBufferCreateInfo* maar_host_object_info(const struct maar_resident* resi
                  (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_DST_BIT,
     };
     return resident->kind == MAAR_RESIDENT_BUFFER ? &resident->record->buffer : plain;
+}
+
+VkResult maar_host_object_ask(struct maar_residency* it, const struct maar_resident* resident,
+                              MaarMemoryRequest* request)
+{
+    VkBufferCreateInfo plain;
+    return maar_buffer_info_request(it->allocator, maar_host_object_info(resident, &plain),
+                                    request);
 }
 
 static VkResult create_host_buffer(const struct maar_residency* it,

@@ -30,6 +30,9 @@ void maar_host_object_leave(struct maar_residency* it, struct maar_resident* res
 /* Puts a host object at the end of the list: it was used last. */
 void maar_host_object_touch(struct maar_residency* it, struct maar_resident* resident);
 
+/* Asks what the host object of a resident needs of its memory. */
+VkResult maar_host_object_ask(struct maar_residency* it, const struct maar_resident* resident,
+                              MaarMemoryRequest* request);
 /* Ends host objects of at least so many bytes whose contents are valid elsewhere, as far as there
  * are any. */
 VkResult maar_host_object_yield(struct maar_residency* it, const char* call, VkDeviceSize size);

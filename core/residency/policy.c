@@ -169,6 +169,13 @@ static struct maar_policy_order* order_of(struct maar_policy* policy,
     return &policy->orders[object->is_announced ? 1 : 0];
 }
 
+void maar_policy_resize(struct maar_policy* policy, uint32_t object, VkDeviceSize size)
+{
+    struct maar_policy_object* resized = &policy->objects[object];
+    maar_sample_resize(&policy->sample, resized->sample_at, resized->size, size);
+    resized->size = size;
+}
+
 void maar_policy_remove(struct maar_policy* policy, uint32_t object)
 {
     struct maar_policy_object* removed = object_at(policy, object);

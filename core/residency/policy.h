@@ -38,6 +38,8 @@ void maar_policy_set_capacity(struct maar_policy* policy, VkDeviceSize capacity)
  * MAAR_NO_OBJECT, and changes nothing, if there is no host memory. */
 uint32_t maar_policy_add(struct maar_policy* policy, VkDeviceSize size, uint32_t class);
 void maar_policy_remove(struct maar_policy* policy, uint32_t object);
+/* Gives an object another size. */
+void maar_policy_resize(struct maar_policy* policy, uint32_t object, VkDeviceSize size);
 
 /* Notes that a submission uses objects, in this order; what is named twice counts once. Constant
  * time for each, but that the few objects of the sample cost some microseconds where they do not

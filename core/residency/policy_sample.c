@@ -62,6 +62,23 @@ uint32_t maar_sample_remove(struct maar_policy_sample* sample, uint32_t at, VkDe
     return at < sample->count ? sample->items[at].object : UINT32_MAX;
 }
 
+void maar_sample_resize(struct maar_policy_sample* sample, uint32_t at, VkDeviceSize old,
+                        VkDeviceSize size)
+{
+    sample->all_bytes += size;
+    sample->all_bytes -= old;
+    if (at == UINT32_MAX) {
+        return;
+    }
+    for (uint32_t rule = 0; rule < MAAR_POLICY_RULES; ++rule) {
+        sample->used[rule] += sample->items[at].is_in[rule] ? size : 0;
+        sample->used[rule] -= sample->items[at].is_in[rule] ? old : 0;
+    }
+    sample->bytes += size;
+    sample->bytes -= old;
+    sample->items[at].size = size;
+}
+
 void maar_sample_mark(struct maar_policy_sample* sample, uint32_t at, uint64_t submission)
 {
     sample->items[at].member = submission;

@@ -54,6 +54,9 @@ uint32_t maar_sample_add(struct maar_policy_sample* sample, uint32_t object, VkD
 /* Removes an object. at: its place, or UINT32_MAX. Returns the object that has this place now, or
  * UINT32_MAX. */
 uint32_t maar_sample_remove(struct maar_policy_sample* sample, uint32_t at, VkDeviceSize size);
+/* Gives an object another size. */
+void maar_sample_resize(struct maar_policy_sample* sample, uint32_t at, VkDeviceSize old,
+                        VkDeviceSize size);
 /* Marks an object of a submission, before the uses of the submission are noted. */
 void maar_sample_mark(struct maar_policy_sample* sample, uint32_t at, uint64_t submission);
 /* Notes a use, and chooses the best rule. */

@@ -302,6 +302,7 @@ static VkResult set_budget(struct maar_residency* it, const char* call, MaarTier
     switch (tier) {
     case MAAR_TIER_DEVICE:
         it->device_limit = budget;
+        it->steps = (struct maar_budget_steps){.wait = 0};
         maar_residency_set_budget(it, follows ? maar_residency_available(it) : budget);
         break;
     case MAAR_TIER_HOST:

@@ -8,6 +8,9 @@
 #include "core/port_time.h"
 #include "core/residency/policy_order.h"
 
+/* Updates that must see a risen budget before it counts. */
+enum { LEAST_RISE_WAIT = 4, MOST_RISE_WAIT = 64 };
+
 VkResult maar_residency_find(MaarAllocator allocator, const char* call, MaarResidency residency,
                              struct maar_residency** found)
 {
@@ -111,6 +114,15 @@ void maar_residency_set_budget(struct maar_residency* it, VkDeviceSize budget)
 {
     it->device.budget = budget;
     maar_policy_set_capacity(it->policy, budget);
+}
+
+void maar_residency_note_fall(struct maar_residency* it)
+{
+    struct maar_budget_steps* steps = &it->steps;
+    const bool was_short = steps->wait > 0 && steps->since_raised <= 2 * steps->wait;
+    const uint32_t longer = 2 * steps->wait < MOST_RISE_WAIT ? 2 * steps->wait : MOST_RISE_WAIT;
+    steps->wait = was_short ? longer : LEAST_RISE_WAIT;
+    steps->seen = 0;
 }
 
 void maar_resident_unlink(struct maar_residency* it, struct maar_resident* resident,

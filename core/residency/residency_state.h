@@ -38,6 +38,16 @@ struct maar_use {
     } * items;
 };
 
+/* How a budget of the device rises after it has fallen. A budget that jumps would move the same
+ * bytes again and again, so a rise is followed when some updates in a row have seen it, and the
+ * more of them the sooner the last rises were taken back. */
+struct maar_budget_steps {
+    uint32_t wait;         /* updates that must see a rise; 0: the budget has not fallen */
+    uint32_t seen;         /* that have seen it */
+    VkDeviceSize lowest;   /* that they have seen */
+    uint32_t since_raised; /* updates since the last rise */
+};
+
 struct maar_residency {
     MaarAllocator allocator;
     uint64_t handle;
@@ -48,7 +58,8 @@ struct maar_residency {
     bool has_binds;  /* binds of pages were recorded and not submitted */
     VkQueueFlags queue_flags;
     VkDeviceSize device_limit; /* the program's budget of the device; 0: the heap's is followed */
-    bool is_lost;              /* the device, as the last checkpoint has found */
+    struct maar_budget_steps steps;
+    bool is_lost; /* the device, as the last checkpoint has found */
 
     struct maar_copy_stream copies; /* between the device and the host */
 
@@ -178,6 +189,8 @@ void maar_resident_end(struct maar_residency* it, const char* call, struct maar_
 VkDeviceSize maar_residency_available(struct maar_residency* it);
 /* Sets the present budget of the device. */
 void maar_residency_set_budget(struct maar_residency* it, VkDeviceSize budget);
+/* The budget has fallen, and not because the program has said so: its next rise has to last. */
+void maar_residency_note_fall(struct maar_residency* it);
 /* Ensures that it->scratch has room for a number of entries. */
 bool maar_residency_reserve_scratch(struct maar_residency* it, uint32_t count);
 

@@ -21,7 +21,9 @@ enum {
      * all named, and of which 36 fit, an update that copies half a layer exchanged 12 of them in
      * each round without this rule, 9 with a quarter and 5 with a half (bench_stalls). With a half,
      * a camera near a turn has stalls that it need not have. */
-    SOONER = 4
+    SOONER = 4,
+    /* Uses for which a resident that was restored stays, where the use can do without the room. */
+    GRACE_USES = 16
 };
 
 void maar_resident_keep_only(struct maar_residency* it, const char* call,
@@ -49,7 +51,7 @@ VkResult maar_device_object_end(struct maar_residency* it, const char* call,
     const uint32_t count = maar_resident_points(it, resident, points);
     const VkResult result =
         maar_resident_is_paged(resident)
-            ? maar_pages_end(it, resident, count, points)
+            ? maar_pages_end(it, call, resident, count, points)
             : maar_tier_memory_remove(&it->device, call, resident->object, resident->allocation,
                                       resident->request.requirements.size, count, points);
     if (result == VK_SUCCESS) {
@@ -158,6 +160,9 @@ static uint32_t choose_evicted(struct maar_residency* it, const char* call,
         const uint32_t number = it->by_policy[policy];
         struct maar_resident* victim = &it->residents[number];
         if (room->only_later && !is_worth_it(it, victim, room->distance)) {
+            break;
+        }
+        if (room->has_grace && it->serial - victim->brought < GRACE_USES) {
             break;
         }
         if (needs_copy(victim) && *copies > 0 &&
@@ -320,7 +325,7 @@ static VkResult try_device_object(struct maar_residency* it, const char* call,
     };
     struct maar_object object = {.buffer = VK_NULL_HANDLE};
     if (maar_resident_is_paged(resident)) {
-        const VkResult paged = maar_pages_make(it, resident);
+        const VkResult paged = maar_pages_make(it, call, resident);
         resident->has_object = paged == VK_SUCCESS;
         resident->epoch += resident->epoch == 0 ? 1 : 0;
         return paged;
@@ -343,29 +348,32 @@ static VkResult try_device_object(struct maar_residency* it, const char* call,
     return result;
 }
 
-VkResult maar_device_object_make(struct maar_residency* it, const char* call,
-                                 struct maar_resident* resident, struct maar_tier_room* room,
-                                 struct maar_copy_waits* waits)
+/* Makes a resident's object, or gives an array on the device so many bytes, evicting what is in the
+ * way. more: bytes that the device needs for it. */
+static VkResult make_in_room(struct maar_residency* it, const char* call,
+                             struct maar_resident* resident, VkDeviceSize more, VkDeviceSize grown,
+                             struct maar_tier_room* room, struct maar_copy_waits* waits)
 {
-    const VkDeviceSize size = resident->request.requirements.size;
     VkResult result = VK_SUCCESS;
     room->distance = maar_residency_distance(it, resident);
     VkDeviceSize extra = 0; /* the free bytes lie in pieces: more must go */
     for (;;) {
-        room->needed = size + extra;
+        room->needed = more + extra;
         if (it->device.live + room->needed > room->budget) {
             result = maar_residency_make_room(it, call, room);
         }
         /* Without anything left to evict, the pieces may be large enough all the same. */
         if (result != VK_SUCCESS &&
-            (result != VK_ERROR_OUT_OF_POOL_MEMORY || it->device.live + size > room->budget)) {
+            (result != VK_ERROR_OUT_OF_POOL_MEMORY || it->device.live + more > room->budget)) {
             return result;
         }
         const bool is_last = result != VK_SUCCESS;
         /* A heap that is fuller than its budget may have no block, and yet have this object. */
-        result = try_device_object(it, call, resident, is_last && it->device.is_refused, waits);
+        const bool is_alone = is_last && it->device.is_refused;
+        result = grown != 0 ? maar_pages_grow(it, call, resident, grown)
+                            : try_device_object(it, call, resident, is_alone, waits);
         if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
-            break;
+            return result;
         }
         if (is_last) {
             const VkDeviceSize held = maar_tier_memory_bytes(&it->device);
@@ -376,6 +384,14 @@ VkResult maar_device_object_make(struct maar_residency* it, const char* call,
         }
         extra = room->budget > it->device.live ? room->budget - it->device.live : 0;
     }
+}
+
+VkResult maar_device_object_make(struct maar_residency* it, const char* call,
+                                 struct maar_resident* resident, struct maar_tier_room* room,
+                                 struct maar_copy_waits* waits)
+{
+    const VkDeviceSize size = resident->request.requirements.size;
+    const VkResult result = make_in_room(it, call, resident, size, 0, room, waits);
     if (result == VK_SUCCESS) {
         maar_resident_count(it, resident);
         maar_resident_set_present(it, resident, true);
@@ -398,6 +414,18 @@ static VkResult make_room_for_all(struct maar_residency* it, const char* call, u
         result = maar_residency_make_room(it, call, room);
     }
     return result == VK_NOT_READY || result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_SUCCESS : result;
+}
+
+VkResult maar_device_object_grow(struct maar_residency* it, const char* call,
+                                 struct maar_resident* resident, VkDeviceSize size)
+{
+    struct maar_tier_room room = {
+        .budget = it->device.budget,
+        .reason = MAAR_RESIDENCY_REASON_USE,
+        .most_bytes = UINT64_MAX,
+        .most_count = UINT32_MAX,
+    };
+    return make_in_room(it, call, resident, size - resident->content_size, size, &room, NULL);
 }
 
 VkResult maar_residency_restore(struct maar_residency* it, const char* call, uint32_t count,
@@ -443,6 +471,7 @@ VkResult maar_residency_restore(struct maar_residency* it, const char* call, uin
             continue;
         }
         resident->ready = it->copies.submitted;
+        resident->brought = it->serial;
         if (resident->needs_contents) {
             resident->host_ready = it->copies.submitted;
             resident->staged = 0;

@@ -16,6 +16,7 @@ struct maar_tier_room {
     VkDeviceSize most_bytes; /* that are copied */
     uint32_t most_count;
     bool only_later;       /* only what is used later than what is brought makes room */
+    bool has_grace;        /* what has only just come stays */
     uint64_t distance;     /* of the use of what is brought */
     VkDeviceSize restored; /* receives the contents that were copied to the device */
     VkDeviceSize evicted;  /* receives the bytes that went */
@@ -40,6 +41,9 @@ VkResult maar_residency_evict(struct maar_residency* it, const char* call, uint3
 VkResult maar_device_object_make(struct maar_residency* it, const char* call,
                                  struct maar_resident* resident, struct maar_tier_room* room,
                                  struct maar_copy_waits* waits);
+/* Gives an array that a use has pinned so many bytes, whole pages, evicting what is in the way. */
+VkResult maar_device_object_grow(struct maar_residency* it, const char* call,
+                                 struct maar_resident* resident, VkDeviceSize size);
 /* Ends the device's object when nothing uses it. On failure it stays. */
 VkResult maar_device_object_end(struct maar_residency* it, const char* call,
                                 struct maar_resident* resident);

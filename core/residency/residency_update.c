@@ -280,16 +280,39 @@ static VkResult check_update_info(MaarAllocator allocator, const char* call,
                                                  MAAR_STRUCTURE_TYPE_RESIDENCY_UPDATE);
 }
 
-/* Reads what the device's heap has, for a manager that follows it or has given memory up. */
+/* Follows a budget that has risen, or not yet. */
+static void note_rise(struct maar_residency* it, VkDeviceSize budget)
+{
+    struct maar_budget_steps* steps = &it->steps;
+    steps->lowest = steps->seen == 0 || budget < steps->lowest ? budget : steps->lowest;
+    if (++steps->seen < steps->wait) {
+        return;
+    }
+    maar_residency_set_budget(it, steps->lowest);
+    steps->seen = 0;
+    steps->since_raised = 0;
+}
+
+/* Reads what the device's heap has, for a manager that follows it or has given memory up. A budget
+ * that falls is followed at once. */
 static void read_budget(struct maar_residency* it)
 {
+    struct maar_budget_steps* steps = &it->steps;
     const VkDeviceSize limit = it->device_limit;
-    if (limit == 0) {
-        maar_residency_set_budget(it, maar_residency_available(it));
-    } else if (it->device.budget < limit) {
-        const VkDeviceSize available = maar_residency_available(it);
-        const VkDeviceSize more = available < limit ? available : limit;
-        maar_residency_set_budget(it, more > it->device.budget ? more : it->device.budget);
+    if (limit != 0 && it->device.budget >= limit) {
+        return;
+    }
+    const VkDeviceSize available = maar_residency_available(it);
+    const VkDeviceSize budget = limit != 0 && available > limit ? limit : available;
+    steps->since_raised += steps->since_raised < UINT32_MAX ? 1 : 0;
+    if (budget > it->device.budget) {
+        note_rise(it, budget);
+        return;
+    }
+    steps->seen = 0;
+    if (budget < it->device.budget && limit == 0) {
+        maar_residency_set_budget(it, budget);
+        maar_residency_note_fall(it);
     }
 }
 

@@ -291,6 +291,23 @@ static VkResult demote(struct maar_residency* it, const char* call, struct maar_
     return result;
 }
 
+/* Leaves one of the list in host memory, if that has room. */
+static VkResult demote_one(struct maar_residency* it, const char* call, struct lack* lack,
+                           uint32_t at)
+{
+    struct maar_resident* resident = &it->residents[it->missing[at]];
+    const VkResult result = demote(it, call, resident);
+    if (result != VK_SUCCESS && result != VK_NOT_READY) {
+        return result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_SUCCESS : result;
+    }
+    resident->is_demoted = result == VK_SUCCESS;
+    lack->queued += result == VK_NOT_READY ? resident->content_size : 0;
+    lack->demoted += resident->request.requirements.size;
+    ++lack->demoted_count;
+    take_off_list(it, lack, at);
+    return VK_SUCCESS;
+}
+
 /* Leaves buffers in host memory until the rest fits on the device, the last ones first. */
 static VkResult demote_some(struct maar_residency* it, const char* call, struct lack* lack)
 {
@@ -303,16 +320,7 @@ static VkResult demote_some(struct maar_residency* it, const char* call, struct 
         if (resident->kind != MAAR_RESIDENT_BUFFER) {
             continue;
         }
-        const VkResult step = demote(it, call, resident);
-        if (step == VK_SUCCESS || step == VK_NOT_READY) {
-            resident->is_demoted = step == VK_SUCCESS;
-            lack->queued += step == VK_NOT_READY ? resident->content_size : 0;
-            lack->demoted += resident->request.requirements.size;
-            ++lack->demoted_count;
-            take_off_list(it, lack, at);
-        } else if (step != VK_ERROR_OUT_OF_POOL_MEMORY) {
-            result = step;
-        }
+        result = demote_one(it, call, lack, at);
     }
     return result;
 }
@@ -401,6 +409,49 @@ static VkResult give_place(struct maar_residency* it, const char* call, struct l
     return is_coming ? VK_NOT_READY : VK_ERROR_OUT_OF_POOL_MEMORY;
 }
 
+/* Takes those that have come off the list. They are no victims of the others. */
+static void take_off_brought(struct maar_residency* it, struct lack* lack)
+{
+    for (uint32_t at = lack->count; at-- > 0;) {
+        struct maar_resident* resident = &it->residents[it->missing[at]];
+        if (resident->has_object) {
+            maar_resident_keep(it, resident);
+            resident->is_held = true;
+            lack->present += resident->request.requirements.size;
+            take_off_list(it, lack, at);
+        }
+    }
+}
+
+/* Leaves buffers in host memory that would displace what has only just come. Where sets take turns
+ * that together exceed the device, each would otherwise displace the other one every time. */
+static VkResult demote_rest(struct maar_residency* it, const char* call, struct lack* lack)
+{
+    VkResult result = VK_SUCCESS;
+    for (uint32_t at = lack->count; at-- > 0 && result == VK_SUCCESS;) {
+        if (it->residents[it->missing[at]].kind == MAAR_RESIDENT_BUFFER) {
+            result = demote_one(it, call, lack, at);
+        }
+    }
+    return result;
+}
+
+/* Restores what a use lacks, as far as nothing leaves that has only just come. The rest stays in
+ * host memory, if it can. */
+static VkResult restore_with_grace(struct maar_residency* it, const char* call, struct lack* lack,
+                                   struct maar_tier_room* room)
+{
+    uint32_t brought = 0;
+    room->has_grace = true;
+    VkResult result = maar_residency_restore(it, call, lack->count, it->missing, room, &brought);
+    room->has_grace = false;
+    if (result == VK_ERROR_OUT_OF_POOL_MEMORY) {
+        take_off_brought(it, lack);
+        result = demote_rest(it, call, lack);
+    }
+    return result;
+}
+
 /* Restores what a use lacks and host memory has. VK_NOT_READY: only some of it. */
 static VkResult restore_some(struct maar_residency* it, const char* call, struct lack* lack,
                              struct maar_tier_room* room)
@@ -453,10 +504,14 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
     if (result == VK_SUCCESS) {
         result = raise_some(it, call, &lack);
     }
-    if (result == VK_SUCCESS) {
-        result = restore_some(it, call, &lack, &room);
-        info->restoredSize += room.restored;
+    if (result == VK_SUCCESS && (flags & MAAR_USE_MAY_DEMOTE_BIT) != 0) {
+        result = restore_with_grace(it, call, &lack, &room);
     }
+    if (result == VK_SUCCESS) {
+        take_off_brought(it, &lack);
+        result = restore_some(it, call, &lack, &room);
+    }
+    info->restoredSize += room.restored;
     info->evictedSize += room.evicted;
     info->demotedSize = lack.demoted;
     it->info.demotedCount += result == VK_SUCCESS && lack.queued == 0 ? lack.demoted_count : 0;
@@ -759,7 +814,7 @@ static VkResult end_held(struct maar_residency* it, const char* call, MaarUse us
         struct maar_residency_timeline* timeline = &it->timelines[numbers[i]];
         timeline->latest = points[i].value > timeline->latest ? points[i].value : timeline->latest;
     }
-    maar_copies_note_use(it, pointCount, pPoints);
+    maar_copies_note_use(it, count, points);
     for (uint32_t i = 0; i < own->count; ++i) {
         const struct maar_use_item* item = &own->items[i];
         struct maar_resident* resident = &it->residents[item->resident];
@@ -769,6 +824,7 @@ static VkResult end_held(struct maar_residency* it, const char* call, MaarUse us
         }
         if ((item->access & writes) != 0) {
             resident->is_lost = false;
+            maar_pages_note_size(it, resident);
         }
         if ((item->access & writes) != 0 && resident->valid != MAAR_VALID_IN(tier)) {
             maar_resident_keep_only(it, call, resident, tier);
@@ -808,8 +864,8 @@ static void cancel_held(struct maar_residency* it, const char* call, struct maar
     for (uint32_t i = 0; i < own->count; ++i) {
         const struct maar_resident* resident = &it->residents[own->items[i].resident];
         if (is_stranded(resident)) {
-            maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_USE_NOT_ENDED,
-                        __func__,
+            maar_report(it->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_USE_NOT_ENDED,
+                        call,
                         "use was to write resident %s, and uses that began later count on that: "
                         "cancel them first",
                         maar_quote(resident->name).text);

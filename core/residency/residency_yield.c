@@ -78,7 +78,7 @@ static bool frees_memory(const struct yield* yield, const struct maar_resident* 
             maar_type_heap(allocator, type) != maar_type_heap(allocator, resident->host_type));
 }
 
-static int compare_entries(const void* a, const void* b)
+static int compare_by_block(const void* a, const void* b)
 {
     const struct yield_entry* first = a;
     const struct yield_entry* second = b;
@@ -112,7 +112,7 @@ static uint32_t list_entries(const struct maar_residency* it, struct yield_entry
             entries[count++] = (struct yield_entry){block, i};
         }
     }
-    qsort(entries, count, sizeof entries[0], compare_entries);
+    qsort(entries, count, sizeof entries[0], compare_by_block);
     return count;
 }
 
@@ -188,6 +188,7 @@ static VkResult evict_blocks(struct yield* yield, const struct yield_block* bloc
     const VkDeviceSize rest = held > room.evicted ? held - room.evicted : 0;
     if (room.evicted > 0 && rest < it->device.budget) {
         maar_residency_set_budget(it, rest > it->largest ? rest : it->largest);
+        maar_residency_note_fall(it);
     }
     /* Where host memory is short of room for copies, fewer leave. */
     result = result == VK_NOT_READY || result == VK_ERROR_OUT_OF_POOL_MEMORY ? VK_SUCCESS : result;
@@ -267,7 +268,7 @@ static VkResult yield_host(struct yield* yield)
 /* ---- the call ---- */
 
 /* Does what can be done without waiting. */
-static VkResult give_up(struct yield* yield)
+static VkResult give_up_round(struct yield* yield)
 {
     VkResult result = maar_copies_poll(yield->it);
     yield->left = 0;
@@ -308,7 +309,7 @@ static VkResult give_up_until(struct yield* yield, uint64_t deadline_ns)
             yield->released += yield->left; /* the request that is tried again releases it */
             return result;
         }
-        result = give_up(yield);
+        result = give_up_round(yield);
         maar_residency_leave(yield->it);
         if (result != VK_SUCCESS || yield->released >= yield->size || yield->left == 0 ||
             yield->more > UINT64_MAX / 4 ||

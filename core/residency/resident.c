@@ -24,7 +24,8 @@ static VkResult check_resident_info(struct maar_residency* it, const char* call,
     const MaarResidentCreateFlags known =
         (MaarResidentCreateFlags)MAAR_RESIDENT_CREATE_DISCARDABLE_BIT |
         (MaarResidentCreateFlags)MAAR_RESIDENT_CREATE_ADDRESS_MAY_CHANGE_BIT |
-        (MaarResidentCreateFlags)MAAR_RESIDENT_CREATE_NOT_COMPRESSED_BIT;
+        (MaarResidentCreateFlags)MAAR_RESIDENT_CREATE_NOT_COMPRESSED_BIT |
+        (MaarResidentCreateFlags)MAAR_RESIDENT_CREATE_STITCHED_BIT;
     VkResult result = maar_check_structure(it->allocator, call, "pCreateInfo", info,
                                            MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO);
     if (result != VK_SUCCESS) {
@@ -32,13 +33,16 @@ static VkResult check_resident_info(struct maar_residency* it, const char* call,
     }
     const int objects = (info->pBufferInfo != NULL) + (info->pImageInfo != NULL) +
                         (info->reservation != VK_NULL_HANDLE) +
-                        (info->sparseImage != VK_NULL_HANDLE);
+                        (info->sparseImage != VK_NULL_HANDLE) + (info->array != VK_NULL_HANDLE);
     const struct maar_rule rules[] = {
         {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
          "pCreateInfo->flags has unknown bits"},
         {objects != 1, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
-         "pCreateInfo has none or several of pBufferInfo, pImageInfo, reservation and "
-         "sparseImage"},
+         "pCreateInfo has none or several of pBufferInfo, pImageInfo, reservation, sparseImage "
+         "and array"},
+        {(info->flags & MAAR_RESIDENT_CREATE_STITCHED_BIT) != 0 && info->pBufferInfo == NULL,
+         MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+         "pCreateInfo->flags has MAAR_RESIDENT_CREATE_STITCHED_BIT without pBufferInfo"},
         {info->priorityClass >= MAAR_POLICY_CLASSES, MAAR_MESSAGE_ID_OUT_OF_RANGE,
          "pCreateInfo->priorityClass is above 7"},
         {0},
@@ -110,7 +114,9 @@ static VkResult keep_record(struct maar_residency* it, const char* call,
         .pNext = &movable,
     };
     VkResult result = VK_SUCCESS;
-    if (info->pBufferInfo != NULL) {
+    if ((info->flags & MAAR_RESIDENT_CREATE_STITCHED_BIT) != 0) {
+        result = maar_pages_keep_stitched(it, call, info, resident);
+    } else if (info->pBufferInfo != NULL) {
         result = maar_movable_prepare_buffer(allocator, call, info->pBufferInfo, &allocation,
                                              &resident->record);
         if (result == VK_SUCCESS) {
@@ -120,6 +126,8 @@ static VkResult keep_record(struct maar_residency* it, const char* call,
         }
     } else if (info->reservation != VK_NULL_HANDLE) {
         result = maar_pages_keep_range(it, call, info, resident);
+    } else if (info->array != VK_NULL_HANDLE) {
+        result = maar_pages_keep_array(it, call, info, resident);
     } else if (info->sparseImage != VK_NULL_HANDLE) {
         result = maar_pages_keep_image(it, call, info, resident);
     } else {
@@ -137,14 +145,6 @@ static VkResult keep_record(struct maar_residency* it, const char* call,
         }
     }
     return result;
-}
-
-/* Asks what the host object needs of its memory. */
-static VkResult ask_for_host(struct maar_residency* it, struct maar_resident* resident)
-{
-    VkBufferCreateInfo plain;
-    return maar_buffer_info_request(it->allocator, maar_host_object_info(resident, &plain),
-                                    &resident->host_request);
 }
 
 static VkResult choose_tier_types(struct maar_residency* it, const char* call,
@@ -277,8 +277,9 @@ static VkResult create_held(struct maar_residency* it, const char* call,
         made.checkpoint = info->checkpoint;
         made.valid = MAAR_VALID_IN(MAAR_TIER_SOURCE);
     }
+    made.array_size = made.valid != 0 ? made.content_size : 0;
     result = result == VK_SUCCESS ? check_copies(it, call, &made) : result;
-    result = result == VK_SUCCESS ? ask_for_host(it, &made) : result;
+    result = result == VK_SUCCESS ? maar_host_object_ask(it, &made, &made.host_request) : result;
     result = result == VK_SUCCESS ? choose_tier_types(it, call, &made) : result;
     result = result == VK_SUCCESS ? check_size(it, call, &made) : result;
     if (result == VK_SUCCESS && info->pName != NULL) {
@@ -290,6 +291,7 @@ static VkResult create_held(struct maar_residency* it, const char* call,
         result = resident != NULL ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (result != VK_SUCCESS) {
+        maar_pages_discard(it, &made);
         maar_host_free(callbacks, made.name);
         maar_host_free(callbacks, made.record);
         return result;

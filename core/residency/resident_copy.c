@@ -158,15 +158,29 @@ static void record_regions(const struct maar_residency* it, const struct maar_re
     }
 }
 
+/* Copies a buffer to the host object, or from it. */
+static void record_buffer(const struct maar_residency* it, const struct maar_resident* resident,
+                          VkCommandBuffer commands, bool saves)
+{
+    const struct maar_device* device = &it->allocator->device;
+    const VkDeviceSize offset = resident->offset;
+    const VkBufferCopy region = {.srcOffset = saves ? offset : 0,
+                                 .dstOffset = saves ? 0 : offset,
+                                 .size = maar_resident_copied_size(resident)};
+    if (region.size > 0) {
+        device->vkCmdCopyBuffer(commands, saves ? resident->object.buffer : resident->host_buffer,
+                                saves ? resident->host_buffer : resident->object.buffer, 1,
+                                &region);
+    }
+}
+
 void maar_resident_record_save(const struct maar_residency* it,
                                const struct maar_resident* resident, bool keeps,
                                VkCommandBuffer commands)
 {
     const VkImageLayout layout = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
     if (resident->object.buffer != VK_NULL_HANDLE) {
-        const VkBufferCopy region = {.srcOffset = resident->offset, .size = resident->content_size};
-        it->allocator->device.vkCmdCopyBuffer(commands, resident->object.buffer,
-                                              resident->host_buffer, 1, &region);
+        record_buffer(it, resident, commands, true);
         return;
     }
     record_layout_change(it, resident, commands, resident->layout, layout);
@@ -181,9 +195,7 @@ void maar_resident_record_restore(const struct maar_residency* it,
 {
     const VkImageLayout layout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
     if (resident->object.buffer != VK_NULL_HANDLE) {
-        const VkBufferCopy region = {.dstOffset = resident->offset, .size = resident->content_size};
-        it->allocator->device.vkCmdCopyBuffer(commands, resident->host_buffer,
-                                              resident->object.buffer, 1, &region);
+        record_buffer(it, resident, commands, false);
         return;
     }
     record_layout_change(it, resident, commands, VK_IMAGE_LAYOUT_UNDEFINED, layout);

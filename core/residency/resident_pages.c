@@ -7,9 +7,12 @@
 #include "core/residency/resident_pages.h"
 
 #include "core/memory/allocator_state.h"
-#include "core/reservation/reservation.h"
+#include "core/paging/page_commit.h"
+#include "core/reservation/array.h"
+#include "core/reservation/commit_pages.h"
 #include "core/reservation/sparse_image.h"
 #include "core/residency/resident_copy.h"
+#include "core/residency/resident_valid.h"
 
 /* ---- creation ---- */
 
@@ -18,23 +21,64 @@ static VkResult refuse_range(struct maar_residency* it, const char* call, const 
     return maar_misuse(it->allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call, why);
 }
 
+/* Returns the field that has the object of pages. */
+static const char* name_of_object(const MaarResidentCreateInfo* info)
+{
+    return info->array != VK_NULL_HANDLE         ? "array"
+           : info->reservation != VK_NULL_HANDLE ? "reservation"
+                                                 : "sparseImage";
+}
+
 static VkResult refuse_copies(struct maar_residency* it, const char* call,
                               const MaarResidentCreateInfo* info)
 {
     return maar_fail(it->allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_CANNOT_MOVE, call,
                      "pCreateInfo->%s lacks TRANSFER_SRC or TRANSFER_DST usage, which copies of "
                      "its contents need",
-                     info->reservation != VK_NULL_HANDLE ? "reservation" : "sparseImage");
+                     name_of_object(info));
+}
+
+/* Checks that the contents of a reservation can come and go. */
+static VkResult check_reservation(struct maar_residency* it, const char* call,
+                                  const MaarResidentCreateInfo* info,
+                                  const struct maar_reservation* reservation)
+{
+    const VkBufferUsageFlags copies = (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                                      (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    if (reservation->table == NULL) {
+        return maar_fail(it->allocator, VK_ERROR_FEATURE_NOT_PRESENT,
+                         MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,
+                         "pCreateInfo->%s grows by copies, and has no pages that could go",
+                         name_of_object(info));
+    }
+    return (reservation->usage & copies) != copies &&
+                   (info->flags & MAAR_RESIDENT_CREATE_DISCARDABLE_BIT) == 0
+               ? refuse_copies(it, call, info)
+               : VK_SUCCESS;
+}
+
+/* Writes which pages the resident has. */
+static void keep_pages(struct maar_resident* resident, const struct maar_reservation* reservation,
+                       VkDeviceSize offset, VkDeviceSize size)
+{
+    resident->kind = MAAR_RESIDENT_RANGE;
+    resident->reservation = MAAR_FROM_BITS(MaarReservation, reservation->listed.handle);
+    resident->offset = offset;
+    resident->content_size = size;
+    resident->pages_buffer = reservation->buffer;
+    resident->pages_address = reservation->address != 0 ? reservation->address + offset : 0;
+    resident->request.requirements.size = maar_align_up(size, reservation->page_size);
 }
 
 VkResult maar_pages_keep_range(struct maar_residency* it, const char* call,
                                const MaarResidentCreateInfo* info, struct maar_resident* resident)
 {
-    const VkBufferUsageFlags copies = (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                      (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     struct maar_reservation* reservation = NULL;
-    const VkResult result = maar_reservation_check(it->allocator, call, "pCreateInfo->reservation",
-                                                   info->reservation, true, &reservation);
+    VkResult result = maar_reservation_check(it->allocator, call, "pCreateInfo->reservation",
+                                             info->reservation, true, &reservation);
+    if (result == VK_SUCCESS) {
+        result = check_reservation(it, call, info, reservation);
+    }
     if (result != VK_SUCCESS) {
         return result;
     }
@@ -42,11 +86,6 @@ VkResult maar_pages_keep_range(struct maar_residency* it, const char* call,
     const VkDeviceSize left =
         info->offset < reservation->size ? reservation->size - info->offset : 0;
     const VkDeviceSize size = info->size == VK_WHOLE_SIZE ? left : info->size;
-    if (reservation->table == NULL) {
-        return maar_fail(
-            it->allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,
-            "pCreateInfo->reservation grows by copies, and has no pages that could go");
-    }
     if (size == 0 || size > left) {
         return refuse_range(it, call,
                             "pCreateInfo->offset and size are not a range of the reservation");
@@ -54,18 +93,75 @@ VkResult maar_pages_keep_range(struct maar_residency* it, const char* call,
     if (info->offset % page != 0 || (size % page != 0 && size != left)) {
         return refuse_range(it, call, "pCreateInfo->offset or size is not a whole number of pages");
     }
-    if ((reservation->usage & copies) != copies &&
-        (info->flags & MAAR_RESIDENT_CREATE_DISCARDABLE_BIT) == 0) {
-        return refuse_copies(it, call, info);
-    }
-    resident->kind = MAAR_RESIDENT_RANGE;
-    resident->reservation = info->reservation;
-    resident->offset = info->offset;
-    resident->content_size = size;
-    resident->pages_buffer = reservation->buffer;
-    resident->pages_address = reservation->address != 0 ? reservation->address + info->offset : 0;
-    resident->request.requirements.size = maar_align_up(size, page);
+    keep_pages(resident, reservation, info->offset, size);
     return VK_SUCCESS;
+}
+
+VkResult maar_pages_keep_array(struct maar_residency* it, const char* call,
+                               const MaarResidentCreateInfo* info, struct maar_resident* resident)
+{
+    struct maar_array* array = NULL;
+    VkResult result =
+        maar_array_check(it->allocator, call, "pCreateInfo->array", info->array, &array);
+    if (result == VK_SUCCESS) {
+        result = check_reservation(it, call, info, &array->reservation);
+    }
+    if (result != VK_SUCCESS) {
+        return result;
+    }
+    const VkDeviceSize most = array->reservation.size;
+    const VkDeviceSize size = info->size == VK_WHOLE_SIZE ? most : info->size;
+    const struct maar_rule rules[] = {
+        {array->reservation.in_cache, MAAR_MESSAGE_ID_BUFFER_CACHE_OWNS_RESERVATION,
+         "pCreateInfo->array is a resident already"},
+        {array->count != 0 || array->reservation.ready != 0, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+         "pCreateInfo->array has elements or memory"},
+        {info->offset != 0 || size == 0 || size > most, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->offset is not 0, or size is 0 or above that of the array's reservation"},
+        {0},
+    };
+    result = maar_check_rules(it->allocator, call, rules);
+    if (result == VK_SUCCESS) {
+        const VkDeviceSize pages = maar_align_up(size, array->reservation.page_size);
+        keep_pages(resident, &array->reservation, 0, pages < most ? pages : most);
+        resident->array = info->array;
+    }
+    return result;
+}
+
+VkResult maar_pages_keep_stitched(struct maar_residency* it, const char* call,
+                                  const MaarResidentCreateInfo* info,
+                                  struct maar_resident* resident)
+{
+    VkBufferCreateInfo buffer = *info->pBufferInfo;
+    struct maar_reservation* reservation = NULL;
+    buffer.usage |= (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                    (VkBufferUsageFlags)VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    const MaarAllocationCreateInfo memory = {
+        .sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+        .pName = info->pName,
+    };
+    const MaarReservationCreateInfo how = {
+        .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+        .flags = MAAR_RESERVATION_CREATE_SPARSE_ONLY_BIT,
+        .pBufferInfo = &buffer,
+        .pMemoryInfo = &memory,
+    };
+    const VkResult result =
+        maar_reservation_create(it->allocator, call, &how, MAAR_OBJECT_RESERVATION,
+                                sizeof(struct maar_reservation), &reservation);
+    if (result == VK_SUCCESS) {
+        keep_pages(resident, reservation, 0, buffer.size);
+        resident->is_stitched = true;
+    }
+    return result;
+}
+
+void maar_pages_discard(struct maar_residency* it, const struct maar_resident* resident)
+{
+    if (resident->is_stitched) {
+        maarDestroyReservation(it->allocator, resident->reservation);
+    }
 }
 
 /* Returns the bytes of all tiles and tails. */
@@ -139,14 +235,38 @@ static struct maar_sparse_image* give_image(struct maar_residency* it,
     return image;
 }
 
+/* Says whose an array is. While it is the manager's, it takes no pages by itself. */
+static struct maar_array* give_array(struct maar_residency* it,
+                                     const struct maar_resident* resident, bool is_own)
+{
+    const uint64_t handle = MAAR_TO_BITS(resident->array);
+    struct maar_array* array =
+        handle != 0 ? maar_object_of(it->allocator, MAAR_OBJECT_ARRAY, handle) : NULL;
+    if (array != NULL) {
+        array->reservation.in_cache = is_own;
+        array->reservation.ready = is_own ? resident->content_size : 0;
+        array->count = is_own ? array->count : 0;
+    }
+    return array;
+}
+
 void maar_pages_own(struct maar_residency* it, const struct maar_resident* resident)
 {
     (void)give_image(it, resident, true);
+    (void)give_array(it, resident, true);
 }
 
 void maar_pages_leave(struct maar_residency* it, const struct maar_resident* resident)
 {
+    MaarPoint points[MAAR_MAX_POINTS];
     (void)give_image(it, resident, false);
+    (void)give_array(it, resident, false);
+    if (resident->is_stitched) {
+        const uint32_t count = maar_resident_points(it, resident, points);
+        /* What is recorded for its pages is submitted first. */
+        (void)maar_pages_submit(it, NULL);
+        (void)maarDestroyReservationAfter(it->allocator, resident->reservation, count, points);
+    }
 }
 
 /* ---- pages ---- */
@@ -191,7 +311,8 @@ static VkResult commit_image(struct maar_residency* it, const struct maar_sparse
     return result;
 }
 
-VkResult maar_pages_make(struct maar_residency* it, struct maar_resident* resident)
+VkResult maar_pages_make(struct maar_residency* it, const char* call,
+                         struct maar_resident* resident)
 {
     const VkDeviceSize size = resident->request.requirements.size;
     const VkDeviceSize held = maar_tier_memory_bytes(&it->device);
@@ -201,8 +322,13 @@ VkResult maar_pages_make(struct maar_residency* it, struct maar_resident* reside
     }
     it->has_binds = true;
     if (resident->kind == MAAR_RESIDENT_RANGE) {
-        const MaarPageRange range = {resident->offset, resident->content_size};
-        result = maarCommitPages(it->allocator, resident->reservation, 1, &range);
+        struct maar_reservation* reservation = NULL;
+        result = maar_reservation_check(it->allocator, call, "reservation", resident->reservation,
+                                        false, &reservation);
+        if (result == VK_SUCCESS) {
+            result = maar_reservation_commit(reservation, call, resident->offset,
+                                             resident->offset + resident->content_size, false);
+        }
         resident->object.buffer = resident->pages_buffer;
         resident->address = resident->pages_address;
     } else {
@@ -220,8 +346,9 @@ VkResult maar_pages_make(struct maar_residency* it, struct maar_resident* reside
     return VK_SUCCESS;
 }
 
-VkResult maar_pages_end(struct maar_residency* it, const struct maar_resident* resident,
-                        uint32_t point_count, const MaarPoint* points)
+VkResult maar_pages_end(struct maar_residency* it, const char* call,
+                        const struct maar_resident* resident, uint32_t point_count,
+                        const MaarPoint* points)
 {
     VkResult result =
         point_count > 0 ? maarDelayBinds(it->allocator, point_count, points) : VK_SUCCESS;
@@ -230,8 +357,14 @@ VkResult maar_pages_end(struct maar_residency* it, const struct maar_resident* r
     }
     it->has_binds = true;
     if (resident->kind == MAAR_RESIDENT_RANGE) {
-        const MaarPageRange range = {resident->offset, resident->content_size};
-        result = maarDecommitPages(it->allocator, resident->reservation, 1, &range);
+        struct maar_reservation* reservation = NULL;
+        result = maar_reservation_check(it->allocator, call, "reservation", resident->reservation,
+                                        false, &reservation);
+        if (result == VK_SUCCESS) {
+            maar_reservation_decommit(reservation, resident->offset,
+                                      resident->offset + resident->content_size);
+            maar_pages_decommit(it->allocator, 0, NULL);
+        }
     } else {
         struct maar_sparse_image* image = give_image(it, resident, false);
         result = image != NULL ? evict_image(it, image, resident->sparse_image)
@@ -242,6 +375,66 @@ VkResult maar_pages_end(struct maar_residency* it, const struct maar_resident* r
         maar_tier_memory_count(&it->device, resident->request.requirements.size, false);
     }
     return result;
+}
+
+/* Notes how many bytes a resident has. */
+static void set_pages(struct maar_resident* resident, const struct maar_reservation* reservation,
+                      VkDeviceSize size)
+{
+    resident->content_size = size;
+    resident->request.requirements.size = maar_align_up(size, reservation->page_size);
+    resident->array_size = resident->array_size < size ? resident->array_size : size;
+}
+
+VkResult maar_pages_grow(struct maar_residency* it, const char* call,
+                         struct maar_resident* resident, VkDeviceSize size)
+{
+    struct maar_array* array =
+        maar_object_of(it->allocator, MAAR_OBJECT_ARRAY, MAAR_TO_BITS(resident->array));
+    const VkDeviceSize old = resident->request.requirements.size;
+    const VkDeviceSize more = maar_align_up(size, array->reservation.page_size) - old;
+    const VkDeviceSize held = maar_tier_memory_bytes(&it->device);
+    if (held > it->device.budget || more > it->device.budget - held) {
+        return VK_ERROR_OUT_OF_POOL_MEMORY;
+    }
+    const VkResult result = maar_reservation_commit(&array->reservation, call, old, size, false);
+    if (result == VK_SUCCESS) {
+        it->has_binds = true;
+        array->reservation.ready = size;
+        set_pages(resident, &array->reservation, size);
+        maar_tier_memory_count(&it->device, more, true);
+    }
+    return result;
+}
+
+VkResult maar_pages_shrink(struct maar_residency* it, struct maar_resident* resident,
+                           VkDeviceSize size)
+{
+    MaarPoint points[MAAR_MAX_POINTS];
+    struct maar_array* array =
+        maar_object_of(it->allocator, MAAR_OBJECT_ARRAY, MAAR_TO_BITS(resident->array));
+    const VkDeviceSize old = resident->request.requirements.size;
+    const uint32_t count = maar_resident_points(it, resident, points);
+    const VkResult result = count > 0 ? maarDelayBinds(it->allocator, count, points) : VK_SUCCESS;
+    if (result == VK_SUCCESS) {
+        it->has_binds = true;
+        maar_reservation_decommit(&array->reservation, size, resident->content_size);
+        maar_pages_decommit(it->allocator, 0, NULL);
+        array->reservation.ready = size;
+        set_pages(resident, &array->reservation, size);
+        maar_tier_memory_count(&it->device, old - resident->request.requirements.size, false);
+    }
+    return result;
+}
+
+void maar_pages_note_size(struct maar_residency* it, struct maar_resident* resident)
+{
+    const uint64_t handle = MAAR_TO_BITS(resident->array);
+    const struct maar_array* array =
+        handle != 0 ? maar_object_of(it->allocator, MAAR_OBJECT_ARRAY, handle) : NULL;
+    if (array != NULL) {
+        resident->array_size = array->count * array->element_size;
+    }
 }
 
 VkResult maar_pages_submit(struct maar_residency* it, struct maar_copy_waits* waits)

@@ -41,7 +41,7 @@ struct maar_resident_link {
 enum maar_resident_kind {
     MAAR_RESIDENT_BUFFER, /* created anew each time */
     MAAR_RESIDENT_IMAGE,
-    MAAR_RESIDENT_RANGE, /* pages of a reservation */
+    MAAR_RESIDENT_RANGE, /* pages of a reservation: of the program's, its own, or an array's */
     MAAR_RESIDENT_TILES  /* pages of a sparse image */
 };
 
@@ -68,7 +68,8 @@ struct maar_resident {
     struct maar_object object;
     VkDeviceAddress address;
     uint64_t epoch;
-    uint64_t ready; /* value of the manager's timeline: the last copy of the device's object */
+    uint64_t brought; /* maar_residency::serial when it came to the device last */
+    uint64_t ready;   /* value of the manager's timeline: the last copy of the device's object */
     struct {
         uint64_t value;
         uint32_t timeline;
@@ -79,6 +80,9 @@ struct maar_resident {
     uint32_t priority_class;
     enum maar_resident_kind kind;
     MaarReservation reservation; /* of a range, which begins at the offset */
+    MaarArray array;             /* that the reservation belongs to; or null */
+    VkDeviceSize array_size;     /* bytes of its elements, as the last use has left them */
+    bool is_stitched;            /* the reservation is the resident's own */
     VkDeviceSize offset;
     VkBuffer pages_buffer;
     VkDeviceAddress pages_address;
@@ -141,6 +145,13 @@ static inline bool maar_resident_is_image(const struct maar_resident* resident)
 static inline bool maar_resident_has(const struct maar_resident* resident, uint32_t tier)
 {
     return (resident->valid & MAAR_VALID_IN(tier)) != 0;
+}
+
+/* Returns the bytes of a buffer that are copied. What an array has beyond its elements is
+ * undefined. */
+static inline VkDeviceSize maar_resident_copied_size(const struct maar_resident* resident)
+{
+    return resident->array != VK_NULL_HANDLE ? resident->array_size : resident->content_size;
 }
 
 /* Returns whether a resident on the device may be evicted. */

@@ -120,7 +120,7 @@ typedef struct MaarResidencyCreateInfo {
     /** Bytes of device memory for residents: the sum of the VkDeviceMemory objects of the manager
      * never exceeds it. 0: what the budget of the device memory's heap leaves beside the
      * allocator's other blocks in use, read anew by each update, though room for the largest
-     * resident. */
+     * resident. After a fall a rise counts when some updates in a row have seen it. */
     VkDeviceSize deviceBudget;
     /** Bytes of host memory that the device can read, for contents that are not on the device and
      * for copies under way. At least twice the bytes of the largest resident. 0: as many bytes as
@@ -253,6 +253,10 @@ typedef enum MaarResidentCreateFlagBits {
     MAAR_RESIDENT_CREATE_ADDRESS_MAY_CHANGE_BIT = 0x2,
     /** The manager never compresses the contents: they are known not to shrink. */
     MAAR_RESIDENT_CREATE_NOT_COMPRESSED_BIT = 0x4,
+    /** The buffer of pBufferInfo is stitched: made of pages, so that pieces of memory serve it, and
+     * its handle and device address never change. Needs MaarPagingInfo::sparseReservations. It is
+     * not demoted. */
+    MAAR_RESIDENT_CREATE_STITCHED_BIT = 0x8,
     /** Reserves the enumeration's size. */
     MAAR_RESIDENT_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarResidentCreateFlagBits;
@@ -271,7 +275,7 @@ typedef VkFlags MaarResidentCreateFlags;
 typedef VkResult(VKAPI_PTR* PFN_maarResidentRead)(void* pUserData, VkDeviceSize size, void* pData);
 
 /** How to create a resident. Zero is the default of every field but sType and one of pBufferInfo,
- * pImageInfo, reservation and sparseImage. */
+ * pImageInfo, reservation, sparseImage and array. */
 typedef struct MaarResidentCreateInfo {
     /** MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO */
     MaarStructureType sType;
@@ -298,6 +302,12 @@ typedef struct MaarResidentCreateInfo {
      * together, and the image stays. It has one aspect, and no committed tiles now. Otherwise as
      * `reservation`. */
     MaarSparseImage sparseImage;
+    /** A growable array on sparse pages, or VK_NULL_HANDLE: the elements that it has when a use
+     * that writes ends come and go together, and its buffer and device address stay. It is empty
+     * and has no memory now; it gets capacity for `size` bytes, in whole pages. While the resident
+     * lives, the array stays alive, elements are appended within this capacity, and
+     * maarResizeResident changes it. Afterwards it is empty. Otherwise as `reservation`. */
+    MaarArray array;
     /** 0 to 7: residents of a lower class make room before those of a higher one. */
     uint32_t priorityClass;
     /** Reads the contents that the resident has at first, and after each loss; NULL: it has none.
@@ -349,6 +359,31 @@ MAAR_API VkResult VKAPI_CALL maarCreateResident(MaarAllocator allocator, MaarRes
  */
 MAAR_API void VKAPI_CALL maarDestroyResident(MaarAllocator allocator, MaarResidency residency,
                                              MaarResident resident);
+
+/**
+ * Gives a resident that is a growable array a new number of elements: the only way to change its
+ * capacity. A use that reads or writes it, or the first one that writes, has pinned it. Where it
+ * grows beyond its capacity, other residents make room, as for the use; where less than half of
+ * the capacity is needed, the rest is given back after the uses that have ended: the use that pins
+ * it does not touch it any more. Either drops the copies in lower tiers. Most calls change a number
+ * alone.
+ *
+ * @param allocator  not null
+ * @param residency  not null
+ * @param resident   created with MaarResidentCreateInfo::array, and pinned
+ * @param count      elements from then on; new ones are undefined
+ * @param pWait      receives the point that submissions wait for that use new elements; its
+ *                   semaphore is VK_NULL_HANDLE if there is none
+ * @return VK_SUCCESS; VK_NOT_READY when a copy has not ended without which nothing can make room;
+ *         VK_ERROR_OUT_OF_POOL_MEMORY when the array or the budgets are too small;
+ *         what the driver returns for memory and submissions; VK_ERROR_VALIDATION_FAILED_EXT. On
+ *         failure the array keeps its elements
+ * @threadsafety `residency` externally synchronized
+ * @since 0.2.0
+ */
+MAAR_API VkResult VKAPI_CALL maarResizeResident(MaarAllocator allocator, MaarResidency residency,
+                                                MaarResident resident, uint64_t count,
+                                                MaarPoint* pWait);
 
 /** The object of a resident. */
 typedef struct MaarResidentObject {
@@ -444,7 +479,9 @@ typedef struct MaarResidentUse {
 
 /** Bits of MaarUseBeginInfo::flags. */
 typedef enum MaarUseFlagBits {
-    /** Buffers for which the device has no room are used in host memory, over the bus. */
+    /** Buffers for which the device has no room are used in host memory, over the bus. So are those
+     * that would displace what has come to the device for one of the last uses: where sets take
+     * turns that do not fit together, parts of them stay where they are. */
     MAAR_USE_MAY_DEMOTE_BIT = 0x1,
     /** The call does the host's work that stands in the way itself, and waits for copies of the
      * manager's own, rather than return VK_NOT_READY. */

@@ -182,6 +182,7 @@ static void resident_that_cannot_be_copied_is_refused(void** state)
 static void stale_residents_are_refused(void** state)
 {
     MaarUse use = VK_NULL_HANDLE;
+    MaarPoint wait;
     (void)state;
     open_scene(4);
     MaarResidentInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESIDENT_INFO};
@@ -200,6 +201,8 @@ static void stale_residents_are_refused(void** state)
         expect(maarUnlockResident(rig->allocator, manager, wrong), cases[i].id, "resident");
         expect(maarPrefetchResidents(rig->allocator, manager, 1, &wrong), cases[i].id,
                "pResidents");
+        expect(maarResizeResident(rig->allocator, manager, wrong, 1, &wait), cases[i].id,
+               "resident");
     }
     destroy_resident(VK_NULL_HANDLE);
     rig_expect_silence(rig);
@@ -418,6 +421,7 @@ static void stale_managers_are_refused(void** state)
         MaarResidencyInfo about = {.sType = MAAR_STRUCTURE_TYPE_RESIDENCY_INFO};
         MaarResidentInfo one = {.sType = MAAR_STRUCTURE_TYPE_RESIDENT_INFO};
         const MaarPoint point = {timeline, 1};
+        MaarPoint wait;
         manager = cases[i].handle;
         const MaarMessageId id = cases[i].id;
         MaarAllocator allocator = rig->allocator;
@@ -430,6 +434,7 @@ static void stale_managers_are_refused(void** state)
         expect(maarLockResident(allocator, manager, resident), id, "residency");
         expect(maarUnlockResident(allocator, manager, resident), id, "residency");
         expect(maarWorkResidency(allocator, manager, 0, NULL), id, "residency");
+        expect(maarResizeResident(allocator, manager, resident, 1, &wait), id, "residency");
         expect(maarYieldResidency(allocator, manager, 1, MIB, 0, NULL), id, "residency");
         expect(maarWriteCheckpoint(allocator, manager, &store, NULL), id, "residency");
         expect(try_use(resident, MAAR_ACCESS_READ_BIT, 0, &use), id, "residency");
