@@ -17,9 +17,11 @@
 
 struct support_trace_device {
     struct support_card card;
-    uint32_t name;      /* text */
-    uint32_t end_step;  /* or none */
-    uint32_t row_count; /* resources with memory of this device */
+    uint32_t name;       /* text */
+    uint32_t end_step;   /* or none */
+    uint32_t row_count;  /* resources with memory of this device */
+    uint32_t uses_flags; /* MaarCaptureUsesFlagBits */
+    bool has_uses;       /* a layer recorded its uses */
 };
 
 struct support_trace_queue {

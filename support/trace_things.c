@@ -29,9 +29,10 @@ bool trace_read_device(struct trace_reader* reader)
     static const char* const kinds[] = {"other", "integrated", "discrete", "virtual", "cpu", NULL};
     enum { MOST_DEVICES = 1024 };
     struct support_trace* const trace = reader->trace;
-    uint64_t facts[8] = {0};
+    enum { KEYS = 9, USES = 8 };
+    uint64_t facts[KEYS] = {0};
     uint32_t seen = 0;
-    const struct trace_note_key keys[] = {
+    const struct trace_note_key keys[KEYS] = {
         {"vendor", NOTE_HEX, UINT32_MAX, &facts[0]},
         {"id", NOTE_HEX, UINT32_MAX, &facts[1]},
         {"driver", NOTE_HEX, UINT32_MAX, &facts[2]},
@@ -40,6 +41,7 @@ bool trace_read_device(struct trace_reader* reader)
         {"memories", NOTE_DECIMAL, UINT64_MAX, &facts[5]},
         {"atom", NOTE_DECIMAL, UINT64_MAX, &facts[6]},
         {"largest", NOTE_DECIMAL, UINT64_MAX, &facts[7]},
+        {"uses", NOTE_HEX, UINT32_MAX, &facts[USES]},
     };
     if (!trace_next_id(reader, trace->device_count)) {
         return false;
@@ -57,7 +59,7 @@ bool trace_read_device(struct trace_reader* reader)
     if (!trace_word(reader, COLUMN_KIND, kinds,
                     "is not other, integrated, discrete, virtual or cpu",
                     &device->card.device_type) ||
-        !trace_note(reader, keys, 8, &seen) || !trace_name(reader, &device->name)) {
+        !trace_note(reader, keys, KEYS, &seen) || !trace_name(reader, &device->name)) {
         return false;
     }
     device->card.vendor = (uint32_t)facts[0];
@@ -68,6 +70,8 @@ bool trace_read_device(struct trace_reader* reader)
     device->card.most_memories = facts[5];
     device->card.atom = facts[6];
     device->card.largest = facts[7];
+    device->has_uses = (seen >> USES & 1u) != 0;
+    device->uses_flags = (uint32_t)facts[USES];
     return true;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "support/trace_internal.h"
 
+#include "maar/capture_file.h"
+
 bool trace_read_semaphore(struct trace_reader* reader)
 {
     static const char* const kinds[] = {"binary", "timeline", NULL};
@@ -143,9 +145,15 @@ bool trace_read_use(struct trace_reader* reader)
     }
     reader->step.index = (uint32_t)(trace->use_count - 1);
     struct support_trace_use* const use = &trace->uses[reader->step.index];
-    return trace_submit_id(reader, &use->submit) &&
-           trace_find_resource(reader, COLUMN_OBJECT, &use->resource, &use->is_reserved) &&
-           trace_hex32(reader, COLUMN_FLAGS, 0, &use->flags);
+    const uint32_t known =
+        MAAR_CAPTURE_USE_READ_BIT | MAAR_CAPTURE_USE_WRITE_BIT | MAAR_CAPTURE_USE_DISCARD_BIT;
+    if (!trace_submit_id(reader, &use->submit) ||
+        !trace_find_resource(reader, COLUMN_OBJECT, &use->resource, &use->is_reserved) ||
+        !trace_hex32(reader, COLUMN_FLAGS, 0, &use->flags)) {
+        return false;
+    }
+    return (use->flags & ~known) == 0 ||
+           trace_fail(reader, COLUMN_FLAGS, "has bits above 0x7: read, write and discard");
 }
 
 /* Reads which object was waited for. */

@@ -80,11 +80,15 @@ static void write_device(struct writer* writer, uint32_t device)
     writer->row.kind = kinds[card.device_type];
     writer->row.name =
         support_history_text(writer->history, writer->history->devices.items[device].name);
-    (void)snprintf(writer->row.note, sizeof writer->row.note,
-                   "vendor=0x%x id=0x%x driver=0x%x api=0x%x granularity=%" PRIu64
-                   " memories=%" PRIu64 " atom=%" PRIu64 " largest=%" PRIu64,
-                   card.vendor, card.id, card.driver, card.api, card.granularity,
-                   card.most_memories, card.atom, card.largest);
+    const int used = snprintf(writer->row.note, sizeof writer->row.note,
+                              "vendor=0x%x id=0x%x driver=0x%x api=0x%x granularity=%" PRIu64
+                              " memories=%" PRIu64 " atom=%" PRIu64 " largest=%" PRIu64,
+                              card.vendor, card.id, card.driver, card.api, card.granularity,
+                              card.most_memories, card.atom, card.largest);
+    if (writer->history->devices.items[device].has_uses) {
+        (void)snprintf(writer->row.note + used, sizeof writer->row.note - (size_t)used,
+                       " uses=0x%x", writer->history->devices.items[device].uses_flags);
+    }
     end_row(writer);
     for (uint32_t i = 0; i < card.heap_count; ++i) {
         begin_row(writer, "heap");

@@ -166,6 +166,43 @@ static void wrong_rows_are_refused_by_line(void** state)
     refused("budget,1,,9,,,0,9,,,0,,,,,\n", "unit.csv:6: id '1' does not exist");
 }
 
+#define USED "alloc,5,buffer,9,1,,0,9,,,0,,,,,\nsubmit,0,commands,,,,0,9,,,0,,,,,\n"
+
+static void wrong_uses_are_refused_by_line(void** state)
+{
+    (void)state;
+    refused("alloc,5,buffer,9,1,,0,9,,,0,,,,,\nuse,0,,,,,0,9,,,,5,,0x1,,\n",
+            "unit.csv:7: id '0' is no submission");
+    refused(USED "use,0,,,,,0,9,,,,6,,0x1,,\n", "unit.csv:8: object '6' was never allocated");
+    refused(USED "use,0,,,,,0,9,,,,,,0x1,,\n", "unit.csv:8: object '' is not an unsigned number of 64 bits");
+    refused(USED "use,0,,,,,0,9,,,,5,,0x9,,\n",
+            "unit.csv:8: flags '0x9' has bits above 0x7: read, write and discard");
+    refused(USED "use,0,,,,,0,9,,,,5,,read,,\n", "unit.csv:8: flags 'read' is not a hexadecimal number of 32 bits");
+    refused(USED "free,5,,,,,0,9,,,,,,,,\nuse,0,,,,,0,9,,,,5,,0x1,,\n",
+            "unit.csv:9: object '5' was freed before");
+    refused(USED "use,0,buffer,,,,0,9,,,,5,,0x1,,\n",
+            "unit.csv:8: kind 'buffer' does not belong to such a row");
+    refused("device,1,cpu,,,,0,9,,uses=no,,,,,,\n",
+            "unit.csv:6: note 'uses=no' has an unknown key, one twice, or a wrong value");
+}
+
+/* A device says whether a layer recorded its uses, and what they lack. */
+static void device_says_whether_its_uses_are_known(void** state)
+{
+    (void)state;
+    struct support_trace trace;
+    struct support_error error = {""};
+    assert_true(parse(HEADER CARD "device,1,cpu,,,,0,9,,uses=0x2,,,,,,\n"
+                                  "device,2,cpu,,,,0,9,,uses=0x0,,,,,,\n",
+                      &trace, &error));
+    assert_false(trace.devices[0].has_uses);
+    assert_true(trace.devices[1].has_uses);
+    assert_int_equal(trace.devices[1].uses_flags, 2);
+    assert_true(trace.devices[2].has_uses);
+    assert_int_equal(trace.devices[2].uses_flags, 0);
+    support_trace_release(&trace);
+}
+
 static void ids_of_both_kinds_are_used_once(void** state)
 {
     (void)state;
@@ -185,6 +222,8 @@ int main(void)
         cmocka_unit_test(second_version_is_read_whole),
         cmocka_unit_test(second_version_without_devices_is_read),
         cmocka_unit_test(wrong_rows_are_refused_by_line),
+        cmocka_unit_test(wrong_uses_are_refused_by_line),
+        cmocka_unit_test(device_says_whether_its_uses_are_known),
         cmocka_unit_test(ids_of_both_kinds_are_used_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

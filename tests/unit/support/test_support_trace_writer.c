@@ -195,7 +195,9 @@ static void put_program(struct writer_bench* bench)
     const MaarCaptureBudget budget = {
         .device = 1, .heapCount = 2, .budget = {100, 200}, .usage = {10, 20}};
     const MaarCaptureFrame frame = {.device = 1};
+    const MaarCaptureUses uses = {.device = 1, .flags = MAAR_CAPTURE_USES_WITHOUT_ADDRESSES_BIT};
     put_device(bench);
+    PUT(bench, MAAR_CAPTURE_KIND_USES, &uses, sizeof uses);
     put_memory(bench, MEMORY);
     put_buffer(bench, BUFFER, 4096, 0);
     put_bind(bench, MAAR_CAPTURE_OBJECT_BUFFER, BUFFER, MEMORY, 512);
@@ -317,6 +319,9 @@ static void submissions_keep_their_points(void** state)
     assert_true(trace.semaphores[0].is_timeline && trace.semaphores[0].value == 3);
     assert_int_equal(trace.use_count, 1);
     assert_int_equal(trace.resources[trace.uses[0].resource].size, 4096);
+    assert_int_equal(trace.uses[0].flags, 3);
+    assert_true(trace.devices[0].has_uses);
+    assert_int_equal(trace.devices[0].uses_flags, MAAR_CAPTURE_USES_WITHOUT_ADDRESSES_BIT);
     assert_int_equal(trace.reached[0].kind, SUPPORT_TRACE_WAITED_FENCE);
     assert_int_equal(trace.reached[0].object, 0);
     assert_int_equal(trace.reached[0].waited_ns, 99);
