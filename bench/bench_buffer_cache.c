@@ -158,7 +158,7 @@ static void run_workload(struct cache_bench* bench, uint32_t number, uint32_t pe
     struct residency_workload workload;
     MaarBufferCacheInfo info = {.sType = MAAR_STRUCTURE_TYPE_BUFFER_CACHE_INFO};
     struct bench_row row;
-    residency_workload_make(&workload, number, 0);
+    residency_workload_make(&workload, number, 0, false);
     uint32_t capacity = (uint32_t)((uint64_t)workload.used_count * percent / 100);
     capacity = capacity > workload.most_uses ? capacity : workload.most_uses + 1;
     open_cache(bench, workload.object_count, capacity, workload.most_uses);
@@ -169,8 +169,12 @@ static void run_workload(struct cache_bench* bench, uint32_t number, uint32_t pe
         bench_die(BENCH_EXIT_FAILED, "the cache has exceeded its budget");
     }
     const double uploads = (double)info.uploadedSize / (double)bench->reserved.pageSize;
-    const double optimum = (double)residency_play(&workload, RESIDENCY_OPTIMUM, capacity);
-    const double oldest = (double)residency_play(&workload, RESIDENCY_OLDEST, capacity);
+    const uint64_t bytes = (uint64_t)capacity * RESIDENCY_OBJECT_BYTES;
+    const uint64_t object = RESIDENCY_OBJECT_BYTES;
+    const double optimum =
+        (double)(residency_play(&workload, RESIDENCY_OPTIMUM, bytes).restored / object);
+    const double oldest =
+        (double)(residency_play(&workload, RESIDENCY_OLDEST, bytes).restored / object);
     bench_row_begin(&row, "buffer_cache");
     bench_row_text(&row, ".device", bench->device.properties.deviceName);
     bench_row_name(&row, "workload", workload.name);

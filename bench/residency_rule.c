@@ -13,16 +13,19 @@ enum { GRACE_LONGEST = 3600, GRACE_SHORTEST = 60 };
 struct memory {
     const struct residency_workload* workload;
     enum residency_rule rule;
-    uint32_t capacity;
+    uint64_t capacity;
+    uint64_t bytes;
     uint32_t count;
     uint32_t hand; /* of the clock */
     uint32_t* residents;
+    struct residency_cost cost;
     bool* is_in;
+    bool* is_dirty;
     bool* was_used; /* for the clock */
     bool* is_member;
     uint64_t* last; /* number of the use */
     uint32_t* last_submission;
-    uint32_t* next; /* the next submission that uses each object; UINT32_MAX: none */
+    uint32_t* next; /* the next submission that needs each object's contents; UINT32_MAX: none */
     uint32_t* next_of_use;
 };
 
@@ -31,8 +34,9 @@ static void open_memory(struct memory* memory)
     const struct residency_workload* workload = memory->workload;
     const uint32_t objects = workload->object_count;
     const uint32_t uses = workload->begins[workload->submission_count];
-    memory->residents = bench_allocate(memory->capacity + 1, sizeof(uint32_t));
+    memory->residents = bench_allocate(objects, sizeof(uint32_t));
     memory->is_in = bench_allocate(objects, sizeof(bool));
+    memory->is_dirty = bench_allocate(objects, sizeof(bool));
     memory->was_used = bench_allocate(objects, sizeof(bool));
     memory->is_member = bench_allocate(objects, sizeof(bool));
     memory->last = bench_allocate(objects, sizeof(uint64_t));
@@ -45,7 +49,8 @@ static void open_memory(struct memory* memory)
     for (uint32_t submission = workload->submission_count; submission-- > 0;) {
         for (uint32_t i = workload->begins[submission]; i < workload->begins[submission + 1]; ++i) {
             memory->next_of_use[i] = memory->next[workload->uses[i]];
-            memory->next[workload->uses[i]] = submission;
+            const bool is_fresh = (workload->accesses[i] & RESIDENCY_FRESH) != 0;
+            memory->next[workload->uses[i]] = is_fresh ? UINT32_MAX : submission;
         }
     }
 }
@@ -54,6 +59,7 @@ static void close_memory(struct memory* memory)
 {
     free(memory->residents);
     free(memory->is_in);
+    free(memory->is_dirty);
     free(memory->was_used);
     free(memory->is_member);
     free(memory->last);
@@ -62,9 +68,12 @@ static void close_memory(struct memory* memory)
     free(memory->next_of_use);
 }
 
-static void evict_at(struct memory* memory, uint32_t at)
+static void remove_at(struct memory* memory, uint32_t at)
 {
-    memory->is_in[memory->residents[at]] = false;
+    const uint32_t object = memory->residents[at];
+    memory->is_in[object] = false;
+    memory->is_dirty[object] = false;
+    memory->bytes -= memory->workload->objects[object].size;
     --memory->count;
     if (memory->rule != RESIDENCY_CLOCK) {
         memory->residents[at] = memory->residents[memory->count];
@@ -74,6 +83,14 @@ static void evict_at(struct memory* memory, uint32_t at)
         memory->residents[i] = memory->residents[i + 1];
     }
     memory->hand -= at < memory->hand ? 1 : 0;
+}
+
+static void evict_at(struct memory* memory, uint32_t at)
+{
+    const uint32_t object = memory->residents[at];
+    ++memory->cost.evictions;
+    memory->cost.written += memory->is_dirty[object] ? memory->workload->objects[object].size : 0;
+    remove_at(memory, at);
 }
 
 /* Returns where the clock's victim is. */
@@ -122,7 +139,7 @@ static void evict_one(struct memory* memory)
 /* Evicts what was idle for longer than the grace period. */
 static void trim_idle(struct memory* memory, uint32_t submission)
 {
-    const double filled = (double)memory->count / memory->capacity;
+    const double filled = (double)memory->bytes / (double)memory->capacity;
     if (filled < 0.7) {
         return;
     }
@@ -136,15 +153,48 @@ static void trim_idle(struct memory* memory, uint32_t submission)
     }
 }
 
-uint64_t residency_play(const struct residency_workload* workload, enum residency_rule rule,
-                        uint32_t capacity)
+/* Takes away what was destroyed before a submission. */
+static void remove_destroyed(struct memory* memory, uint32_t submission, uint32_t* ended)
+{
+    const struct residency_workload* workload = memory->workload;
+    for (; *ended < workload->ending_count && workload->endings[*ended].end <= submission;
+         ++*ended) {
+        const uint32_t object = workload->endings[*ended].object;
+        for (uint32_t i = 0; memory->is_in[object] && i < memory->count; ++i) {
+            if (memory->residents[i] == object) {
+                remove_at(memory, i);
+            }
+        }
+    }
+}
+
+/* Brings the object of a use, if it is not in memory. */
+static void bring(struct memory* memory, uint32_t use)
+{
+    const uint32_t object = memory->workload->uses[use];
+    const uint64_t size = memory->workload->objects[object].size;
+    const uint8_t access = memory->workload->accesses[use];
+    if (!memory->is_in[object]) {
+        memory->cost.restored += (access & RESIDENCY_FRESH) != 0 ? 0 : size;
+        while (memory->bytes + size > memory->capacity) {
+            evict_one(memory);
+        }
+        memory->residents[memory->count++] = object;
+        memory->is_in[object] = true;
+        memory->bytes += size;
+    }
+}
+
+struct residency_cost residency_play(const struct residency_workload* workload,
+                                     enum residency_rule rule, uint64_t capacity)
 {
     struct memory memory = {.workload = workload, .rule = rule, .capacity = capacity};
-    uint64_t restored = 0;
+    uint32_t ended = 0;
     open_memory(&memory);
     for (uint32_t submission = 0; submission < workload->submission_count; ++submission) {
         const uint32_t begin = workload->begins[submission];
         const uint32_t end = workload->begins[submission + 1];
+        remove_destroyed(&memory, submission, &ended);
         for (uint32_t i = begin; i < end; ++i) {
             memory.is_member[workload->uses[i]] = true;
         }
@@ -152,15 +202,7 @@ uint64_t residency_play(const struct residency_workload* workload, enum residenc
             trim_idle(&memory, submission);
         }
         for (uint32_t i = begin; i < end; ++i) {
-            const uint32_t object = workload->uses[i];
-            if (!memory.is_in[object]) {
-                ++restored;
-                if (memory.count == capacity) {
-                    evict_one(&memory);
-                }
-                memory.residents[memory.count++] = object;
-                memory.is_in[object] = true;
-            }
+            bring(&memory, i);
         }
         for (uint32_t i = begin; i < end; ++i) {
             const uint32_t object = workload->uses[i];
@@ -169,8 +211,9 @@ uint64_t residency_play(const struct residency_workload* workload, enum residenc
             memory.last[object] = i + 1;
             memory.last_submission[object] = submission;
             memory.next[object] = memory.next_of_use[i];
+            memory.is_dirty[object] |= (workload->accesses[i] & RESIDENCY_WRITES) != 0;
         }
     }
     close_memory(&memory);
-    return restored;
+    return memory.cost;
 }

@@ -1,6 +1,6 @@
 /*
- * Rules of eviction for bench_residency, each over a memory of so many objects of one size: what
- * other managers do, and the optimum.
+ * Rules of eviction for bench_residency, each over a memory of so many bytes: what other managers
+ * do, and the rule that knows the future. And what no rule can do better than.
  */
 #ifndef MAAR_BENCH_RESIDENCY_RULE_H
 #define MAAR_BENCH_RESIDENCY_RULE_H
@@ -20,8 +20,26 @@ enum residency_rule {
     RESIDENCY_RULES
 };
 
-/* Returns how many objects a rule restores. */
-uint64_t residency_play(const struct residency_workload* workload, enum residency_rule rule,
-                        uint32_t capacity);
+struct residency_cost {
+    uint64_t restored; /* bytes that uses need and that are not in memory */
+    uint64_t written;  /* bytes that are evicted and have changed since they came */
+    uint64_t evictions;
+};
+
+/* Returns what a rule costs. */
+struct residency_cost residency_play(const struct residency_workload* workload,
+                                     enum residency_rule rule, uint64_t capacity);
+
+/*
+ * Returns a number of bytes that every rule restores at least, also for objects of different sizes:
+ * the optimum of the relaxation in which parts of objects may be kept.
+ *
+ * Each gap between two uses of an object is kept in part x, or paid for with (1 - x) * size. At
+ * each submission, what is kept and what the submission uses fit into the memory. As a flow of
+ * bytes along the submissions, with an arc for each gap, that has an optimum of whole bytes. So
+ * each byte is an object of size one, and Belady's rule for those finds it: of the bytes in memory,
+ * those are evicted that are needed latest.
+ */
+uint64_t residency_bound(const struct residency_workload* workload, uint64_t capacity);
 
 #endif

@@ -1,32 +1,12 @@
 /*
- * The workloads: see residency_workload.h.
+ * How a workload is built and perturbed: see residency_workload.h.
  */
 #include "residency_workload.h"
 
 #include "bench_common.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { POPULAR_OBJECTS = 4096 };
-
-struct maker {
-    struct residency_workload* workload;
-    uint64_t random;
-    double shares[POPULAR_OBJECTS]; /* sums of popularity */
-    uint32_t share_count;
-};
-
-static uint32_t below(struct maker* maker, uint32_t count)
-{
-    return (uint32_t)(bench_random(&maker->random) >> 16) % count;
-}
-
-static double unit(struct maker* maker)
-{
-    return (double)(bench_random(&maker->random) >> 11) / 9007199254740992.0;
-}
 
 static void* grown(void* array, uint32_t* capacity, uint32_t needed, size_t size)
 {
@@ -40,278 +20,232 @@ static void* grown(void* array, uint32_t* capacity, uint32_t needed, size_t size
     return array;
 }
 
-static void begin_submission(struct maker* maker)
+void residency_begin_submission(struct residency_workload* workload)
 {
-    struct residency_workload* made = maker->workload;
-    made->begins = grown(made->begins, &made->submission_capacity, made->submission_count + 2,
-                         sizeof made->begins[0]);
-    if (made->submission_count == 0) {
-        made->begins[0] = 0;
+    workload->begins = grown(workload->begins, &workload->submission_capacity,
+                             workload->submission_count + 2, sizeof workload->begins[0]);
+    if (workload->submission_count == 0) {
+        workload->begins[0] = 0;
     }
-    made->begins[made->submission_count + 1] = made->begins[made->submission_count];
-    ++made->submission_count;
+    workload->begins[workload->submission_count + 1] = workload->begins[workload->submission_count];
+    ++workload->submission_count;
 }
 
-/* Adds a use, unless the submission has it. */
-static void use(struct maker* maker, uint32_t object)
+struct residency_object* residency_object_at(struct residency_workload* workload, uint32_t object)
 {
-    struct residency_workload* made = maker->workload;
-    uint32_t* end = &made->begins[made->submission_count];
-    const uint32_t begin = made->begins[made->submission_count - 1];
-    for (uint32_t i = begin; i < *end; ++i) {
-        if (made->uses[i] == object) {
+    workload->objects = grown(workload->objects, &workload->object_capacity, object + 1,
+                              sizeof workload->objects[0]);
+    for (; workload->object_count <= object; ++workload->object_count) {
+        workload->objects[workload->object_count] =
+            (struct residency_object){.size = RESIDENCY_OBJECT_BYTES, .end = UINT32_MAX};
+    }
+    return &workload->objects[object];
+}
+
+void residency_add_use(struct residency_workload* workload, uint32_t object, uint8_t access)
+{
+    uint32_t* end = &workload->begins[workload->submission_count];
+    struct residency_object* used = residency_object_at(workload, object);
+    if (used->member_of == workload->submission_count) {
+        uint8_t* joined = &workload->accesses[used->member_at];
+        const uint8_t fresh = *joined & access & RESIDENCY_FRESH;
+        *joined = (uint8_t)(((*joined | access) & RESIDENCY_WRITES) | fresh);
+        return;
+    }
+    used->member_of = workload->submission_count;
+    used->member_at = *end;
+    workload->uses =
+        grown(workload->uses, &workload->use_capacity, *end + 1, sizeof workload->uses[0]);
+    workload->accesses = grown(workload->accesses, &workload->access_capacity, *end + 1,
+                               sizeof workload->accesses[0]);
+    workload->accesses[*end] = access;
+    workload->uses[(*end)++] = object;
+}
+
+/* ---- perturbed ---- */
+
+/* The objects that exist, in a list. */
+struct existing {
+    uint32_t* objects;
+    uint32_t* places; /* in the list, or UINT32_MAX */
+    uint32_t count;
+};
+
+static void add_existing(struct existing* existing, uint32_t object)
+{
+    existing->places[object] = existing->count;
+    existing->objects[existing->count++] = object;
+}
+
+static void remove_existing(struct existing* existing, uint32_t object)
+{
+    const uint32_t last = existing->objects[--existing->count];
+    existing->objects[existing->places[object]] = last;
+    existing->places[last] = existing->places[object];
+    existing->places[object] = UINT32_MAX;
+}
+
+/* Notes what exists when a submission begins: what was created with contents, or was used. */
+static void follow_objects(const struct residency_workload* before, struct existing* existing,
+                           uint32_t submission)
+{
+    for (uint32_t i = before->begins[submission]; i < before->begins[submission + 1]; ++i) {
+        if (existing->places[before->uses[i]] == UINT32_MAX) {
+            add_existing(existing, before->uses[i]);
+        }
+    }
+}
+
+static void forget_objects(const struct residency_workload* before, struct existing* existing,
+                           uint32_t submission, uint32_t* ended)
+{
+    for (; *ended < before->ending_count; ++*ended) {
+        const uint32_t object = before->endings[*ended].object;
+        if (before->endings[*ended].end > submission) {
             return;
         }
-    }
-    made->uses = grown(made->uses, &made->use_capacity, *end + 1, sizeof made->uses[0]);
-    made->uses[(*end)++] = object;
-    made->most_uses = *end - begin > made->most_uses ? *end - begin : made->most_uses;
-    made->object_count = object >= made->object_count ? object + 1 : made->object_count;
-}
-
-static void use_run(struct maker* maker, uint32_t first, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; ++i) {
-        use(maker, first + i);
-    }
-}
-
-/* Draws from a Zipf distribution. */
-static uint32_t popular(struct maker* maker, uint32_t count, double exponent)
-{
-    if (maker->share_count != count) {
-        double sum = 0;
-        for (uint32_t i = 0; i < count; ++i) {
-            sum += 1.0 / pow(i + 1.0, exponent);
-            maker->shares[i] = sum;
-        }
-        maker->share_count = count;
-    }
-    const double drawn = unit(maker) * maker->shares[count - 1];
-    uint32_t low = 0;
-    for (uint32_t high = count - 1; low < high;) {
-        const uint32_t middle = (low + high) / 2;
-        low = maker->shares[middle] < drawn ? middle + 1 : low;
-        high = maker->shares[middle] < drawn ? high : middle;
-    }
-    return low;
-}
-
-/* The weights of a model in the order of its layers, for each token. */
-static void make_decode(struct maker* maker)
-{
-    for (uint32_t token = 0; token < 60; ++token) {
-        for (uint32_t layer = 0; layer < 100; ++layer) {
-            begin_submission(maker);
-            use_run(maker, layer * 4, 4);
+        if (existing->places[object] != UINT32_MAX) {
+            remove_existing(existing, object);
         }
     }
 }
 
-/* Forward, and backward again. */
-static void make_training(struct maker* maker)
+static uint32_t below(uint64_t* random, uint32_t count)
 {
-    for (uint32_t step = 0; step < 30; ++step) {
-        for (uint32_t i = 0; i < 200; ++i) {
-            begin_submission(maker);
-            use_run(maker, (i < 100 ? i : 199 - i) * 4, 4);
-        }
-    }
+    return (uint32_t)(bench_random(random) >> 16) % count;
 }
 
-static void use_window(struct maker* maker, double x, double y, uint32_t side, uint32_t window)
+static void perturb(struct residency_workload* workload, uint32_t percent, uint64_t* random)
 {
-    begin_submission(maker);
-    const uint32_t left = (uint32_t)x - window / 2;
-    const uint32_t top = (uint32_t)y - window / 2;
-    for (uint32_t i = 0; i < window; ++i) {
-        use_run(maker, (top + i) * side + left, window);
-    }
-}
-
-/* A camera on a round over a terrain of tiles. */
-static void make_camera(struct maker* maker)
-{
-    for (uint32_t frame = 0; frame < 3000; ++frame) {
-        const double angle = 2 * 3.14159265358979 * frame / 400;
-        use_window(maker, 32 + 20 * cos(angle), 32 + 20 * sin(angle), 64, 12);
-    }
-}
-
-/* A camera that wanders. */
-static void make_streaming(struct maker* maker)
-{
-    double x = 32;
-    double y = 32;
-    double angle = 0;
-    for (uint32_t frame = 0; frame < 3000; ++frame) {
-        angle += (unit(maker) - 0.5) * 0.4;
-        x += cos(angle) * 0.3;
-        y += sin(angle) * 0.3;
-        if (x < 16 || x > 48 || y < 16 || y > 48) {
-            angle += 1.57;
-            x = fmin(fmax(x, 16), 48);
-            y = fmin(fmax(y, 16), 48);
-        }
-        use_window(maker, x, y, 64, 16);
-    }
-}
-
-/* All weights for each step, and pages of sessions that are used by their popularity. */
-static void make_serving(struct maker* maker)
-{
-    for (uint32_t step = 0; step < 400; ++step) {
-        for (uint32_t layer = 0; layer < 25; ++layer) {
-            begin_submission(maker);
-            use_run(maker, layer * 8, 8);
-        }
-        begin_submission(maker);
-        for (uint32_t i = 0; i < 16; ++i) {
-            use(maker, 200 + popular(maker, 2000, 0.9));
-        }
-    }
-}
-
-static void make_alternating(struct maker* maker)
-{
-    for (uint32_t round = 0; round < 300; ++round) {
-        begin_submission(maker);
-        use_run(maker, round % 2 == 0 ? 0 : 150, round % 2 == 0 ? 150 : 60);
-    }
-}
-
-/* Of each layer two experts of many. */
-static void make_experts(struct maker* maker)
-{
-    for (uint32_t token = 0; token < 400; ++token) {
-        for (uint32_t layer = 0; layer < 24; ++layer) {
-            begin_submission(maker);
-            use(maker, layer);
-            use(maker, 24 + layer * 32 + popular(maker, 32, 0.7));
-            use(maker, 24 + layer * 32 + popular(maker, 32, 0.7));
-        }
-    }
-}
-
-/* Popular objects, and now and then a walk over all of a large set. */
-static void make_scans(struct maker* maker)
-{
-    uint32_t walked = 0;
-    for (uint32_t i = 0; i < 40000; ++i) {
-        begin_submission(maker);
-        const bool walks = i % 200 > 150;
-        use(maker, walks ? 600 + walked++ % 2400 : popular(maker, 600, 0.8));
-    }
-}
-
-/* Blocks that are used three times each, in a round. */
-static void make_blocks(struct maker* maker)
-{
-    for (uint32_t i = 0; i < 30 * 10 * 3; ++i) {
-        for (uint32_t k = 0; k < 50; ++k) {
-            begin_submission(maker);
-            use(maker, i / 3 % 10 * 50 + k);
-        }
-    }
-}
-
-/* A level's objects and what all levels share; levels change at random. */
-static void make_levels(struct maker* maker)
-{
-    uint32_t level = 0;
-    for (uint32_t frame = 0; frame < 4000; ++frame) {
-        level = below(maker, 60) == 0 ? below(maker, 8) : level;
-        begin_submission(maker);
-        use_run(maker, 0, 60);
-        for (uint32_t i = 0; i < 50; ++i) {
-            use(maker, 60 + level * 200 + below(maker, 200));
-        }
-    }
-}
-
-static void make_popular(struct maker* maker)
-{
-    for (uint32_t i = 0; i < 8000; ++i) {
-        begin_submission(maker);
-        for (uint32_t k = 0; k < 8; ++k) {
-            use(maker, popular(maker, 1000, 0.9));
-        }
-    }
-}
-
-/* What was used lately is used again soon. */
-static void make_recent(struct maker* maker)
-{
-    enum { RECENT = 500 };
-    uint32_t stack[RECENT];
-    for (uint32_t i = 0; i < RECENT; ++i) {
-        stack[i] = i;
-    }
-    for (uint32_t i = 0; i < 40000; ++i) {
-        const uint32_t depth = (uint32_t)(RECENT * pow(unit(maker), 4));
-        const uint32_t object = stack[depth];
-        memmove(&stack[1], &stack[0], depth * sizeof stack[0]);
-        stack[0] = object;
-        begin_submission(maker);
-        use(maker, object);
-    }
-}
-
-/* Makes another workload of one: some uses are of other objects. */
-static void perturb(struct maker* maker, uint32_t percent)
-{
-    struct residency_workload before = *maker->workload;
-    *maker->workload = (struct residency_workload){.name = before.name};
-    for (uint32_t i = 0; i < before.submission_count; ++i) {
-        begin_submission(maker);
-        for (uint32_t k = before.begins[i]; k < before.begins[i + 1]; ++k) {
-            const bool is_other = below(maker, 100) < percent;
-            use(maker, is_other ? below(maker, before.object_count) : before.uses[k]);
-        }
-    }
-    residency_workload_release(&before);
-}
-
-static uint32_t count_used(const struct residency_workload* workload)
-{
-    bool* is_used = bench_allocate(workload->object_count, sizeof(bool));
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < workload->begins[workload->submission_count]; ++i) {
-        count += is_used[workload->uses[i]] ? 0 : 1;
-        is_used[workload->uses[i]] = true;
-    }
-    free(is_used);
-    return count;
-}
-
-void residency_workload_make(struct residency_workload* workload, uint32_t number,
-                             uint32_t perturbed)
-{
-    static const struct {
-        const char* name;
-        void (*make)(struct maker* maker);
-    } all[RESIDENCY_WORKLOADS] = {
-        {"decode", make_decode},           {"training", make_training},
-        {"camera round", make_camera},     {"serving", make_serving},
-        {"alternating", make_alternating}, {"streaming", make_streaming},
-        {"experts", make_experts},         {"scans", make_scans},
-        {"blocks", make_blocks},           {"levels", make_levels},
-        {"popular", make_popular},         {"recent", make_recent},
+    struct residency_workload before = *workload;
+    struct existing existing = {
+        .objects = bench_allocate(before.object_count, sizeof(uint32_t)),
+        .places = bench_allocate(before.object_count, sizeof(uint32_t)),
     };
-    struct maker* maker = bench_allocate(1, sizeof *maker);
-    *workload = (struct residency_workload){.name = all[number].name};
-    maker->workload = workload;
-    maker->random = BENCH_SEED;
-    all[number].make(maker);
-    if (perturbed != 0) {
-        perturb(maker, perturbed);
+    uint32_t ended = 0;
+    workload->begins = NULL;
+    workload->uses = NULL;
+    workload->accesses = NULL;
+    workload->submission_count = workload->submission_capacity = 0;
+    workload->use_capacity = workload->access_capacity = 0;
+    for (uint32_t i = 0; i < before.object_count; ++i) {
+        existing.places[i] = UINT32_MAX;
+        workload->objects[i].member_of = 0;
+        if (before.has_contents) {
+            add_existing(&existing, i);
+        }
     }
-    workload->used_count = count_used(workload);
-    free(maker);
+    for (uint32_t i = 0; i < before.submission_count; ++i) {
+        residency_begin_submission(workload);
+        forget_objects(&before, &existing, i, &ended);
+        for (uint32_t k = before.begins[i]; k < before.begins[i + 1]; ++k) {
+            /* The first use of an object stays: it is what the object exists for. */
+            const bool may_be = existing.places[before.uses[k]] != UINT32_MAX;
+            if (may_be && below(random, 100) < percent) {
+                residency_add_use(workload, existing.objects[below(random, existing.count)], 0);
+            } else {
+                residency_add_use(workload, before.uses[k], before.accesses[k]);
+            }
+        }
+        follow_objects(&before, &existing, i);
+    }
+    free(existing.objects);
+    free(existing.places);
+    free(before.begins);
+    free(before.uses);
+    free(before.accesses);
+}
+
+/* ---- the end ---- */
+
+static int compare_endings(const void* one, const void* other)
+{
+    const struct residency_ending* a = one;
+    const struct residency_ending* b = other;
+    if (a->end != b->end) {
+        return a->end < b->end ? -1 : 1;
+    }
+    return a->object < b->object ? -1 : a->object > b->object;
+}
+
+static void list_endings(struct residency_workload* workload)
+{
+    workload->endings = bench_allocate(workload->object_count, sizeof workload->endings[0]);
+    workload->is_equal = true;
+    for (uint32_t i = 0; i < workload->object_count; ++i) {
+        const struct residency_object* object = &workload->objects[i];
+        workload->is_equal = workload->is_equal && object->size == workload->objects[0].size;
+        if (object->end != UINT32_MAX) {
+            workload->endings[workload->ending_count++] =
+                (struct residency_ending){.end = object->end, .object = i};
+        }
+    }
+    qsort(workload->endings, workload->ending_count, sizeof workload->endings[0], compare_endings);
+}
+
+/* Counts, and marks the first uses of objects that have no contents before. */
+static void count_uses(struct residency_workload* workload)
+{
+    uint64_t bytes = 0;
+    uint32_t ended = 0;
+    for (uint32_t i = 0; i < workload->submission_count; ++i) {
+        uint64_t set = 0;
+        for (; ended < workload->ending_count; ++ended) {
+            const struct residency_ending* ending = &workload->endings[ended];
+            const struct residency_object* object = &workload->objects[ending->object];
+            if (ending->end > i) {
+                break;
+            }
+            bytes -= object->is_used ? object->size : 0;
+        }
+        for (uint32_t k = workload->begins[i]; k < workload->begins[i + 1]; ++k) {
+            struct residency_object* object = &workload->objects[workload->uses[k]];
+            set += object->size;
+            if (!object->is_used) {
+                object->is_used = true;
+                bytes += object->size;
+                ++workload->used_count;
+                workload->accesses[k] |= workload->has_contents ? 0 : RESIDENCY_FRESH;
+            }
+        }
+        const uint32_t count = workload->begins[i + 1] - workload->begins[i];
+        workload->most_uses = count > workload->most_uses ? count : workload->most_uses;
+        workload->most_bytes = set > workload->most_bytes ? set : workload->most_bytes;
+        workload->peak_bytes = bytes > workload->peak_bytes ? bytes : workload->peak_bytes;
+    }
+}
+
+void residency_workload_finish(struct residency_workload* workload, uint32_t perturbed,
+                               uint64_t* random)
+{
+    if (workload->submission_count == 0) {
+        bench_die(BENCH_EXIT_USAGE, "%s: no submission uses anything", workload->name);
+    }
+    list_endings(workload);
+    if (perturbed != 0) {
+        perturb(workload, perturbed, random);
+    }
+    count_uses(workload);
+}
+
+uint64_t residency_capacity(const struct residency_workload* workload, uint32_t percent)
+{
+    uint64_t asked = workload->peak_bytes * percent / 100;
+    uint64_t least = workload->most_bytes;
+    if (workload->is_equal) { /* whole objects */
+        const uint64_t size = workload->objects[0].size;
+        asked = asked / size * size;
+        least += size;
+    }
+    return asked > workload->most_bytes ? asked : least;
 }
 
 void residency_workload_release(struct residency_workload* workload)
 {
+    free(workload->objects);
     free(workload->begins);
     free(workload->uses);
+    free(workload->accesses);
+    free(workload->endings);
+    memset(workload, 0, sizeof *workload);
 }
