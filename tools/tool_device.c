@@ -484,7 +484,7 @@ VkResult tool_device_create_allocator(struct tool_device* tool,
         .pHeapSizeLimits = limited ? limits : NULL,
         .strategy = options->strategy,
         .preferredBlockSize = tool->options.block_size,
-        .queueCount = tool->options.pages ? 1 : 0,
+        .queueCount = tool->options.pages || tool->options.residents ? 1 : 0,
         .pQueues = &tool->bind_queue,
     };
     maarUseVolk(&info);

@@ -38,6 +38,7 @@ struct tool_device_options {
     bool whole_heaps;        /* simulated devices only: each heap's budget is its size */
     VkDeviceSize block_size; /* of default pools; 0 for the default */
     bool pages;              /* Maar gets a queue for binds, from a separate family if one exists */
+    bool residents;          /* Maar gets the main queue, for copies */
     uint32_t heap_count;
     struct tool_heap_override heaps[TOOL_MAX_OVERRIDES];
     uint32_t limit_count;

@@ -7,6 +7,7 @@
 #include "tool_data.h"
 #include "tool_player.h"
 #include "tool_report.h"
+#include "tool_residents.h"
 #include "tool_sparse.h"
 #include "tool_traffic.h"
 
@@ -55,6 +56,8 @@ static const char help_text[] =
     "                   device, strategy and number of threads\n"
     "  --tolerance P    with --baseline: how many percent worse a run may be; 0 by default.\n"
     "                   Bytes reserved, calls and failures count, times do not\n"
+    "  --budget B       play the uses of submissions (maar capture --uses) through a manager of\n"
+    "                   residents with so much device memory: bytes, or percent of the most in use\n"
     "  --list-traces    print the names of the installed traces and nothing else\n"
     "  --verbose        also print the allocator's warnings\n"
     "  --verify-copies  self-test: verify by copies of the resources wherever possible\n"
@@ -90,6 +93,7 @@ enum replay_option {
     OPTION_PLANT,
     OPTION_BASELINE,
     OPTION_TOLERANCE,
+    OPTION_BUDGET,
     OPTION_TRACES,
     OPTION_HELP,
 };
@@ -111,6 +115,7 @@ static const struct option replay_options[] = {
     {"plant", required_argument, NULL, OPTION_PLANT},
     {"baseline", required_argument, NULL, OPTION_BASELINE},
     {"tolerance", required_argument, NULL, OPTION_TOLERANCE},
+    {"budget", required_argument, NULL, OPTION_BUDGET},
     {"list-traces", no_argument, NULL, OPTION_TRACES},
     {"help", no_argument, NULL, OPTION_HELP},
     {NULL, 0, NULL, 0},
@@ -130,6 +135,8 @@ struct replay_settings {
     const char* baseline_path;
     struct tool_baseline* baseline; /* NULL for none */
     double tolerance;               /* percent */
+    bool has_budget;
+    struct tool_budget budget;
     bool has_tolerance;
     bool device_missing; /* the error is printed; the other traces would repeat it */
     bool head_printed, trace_printed;
@@ -248,6 +255,9 @@ static bool parse_option(struct replay_settings* settings, int option, const cha
         return true;
     case OPTION_TOLERANCE:
         return parse_tolerance(settings, text);
+    case OPTION_BUDGET:
+        settings->has_budget = true;
+        return tool_budget_parse(text, &settings->budget);
     case OPTION_TRACES:
         settings->list_traces = true;
         return true;
@@ -255,6 +265,16 @@ static bool parse_option(struct replay_settings* settings, int option, const cha
         settings->help = true;
         return true;
     }
+}
+
+/* Returns whether no option was given that concerns allocations alone. */
+static bool is_only_budget(const struct replay_settings* settings)
+{
+    const struct tool_player_options* const player = &settings->player;
+    return !settings->all_strategies && player->strategy == TOOL_STRATEGY_AUTO &&
+           player->thread_count == 1 && !player->verify && !player->copies &&
+           player->plant == TOOL_PLANT_NONE && settings->picture == NULL &&
+           settings->baseline_path == NULL && settings->device.block_size == 0;
 }
 
 static bool parse_arguments(int argc, char** argv, struct replay_settings* settings)
@@ -285,6 +305,11 @@ static bool parse_arguments(int argc, char** argv, struct replay_settings* setti
     }
     if (settings->has_tolerance && settings->baseline_path == NULL) {
         tool_complain("--tolerance needs --baseline");
+        return false;
+    }
+    if (settings->has_budget && !is_only_budget(settings)) {
+        tool_complain("--budget plays residents: of the other options it allows --device, --heap, "
+                      "--limit, --validate, --json and --verbose");
         return false;
     }
     if (!settings->player.verify &&
@@ -546,6 +571,12 @@ static int replay_file(struct replay_settings* settings, const char* name)
         worst = TOOL_EXIT_USAGE;
     } else {
         use_card(settings, trace);
+    }
+    if (worst == TOOL_EXIT_OK && settings->has_budget) {
+        worst = tool_budget_replay(&settings->device, trace, &settings->budget, settings->json,
+                                   &settings->head_printed);
+        support_trace_release(trace);
+    } else if (worst == TOOL_EXIT_OK) {
         worst = MAAR_TOOL_VMA ? measure_vma(settings, trace, &vma) : TOOL_EXIT_OK;
         for (int i = 0; i < TOOL_STRATEGY_COUNT && worst != TOOL_EXIT_USAGE; ++i) {
             if (settings->all_strategies || settings->player.strategy == (enum tool_strategy)i) {

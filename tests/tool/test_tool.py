@@ -27,6 +27,10 @@ SPARSE_KEYS = ("peak_page_rounded_live_bytes stitched_allocations pages_bound bi
                "bind_submissions").split()
 PROFILES = ["amd-rx7900xtx-radv25.0", "nvidia-gtx1060-linux535", "qualcomm-adreno740-turnip26.2"]
 HEADER = "op,id,kind,size,alignment,types,stream,time_ns,usage,note\n"
+BUDGET_KEYS = ("trace device driver budget_bytes host_budget_bytes trace_peak_used_bytes residents "
+               "resident_bytes stand_ins too_large submissions uses unmet_submissions missing_bytes "
+               "restored_bytes restored_count written_bytes written_count evictions "
+               "peak_device_bytes allocator_errors validation_messages ns_per_use validated").split()
 OPTIONS = None
 
 
@@ -92,6 +96,73 @@ class Case(unittest.TestCase):
         self.assertGreater(result["ns_per_event"], 0)
 
 
+def rounds(buffers=12, count=3, together=2, freed=False):
+    """A trace: `count` rounds over buffers of 1 MiB, so many of them in a submission. Each buffer
+    is written whole in the first round, and read from then on."""
+    head = HEADER.strip() + ",device,object,offset,flags,value,name"
+    rows = [head, "device,0,discrete,,,,0,0,,memories=4096 uses=0x0,,,,,,a card",
+            "heap,0,,1073741824,,,0,0,,,0,,,0x1,,", "type,0,,,,,0,0,,,0,0,,0x1,,",
+            "memory,0,,1073741824,,,0,0,,,0,0,,0x0,,"]
+    for i in range(buffers):
+        rows.append(f"alloc,{i},buffer,{MIB},256,0x1,0,1,0x20,,0,0,{i * MIB},,,")
+    for number in range(count * buffers // together):
+        at = 2 + number
+        rows.append(f"submit,{number},commands,,,,0,{at},,,0,,,,,")
+        for k in range(together):
+            flags = "0x4" if number < buffers // together else "0x1"
+            used = (number * together + k) % buffers
+            rows.append(f"use,{number},,,,,0,{at},,,,{used},,{flags},,")
+        rows.append(f"frame,,,,,,0,{at},,,0,,,,,")
+    if freed:
+        rows += [f"free,{i},,,,,0,1000,,,,,,,," for i in range(buffers)]
+    return "\n".join(rows) + "\n"
+
+
+class Budgets:
+    """Uses of submissions through residents, on every device that has timelines."""
+
+    def budget(self, text, budget, *more, code=0):
+        path = self.write_trace(text)
+        result = self.replay(path, "--budget", budget, *more, code=code)[0][0]
+        self.assertEqual(list(result), BUDGET_KEYS)
+        self.assertLessEqual(result["peak_device_bytes"], result["budget_bytes"])
+        self.assertEqual((result["allocator_errors"], result["validation_messages"]), (0, 0))
+        return result
+
+    def test_budget_below_the_set_restores(self):
+        for freed in (False, True):
+            result = self.budget(rounds(freed=freed), "50%")
+            self.assertEqual(result["budget_bytes"], 6 * MIB)
+            self.assertEqual(result["trace_peak_used_bytes"], 12 * MIB)
+            self.assertEqual((result["residents"], result["too_large"]), (12, 0))
+            self.assertEqual((result["submissions"], result["uses"]), (18, 36))
+            self.assertEqual(result["unmet_submissions"], 0)
+            # No rule keeps more than the budget from round to round.
+            self.assertGreaterEqual(result["restored_bytes"], 10 * MIB)
+            self.assertLessEqual(result["restored_bytes"], 24 * MIB)
+            self.assertEqual(result["restored_bytes"], result["restored_count"] * MIB)
+            # Each is written to the host once: it never changes again.
+            self.assertLessEqual(result["written_bytes"], 12 * MIB)
+            self.assertGreaterEqual(result["evictions"], 6)
+            self.assertGreater(result["ns_per_use"], 0)
+
+    def test_budget_above_the_set_restores_nothing(self):
+        result = self.budget(rounds(), "64MiB")
+        self.assertEqual((result["restored_bytes"], result["evictions"]), (0, 0))
+        self.assertEqual(result["budget_bytes"], 64 * MIB)
+
+    def test_submission_above_the_budget_is_left_out(self):
+        result = self.budget(rounds(together=4), "3MiB")
+        self.assertEqual((result["submissions"], result["unmet_submissions"]), (9, 9))
+        self.assertGreaterEqual(result["missing_bytes"], MIB - 65536)
+        self.assertEqual(result["restored_bytes"], 0)
+
+    def test_resource_above_the_budget_is_counted(self):
+        result = self.budget(rounds(), "512KiB")
+        self.assertEqual((result["too_large"], result["residents"]), (12, 0))
+        self.assertEqual(result["submissions"], 0)
+
+
 class WithoutDriver(Case):
     """Arguments and malformed input: exit code 2, with file, line and reason."""
 
@@ -131,6 +202,30 @@ class WithoutDriver(Case):
         self.refused("need --verify", "replay", csv, "--plant", "overlap")
         self.refused("unexpected argument", "info", "x")
         self.refused("--picture needs the name of a file", "replay", csv, "--picture", "")
+
+    def test_budget_wrong_exits_2(self):
+        csv = trace("vkcube")
+        for budget in ("0", "0%", "101%", "%", "x", "12.5%", "-1", ""):
+            self.refused(f"--budget {re.escape(budget)}: expected bytes, as in 64MiB, or 1% to 100%",
+                         "replay", csv, "--budget", budget)
+        for more in (["--threads", "2"], ["--verify"], ["--strategy", "all"],
+                     ["--strategy", "tlsf"], ["--block-size", "1MiB"]):
+            self.refused("--budget plays residents: of the other options it allows", "replay", csv,
+                         "--budget", "50%", *more)
+        self.refused("vkcube: no uses of submissions, which --budget plays; maar capture --uses",
+                     "replay", csv, "--device", self.simulated, "--budget", "50%")
+
+    def test_uses_malformed_name_line(self):
+        text = rounds(buffers=2, count=1)
+        for row, reason in (("use,9,,,,,0,2,,,,0,,0x1,,", "id '9' is no submission"),
+                            ("use,0,,,,,0,2,,,,7,,0x1,,", "object '7' was never allocated"),
+                            ("use,0,,,,,0,2,,,,0,,0x8,,", "flags '0x8' has bits above 0x7")):
+            lines = text.splitlines()
+            at = next(i for i, line in enumerate(lines) if line.startswith("use,"))
+            lines[at] = row
+            path = self.write_trace("\n".join(lines) + "\n")
+            self.refused(f"{path}:{at + 1}: {reason}", "replay", path, "--budget", "50%",
+                         "--device", self.simulated)
 
     def test_mistake_is_one_line_with_a_guess(self):
         csv = trace("vkcube")
@@ -322,7 +417,7 @@ class WithoutDriver(Case):
         self.refused("no such profile", "info", "--device", "simulated:none-such")
 
 
-class OnSimulated(Case):
+class OnSimulated(Budgets, Case):
     device = "simulated:" + PROFILES[0]
 
     def test_info_names_a_type_for_each_purpose(self):
@@ -667,7 +762,7 @@ free,0,,,,,0,2,,,,,,,,
 """
 
 
-class OnDevice(Case):
+class OnDevice(Budgets, Case):
     """What holds on every real driver, though its kernel may execute nothing."""
 
     def test_resources_of_version_2_are_real(self):
