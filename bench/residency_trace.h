@@ -1,6 +1,6 @@
 /*
  * Workloads that were recorded: traces with uses (maar-trace/2), and logs of allocations in which
- * the uses can be told from when something was allocated and freed.
+ * the uses follow from when something was allocated and freed.
  *
  * The first use of an object gives it its contents: it restores nothing.
  */

@@ -64,22 +64,14 @@ static void VKAPI_PTR note_event(void* user_data, const MaarResidencyEvent* even
 
 /* ---- residents ---- */
 
-static VkImageAspectFlags aspects_of(VkFormat format)
+/* The aspects of a format of one plane. Those with depth and stencil follow one another. */
+static VkImageAspectFlags find_aspects(VkFormat format)
 {
-    switch (format) {
-    case VK_FORMAT_D16_UNORM:
-    case VK_FORMAT_X8_D24_UNORM_PACK32:
-    case VK_FORMAT_D32_SFLOAT:
-        return VK_IMAGE_ASPECT_DEPTH_BIT;
-    case VK_FORMAT_S8_UINT:
-        return VK_IMAGE_ASPECT_STENCIL_BIT;
-    case VK_FORMAT_D16_UNORM_S8_UINT:
-    case VK_FORMAT_D24_UNORM_S8_UINT:
-    case VK_FORMAT_D32_SFLOAT_S8_UINT:
-        return VK_IMAGE_ASPECT_DEPTH_BIT | VK_IMAGE_ASPECT_STENCIL_BIT;
-    default:
+    if (format < VK_FORMAT_D16_UNORM || format > VK_FORMAT_D32_SFLOAT_S8_UINT) {
         return VK_IMAGE_ASPECT_COLOR_BIT;
     }
+    const VkImageAspectFlags depth = format != VK_FORMAT_S8_UINT ? VK_IMAGE_ASPECT_DEPTH_BIT : 0;
+    return depth | (format >= VK_FORMAT_S8_UINT ? VK_IMAGE_ASPECT_STENCIL_BIT : 0u);
 }
 
 /* What the manager refuses is counted by the player, and is no error of the run. */
@@ -147,7 +139,7 @@ static void make_resident(struct residents_player* player, uint32_t resource)
     VkResult result = VK_ERROR_FEATURE_NOT_PRESENT;
     if (plan.form != TOOL_FORM_PLAIN) {
         result = try_resident(player, &info, played);
-        played->aspects = plan.form == TOOL_FORM_IMAGE ? aspects_of(plan.image.format) : 0;
+        played->aspects = plan.form == TOOL_FORM_IMAGE ? find_aspects(plan.image.format) : 0;
     }
     if (result != VK_SUCCESS) {
         result = make_stand_in(player, plan.requirements.size, played);

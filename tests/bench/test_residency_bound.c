@@ -63,6 +63,32 @@ static void make_tiny(struct residency_workload* workload, uint64_t* random, boo
     residency_workload_finish(workload, 0, random);
 }
 
+static bool uses_object(const struct residency_workload* workload, uint32_t submission,
+                        uint32_t object)
+{
+    bool found = false;
+    for (uint32_t i = workload->begins[submission]; i < workload->begins[submission + 1]; ++i) {
+        found = found || workload->uses[i] == object;
+    }
+    return found;
+}
+
+/* Adds the gap before a use, if there is one. */
+static void add_gap(struct search* search, uint32_t submission, uint32_t use)
+{
+    const struct residency_workload* workload = search->workload;
+    const uint32_t object = workload->uses[use];
+    uint32_t before = submission;
+    while (before > 0 && !uses_object(workload, before - 1, object)) {
+        --before;
+    }
+    if (before > 0 && (workload->accesses[use] & RESIDENCY_FRESH) == 0) {
+        assert_true(search->count < MOST_GAPS);
+        search->gaps[search->count++] =
+            (struct gap){before - 1, submission, workload->objects[object].size};
+    }
+}
+
 /* Returns false if there are too many choices to look at all. */
 static bool find_gaps(struct search* search, const struct residency_workload* workload,
                       uint64_t capacity)
@@ -72,29 +98,18 @@ static bool find_gaps(struct search* search, const struct residency_workload* wo
     for (uint32_t i = 0; i < workload->submission_count; ++i) {
         search->free[i] = capacity;
         for (uint32_t k = workload->begins[i]; k < workload->begins[i + 1]; ++k) {
-            const uint64_t size = workload->objects[workload->uses[k]].size;
-            search->free[i] -= size;
-            uint32_t before = i;
-            bool found = false;
-            while (before-- > 0 && !found) {
-                for (uint32_t m = workload->begins[before]; m < workload->begins[before + 1]; ++m) {
-                    found = found || workload->uses[m] == workload->uses[k];
-                }
-                if (found && (workload->accesses[k] & RESIDENCY_FRESH) == 0) {
-                    if (search->count == MOST_GAPS) {
-                        return false;
-                    }
-                    search->gaps[search->count++] = (struct gap){before, i, size};
-                    choices *= (double)size + 1;
-                }
-            }
+            search->free[i] -= workload->objects[workload->uses[k]].size;
+            add_gap(search, i, k);
         }
+    }
+    for (uint32_t i = 0; i < search->count; ++i) {
+        choices *= (double)search->gaps[i].size + 1;
     }
     return choices <= MOST_CHOICES;
 }
 
 /* Looks at all choices from a gap on; kept: bytes of the gaps before. */
-static void look_at_all(struct search* search, uint32_t gap, uint64_t kept) // NOLINT: tiny depth
+static void look_at_all(struct search* search, uint32_t gap, uint64_t kept)
 {
     if (gap == search->count) {
         search->best = kept > search->best ? kept : search->best;

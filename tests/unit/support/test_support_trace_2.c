@@ -174,10 +174,12 @@ static void wrong_uses_are_refused_by_line(void** state)
     refused("alloc,5,buffer,9,1,,0,9,,,0,,,,,\nuse,0,,,,,0,9,,,,5,,0x1,,\n",
             "unit.csv:7: id '0' is no submission");
     refused(USED "use,0,,,,,0,9,,,,6,,0x1,,\n", "unit.csv:8: object '6' was never allocated");
-    refused(USED "use,0,,,,,0,9,,,,,,0x1,,\n", "unit.csv:8: object '' is not an unsigned number of 64 bits");
+    refused(USED "use,0,,,,,0,9,,,,,,0x1,,\n",
+            "unit.csv:8: object '' is not an unsigned number of 64 bits");
     refused(USED "use,0,,,,,0,9,,,,5,,0x9,,\n",
             "unit.csv:8: flags '0x9' has bits above 0x7: read, write and discard");
-    refused(USED "use,0,,,,,0,9,,,,5,,read,,\n", "unit.csv:8: flags 'read' is not a hexadecimal number of 32 bits");
+    refused(USED "use,0,,,,,0,9,,,,5,,read,,\n",
+            "unit.csv:8: flags 'read' is not a hexadecimal number of 32 bits");
     refused(USED "free,5,,,,,0,9,,,,,,,,\nuse,0,,,,,0,9,,,,5,,0x1,,\n",
             "unit.csv:9: object '5' was freed before");
     refused(USED "use,0,buffer,,,,0,9,,,,5,,0x1,,\n",
