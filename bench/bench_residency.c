@@ -203,6 +203,8 @@ static void run_workload(struct residency_bench* bench, const struct residency_w
     }
     bench_row_number(&row, "maar_to_best",
                      (double)maar.restored == best ? 1 : (double)maar.restored / best, 2);
+    bench_row_number(&row, "maar_mib", (double)maar.restored / 1048576, 1);
+    bench_row_number(&row, "best_mib", best / 1048576, 1);
     bench_row_number(&row, "written_mib", (double)maar.written / 1048576, 1);
     bench_row_number(&row, "best_written_mib", written / 1048576, 1);
     bench_row_number(&row, "maar_use_ns", ns, 0);

@@ -47,6 +47,12 @@ DEFRAGMENTED_STATE = ("bench device workload trace state live live_mib blocks le
 DEFRAGMENTED_ROOM = ("bench device workload live live_mib blocks request_mib hole_mib least_mib best_mib "
                      "best_moves maar_mib maar_moves of_least of_best self_check").split()
 SHARING_CALLS = "bench device workload peer ns min wall_ns of_bare runs self_check".split()
+RESIDENCY = ("bench workload tuned_on perturbed capacity objects uses memory_mib bound_mib maar belady "
+             "oldest newest clock grace maar_to_best maar_mib best_mib written_mib best_written_mib "
+             "maar_use_ns").split()
+RULES = "maar belady oldest newest clock grace".split()
+TRACE_2 = ("op,id,kind,size,alignment,types,stream,time_ns,usage,note,device,object,offset,flags,"
+           "value,name")
 PROFILE = "simulated:amd-rx7900xtx-radv25.0"
 NO_VMA = "VulkanMemoryAllocator was not found"
 OPTIONS = None
@@ -450,6 +456,70 @@ class Sharing(Case):
 
     def test_workload_unknown_exits_2(self):
         self.refused("--workload paint", "sharing", "--workload", "buffers,paint")
+
+
+class Residency(Case):
+    """The policy alone, without a device."""
+
+    def trace(self, rounds):
+        """A trace with uses: six buffers of 1 to 6 MiB, in each round two at a time, in a circle."""
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        rows = [TRACE_2, "device,0,discrete,,,,0,0,,memories=4096,,,,,,"]
+        rows += [f"alloc,{i},buffer,{(i + 1) << 20},256,,0,1,0x20,,0,,,,," for i in range(6)]
+        for number in range(3 * rounds):
+            rows.append(f"submit,{number},commands,,,,0,2,,,0,,,,,")
+            for k in (0, 1):
+                flags = "0x6" if number < 3 else "0x1"
+                rows.append(f"use,{number},,,,,0,2,,,,{(2 * number + k) % 6},,{flags},,")
+        path = pathlib.Path(folder.name) / "circle.csv"
+        path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+        return path
+
+    def both(self, *arguments):
+        done = bench("residency", *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        for row in rows:
+            self.assertEqual(list(row), RESIDENCY)
+            for rule in RULES:
+                self.assertGreaterEqual(row[rule], 1)
+            self.assertGreaterEqual(row["maar_mib"], row["bound_mib"])
+            self.assertAlmostEqual(row["maar_mib"], row["maar"] * row["bound_mib"], delta=0.01)
+        return rows
+
+    def test_uses_of_a_trace_are_played(self):
+        half, most = self.both(self.trace(10))
+        self.assertEqual((half["workload"], half["objects"], half["uses"]), ("circle", 6, 60))
+        self.assertEqual((half["capacity"], most["capacity"]), (50, 90))
+        # The largest submission has 5 + 6 MiB, the peak is 21 MiB.
+        self.assertEqual((half["memory_mib"], round(most["memory_mib"], 1)), (11, 18.9))
+        # 11 MiB: the third submission fills all memory, so 10 MiB come back in each round, and
+        # of the third one all but what fits beside the second one, 11 - 7 MiB.
+        self.assertEqual(half["bound_mib"], 9 * (10 + 11 - 4))
+        # The oldest use is always the wrong one: all 21 MiB come back in each round.
+        self.assertAlmostEqual(half["oldest"] * half["bound_mib"], 9 * 21, delta=0.01)
+        # What was written whole in the first round is written to the host once.
+        self.assertLessEqual(half["written_mib"], 21)
+
+    def test_perturbed_uses_are_others(self):
+        path = self.trace(10)
+        rows = self.both("--perturbed", 30, path)
+        self.assertNotEqual(rows[0]["bound_mib"], self.both(path)[0]["bound_mib"])
+
+    def test_trace_without_uses_exits_2(self):
+        self.refused("has no uses; maar capture --uses records them", "residency", game())
+
+    def test_trace_malformed_names_line(self):
+        path = self.trace(1)
+        path.write_text(path.read_text().replace(",0,,0x6,,", ",9,,0x6,,", 1))
+        self.refused("circle.csv:10: object '9' was never allocated", "residency", path)
+
+    def test_logs_missing_are_skipped(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = bench("residency", "--logs", folder)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn(f"real-azure-conv-paged skipped: not in {folder}", done.stderr)
 
 
 class Arguments(Case):
