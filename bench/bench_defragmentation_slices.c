@@ -137,8 +137,8 @@ static void await_state(struct neighbour* neighbour, int state)
     }
 }
 
-/* Allocates and frees until it is told to stop. Its pairs are counted from the moment when it is
- * told so. */
+/* Allocates and frees until the run has ended. Its pairs are counted from the moment when the run
+ * begins. */
 static void* allocate_and_free(void* argument)
 {
     struct neighbour* const own = argument;

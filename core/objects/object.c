@@ -341,8 +341,8 @@ MAAR_NOINLINE VkResult fail_to_place(MaarAllocator allocator, VkResult result,
 }
 
 /* Binds an object to its new allocation. On failure destroys both. */
-static VkResult settle_object(MaarAllocator allocator, struct maar_object object,
-                              struct maar_spot spot, MaarAllocation* allocation)
+static VkResult bind_made_object(MaarAllocator allocator, struct maar_object object,
+                                 struct maar_spot spot, MaarAllocation* allocation)
 {
     const VkResult result = bind_at(allocator, spot, object, NULL);
     if (result != VK_SUCCESS) {
@@ -355,9 +355,9 @@ static VkResult settle_object(MaarAllocator allocator, struct maar_object object
 VkResult maar_settle_own_object(MaarAllocator allocator, struct maar_object object,
                                 MaarAllocation* allocation)
 {
-    return settle_object(allocator, object,
-                         maar_slot_spot(allocator, maar_slot_of_own(allocator, *allocation)),
-                         allocation);
+    return bind_made_object(allocator, object,
+                            maar_slot_spot(allocator, maar_slot_of_own(allocator, *allocation)),
+                            allocation);
 }
 
 VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maar_object object,
@@ -374,7 +374,7 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
     } else if (own != NULL) {
         result = maar_settle_own_object(allocator, object, allocation);
     } else {
-        result = settle_object(allocator, object, spot, allocation);
+        result = bind_made_object(allocator, object, spot, allocation);
     }
     if (result != VK_SUCCESS) {
         maar_ordered_restore_waits(info, wait_count);

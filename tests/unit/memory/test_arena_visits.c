@@ -22,12 +22,12 @@ struct visit_scene {
     MaarPool pool;
     struct maar_pool* own;
     MaarAllocation memories[LIVE];
-    /* A thread that holds a lock until it is told to let go, or for LONG_MS. */
+    /* A thread that holds a lock until it shall let go, or for LONG_MS. */
     pthread_t holder;
     struct maar_arena* held;
     atomic_bool holds;
     atomic_bool lets_go;
-    atomic_bool was_told; /* before the time was over */
+    atomic_bool let_go_early; /* before the time was over */
 };
 
 static void nap(void)
@@ -52,7 +52,7 @@ static void* hold(void* argument)
     for (uint32_t ms = 0; ms < LONG_MS && !atomic_load(&scene->lets_go); ++ms) {
         nap();
     }
-    atomic_store(&scene->was_told, atomic_load(&scene->lets_go));
+    atomic_store(&scene->let_go_early, atomic_load(&scene->lets_go));
     maar_mutex_unlock(&scene->held->lock);
     return NULL;
 }
@@ -72,7 +72,7 @@ static bool allocate_beside_holder(struct visit_scene* scene, struct maar_arena*
     *memory = take_one(scene);
     atomic_store(&scene->lets_go, true);
     assert_int_equal(pthread_join(scene->holder, NULL), 0);
-    return !atomic_load(&scene->was_told);
+    return !atomic_load(&scene->let_go_early);
 }
 
 static struct visit_scene* open_visit_scene(void)
