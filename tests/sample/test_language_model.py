@@ -84,6 +84,9 @@ class Simulated(Case):
                 self.assertGreater(half["lru"]["restored"], 0.9)
                 self.assertLess(half["hinted"]["restored"], 0.7)
 
+    def test_budget_that_can_keep_nothing_is_no_failure(self):
+        self.finished(0, "--device", SIMULATED, "--layers", "8", "--width", "32", "--tokens", "8")
+
     def test_device_without_a_bus_is_named(self):
         done = self.finished(0, "--device", "simulated:imagination-gx6250-pvr24.0",
                              *self.small[:-1])
