@@ -190,19 +190,26 @@ static void run_workload(struct residency_bench* bench, const struct residency_w
     bench_row_number(&row, "bound_mib", (double)bound / 1048576, 1);
     bench_row_number(&row, "maar", ratio_of(maar.restored, bound), 2);
     double best = 1e30;
-    double written = 1e30;
+    double written = 0;
+    double moved = 1e30;
+    char key[32];
     for (uint32_t rule = RESIDENCY_OPTIMUM; rule < RESIDENCY_RULES; ++rule) {
         const struct residency_cost cost =
             residency_play(workload, (enum residency_rule)rule, capacity);
         const double ratio = ratio_of(cost.restored, bound);
+        const double both = (double)(cost.restored + cost.written);
         if (rule != RESIDENCY_OPTIMUM && (double)cost.restored < best) {
             best = (double)cost.restored;
             written = (double)cost.written;
         }
+        moved = rule != RESIDENCY_OPTIMUM && both < moved ? both : moved;
         bench_row_number(&row, names[rule], ratio, 2);
+        (void)snprintf(key, sizeof key, ".%s_mib", names[rule]);
+        bench_row_number(&row, key, (double)cost.restored / 1048576, 1);
     }
-    bench_row_number(&row, "maar_to_best",
-                     (double)maar.restored == best ? 1 : (double)maar.restored / best, 2);
+    bench_row_number(&row, "maar_to_best", ratio_of(maar.restored, (uint64_t)best), 2);
+    bench_row_number(&row, "moved_to_best", ratio_of(maar.restored + maar.written, (uint64_t)moved),
+                     2);
     bench_row_number(&row, "maar_mib", (double)maar.restored / 1048576, 1);
     bench_row_number(&row, "best_mib", best / 1048576, 1);
     bench_row_number(&row, "written_mib", (double)maar.written / 1048576, 1);

@@ -36,7 +36,12 @@ void residency_load_trace(struct residency_workload* workload, const char* path,
     if (trace.use_count == 0) {
         bench_die(BENCH_EXIT_USAGE, "%s: has no uses; maar capture --uses records them", path);
     }
-    if (!support_use_lists_make(&trace, support_trace_main_device(&trace), &lists)) {
+    const uint32_t device = support_trace_main_device(&trace);
+    if (device != SUPPORT_TRACE_NONE &&
+        (trace.devices[device].uses_flags & MAAR_CAPTURE_USES_INCOMPLETE_BIT) != 0) {
+        bench_complain("%s: not all uses are known", path);
+    }
+    if (!support_use_lists_make(&trace, device, &lists)) {
         bench_die(BENCH_EXIT_FAILED, "no host memory");
     }
     *workload = (struct residency_workload){.has_contents = false};

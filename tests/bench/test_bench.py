@@ -48,7 +48,8 @@ DEFRAGMENTED_ROOM = ("bench device workload live live_mib blocks request_mib hol
                      "best_moves maar_mib maar_moves of_least of_best self_check").split()
 SHARING_CALLS = "bench device workload peer ns min wall_ns of_bare runs self_check".split()
 RESIDENCY = ("bench workload tuned_on perturbed capacity objects uses memory_mib bound_mib maar belady "
-             "oldest newest clock grace maar_to_best maar_mib best_mib written_mib best_written_mib "
+             "belady_mib oldest oldest_mib newest newest_mib clock clock_mib grace grace_mib "
+             "maar_to_best moved_to_best maar_mib best_mib written_mib best_written_mib "
              "maar_use_ns").split()
 RULES = "maar belady oldest newest clock grace".split()
 TRACE_2 = ("op,id,kind,size,alignment,types,stream,time_ns,usage,note,device,object,offset,flags,"

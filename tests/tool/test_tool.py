@@ -447,7 +447,7 @@ class OnSimulated(Budgets, Case):
         """MaarAllocatorCreateInfo::preferredBlockSize of 0: a quarter more at the peak, or 4 MiB, on
         a device of one memory type and on cards of several."""
         folder = pathlib.Path(OPTIONS.source) / "data/traces"
-        traces = sorted([*folder.glob("*.csv"), *folder.glob("*.csv.gz")])
+        traces = sorted([*folder.glob("captured-*.csv"), *folder.glob("submitted-*.csv.gz")])
         self.assertGreaterEqual(len(traces), 25)
         for profile in ("cpu-lavapipe25.0", "amd-rx7900xtx-radv26.2", "nvidia-rtx4090-linux"):
             results, _ = self.replay(*traces, device=f"simulated:{profile}")
