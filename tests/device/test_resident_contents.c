@@ -10,7 +10,7 @@
  *
  * MAAR_TEST_STEPS sets the number of steps, MAAR_TEST_SEED the seed.
  */
-#include "core/residency/residency_state.h"
+#include "core/residency/residency_work.h"
 #include "tests/device/resident_commands.h"
 #include "tests/device/resident_files.h"
 
@@ -68,6 +68,10 @@ static struct {
     uint32_t altered, lost, refused;                 /* copies in a file */
     uint32_t devices, survived, with_source, missed; /* devices, and contents to them */
 } counts;
+
+static struct {
+    uint32_t failed, lost, survived; /* transfers and contents of all programs */
+} totals;
 
 static uint32_t below(uint32_t bound)
 {
@@ -807,12 +811,13 @@ static void recover(struct model* model, uint32_t written)
 static void lose_device(void)
 {
     MaarCheckpointInfo info = {.sType = MAAR_STRUCTURE_TYPE_CHECKPOINT_INFO};
-    const struct maar_residency* state =
+    struct maar_residency* state =
         maar_object_of(rig.allocator, MAAR_OBJECT_RESIDENCY, MAAR_TO_BITS(residency));
     const uint32_t written = make_checkpoint();
     bool is_kept[RESIDENTS];
     break_device(state);
     stumble_on();
+    maar_work_take(state, "test"); /* reads that have failed */
     disk.fails = below(2) == 0 ? disk.fails : 0;
     for (uint32_t i = 0; i < RESIDENTS; ++i) {
         is_kept[i] = models[i].handle != VK_NULL_HANDLE && is_kept_below(state, &models[i]);
@@ -878,6 +883,9 @@ static void play(const struct tiers* of)
     }
     const MaarResidencyInfo end = close_manager();
     print_counts(steps, &end);
+    totals.failed += disk.failed;
+    totals.lost += counts.lost;
+    totals.survived += counts.survived;
     for (uint32_t i = 0; i < RESIDENTS; ++i) {
         if (models[i].handle != VK_NULL_HANDLE) {
             use_checkpoint(&models[i], NO_CHECKPOINT);
@@ -886,8 +894,7 @@ static void play(const struct tiers* of)
     close_checkpoints();
     assert_true(counts.compared > steps / 8);
     if (tiers->fails) {
-        assert_true(disk.failed > 0 && counts.lost >= counts.refused);
-        assert_true(!rig.simulated || counts.survived > 0 || counts.devices < 3);
+        assert_true(counts.lost >= counts.refused);
     } else {
         assert_true(tiers->file == 0 || end.tiers[MAAR_TIER_FILE].peakSize > 0);
         assert_true(end.tiers[MAAR_TIER_FILE].peakSize >= end.tiers[MAAR_TIER_FILE].size);
@@ -914,6 +921,7 @@ static void bytes_survive_pressure(void** state)
     for (size_t i = 0; i < sizeof failing / sizeof failing[0]; ++i) {
         play(&failing[i]);
     }
+    assert_true(totals.failed > 0 && totals.lost > 0);
 }
 
 /* Simulated devices execute the commands on real bytes, in a random order and not before they must,
@@ -946,6 +954,7 @@ static void losses_are_reported_on_simulated_devices(void** state)
         play(&failing[i % (sizeof failing / sizeof failing[0])]);
         rig_close(&rig);
     }
+    assert_true(totals.failed > 0 && totals.lost > 0 && totals.survived > 0);
 }
 
 int main(void)
