@@ -47,6 +47,9 @@ void maar_policy_resize(struct maar_policy* policy, uint32_t object, VkDeviceSiz
 void maar_policy_use(struct maar_policy* policy, uint32_t count, const uint32_t* objects);
 /* Says when an object is used next: after so many uses of others. UINT64_MAX: never. */
 void maar_policy_expect(struct maar_policy* policy, uint32_t object, uint64_t uses);
+/* Ends a round of hints. When a further round has one, what only earlier rounds have named is as if
+ * the program had said nothing: it has looked again, and named others. */
+void maar_policy_end_hints(struct maar_policy* policy);
 /* A pinned object is no victim. Pins are counted. */
 void maar_policy_pin(struct maar_policy* policy, uint32_t object);
 void maar_policy_unpin(struct maar_policy* policy, uint32_t object);
@@ -57,6 +60,9 @@ bool maar_policy_is_candidate(const struct maar_policy* policy, uint32_t object)
 /* Whether an object is in memory, and whether to evict it means to write. */
 void maar_policy_set_resident(struct maar_policy* policy, uint32_t object, bool is_resident);
 void maar_policy_set_dirty(struct maar_policy* policy, uint32_t object, bool is_dirty);
+
+/* Whether the newest uses have not ended: what they have is free only when they have. */
+void maar_policy_set_busy(struct maar_policy* policy, bool is_busy);
 
 /* Returns after how many uses of others an object is used next, as far as it is known. */
 uint64_t maar_policy_distance(const struct maar_policy* policy, uint32_t object);

@@ -24,6 +24,7 @@ struct maar_policy_object {
     uint32_t heap_at;   /* in the heap, or MAAR_NO_OBJECT */
     uint32_t sample_at; /* in the sample, or UINT32_MAX */
     uint32_t pin_count;
+    uint32_t round; /* of hints, in which the program has said that */
     uint8_t class;
     bool exists;
     bool is_resident;

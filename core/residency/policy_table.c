@@ -81,10 +81,24 @@ static uint32_t ask_table(struct maar_residency* it, const char* call)
     return MAAR_NO_OBJECT;
 }
 
+/* Whether the device has not ended a use, as far as is known. */
+static bool has_uses_in_flight(const struct maar_residency* it)
+{
+    bool is_busy = false;
+    for (uint32_t i = 0; i < it->timeline_count; ++i) {
+        is_busy = is_busy || it->timelines[i].passed < it->timelines[i].latest;
+    }
+    return is_busy;
+}
+
 uint32_t maar_residency_victim(struct maar_residency* it, const char* call)
 {
     const uint32_t chosen = it->table.pfnChoose != NULL ? ask_table(it, call) : MAAR_NO_OBJECT;
-    return chosen != MAAR_NO_OBJECT ? chosen : maar_policy_victim(it->policy);
+    if (chosen != MAAR_NO_OBJECT) {
+        return chosen;
+    }
+    maar_policy_set_busy(it->policy, has_uses_in_flight(it));
+    return maar_policy_victim(it->policy);
 }
 
 uint64_t maar_residency_distance(const struct maar_residency* it,

@@ -349,6 +349,7 @@ static VkResult update_held(struct maar_residency* it, const char* call,
     if (result == VK_SUCCESS) {
         result = copy_ahead(it, call, &room);
     }
+    maar_policy_end_hints(it->policy);
     if (result == VK_SUCCESS) {
         result = maar_pages_submit(it, NULL);
     }

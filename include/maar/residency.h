@@ -647,7 +647,8 @@ MAAR_API VkResult VKAPI_CALL maarSetResidencyBudget(MaarAllocator allocator,
  * Says that residents will be used soon, in this order. The following updates bring them to the
  * device, those of the last call first, as far as that evicts only what is needed later: what is
  * known to come again must do so a third later at least. A hint: it never fails for want of room.
- * Name also what is on the device already: it stays then.
+ * Name also what is on the device already: it stays then. A hint holds until its resident is used,
+ * or until calls after an update have named others.
  *
  * @param allocator      not null
  * @param residency      not null

@@ -220,6 +220,59 @@ static void expectation_that_failed_ends(void** state)
     assert_int_equal(maar_policy_victim(scene.policy), 3);
 }
 
+/* What the program has named before, and not again with others, is as if it had not named it. */
+static void hint_that_was_not_repeated_ends(void** state)
+{
+    (void)state;
+    open_scene(20, 20);
+    for (uint32_t i = 0; i < 20; ++i) {
+        use_one(i);
+    }
+    for (uint32_t i = 0; i < 20; ++i) {
+        maar_policy_expect(scene.policy, i, i + 1);
+    }
+    maar_policy_end_hints(scene.policy);
+    assert_int_equal(maar_policy_victim(scene.policy), 19);
+    assert_true(maar_policy_is_expected(scene.policy, 0));
+    for (uint32_t i = 1; i < 20; ++i) {
+        maar_policy_expect(scene.policy, i, i);
+    }
+    assert_int_equal(maar_policy_victim(scene.policy), 0);
+    assert_false(maar_policy_is_expected(scene.policy, 0));
+    assert_int_equal(maar_policy_distance(scene.policy, 0), 20); /* since its last use */
+    evict(0);
+    assert_int_equal(maar_policy_victim(scene.policy), 19);
+    /* What is never used again is named once. */
+    maar_policy_expect(scene.policy, 5, UINT64_MAX);
+    maar_policy_end_hints(scene.policy);
+    for (uint32_t i = 1; i < 20; ++i) {
+        if (i != 5) {
+            maar_policy_expect(scene.policy, i, i);
+        }
+    }
+    assert_int_equal(maar_policy_victim(scene.policy), 5);
+    check_policy();
+}
+
+/* Forward and backward. The newest use is as good a victim as another, but cannot leave for as long
+ * as the device is busy with it. */
+static void busy_device_keeps_the_newest_use(void** state)
+{
+    (void)state;
+    open_scene(40, 24);
+    for (uint32_t i = 0; i < 40; ++i) {
+        use_one(i);
+    }
+    for (uint32_t i = 0; i < 3 * 80 + 30; ++i) {
+        use_one(i % 80 < 40 ? i % 80 : 79 - i % 80);
+    }
+    assert_int_equal(maar_policy_victim(scene.policy), 29);
+    maar_policy_set_busy(scene.policy, true);
+    assert_int_not_equal(maar_policy_victim(scene.policy), 29);
+    maar_policy_set_busy(scene.policy, false);
+    assert_int_equal(maar_policy_victim(scene.policy), 29);
+}
+
 /* Objects that have left a round are evicted before those that are still in it. */
 static void objects_that_are_overdue_go(void** state)
 {
@@ -402,6 +455,8 @@ int main(void)
         policy_unit_test(lower_classes_go_first),
         policy_unit_test(program_knows_better),
         policy_unit_test(expectation_that_failed_ends),
+        policy_unit_test(hint_that_was_not_repeated_ends),
+        policy_unit_test(busy_device_keeps_the_newest_use),
         policy_unit_test(objects_that_are_overdue_go),
         policy_unit_test(clean_objects_go_before_dirty_ones),
         policy_unit_test(object_that_is_named_twice_counts_once),
