@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "maar/residency.h"
+#include "maar/residency_policy.h"
 #include "tests/rig/rig.h"
 
 #include "residency.inc"
@@ -137,6 +137,35 @@ static void docs_lower_tiers_keep_the_rest(void** state)
     vkDestroySemaphore(rig->device, timeline, NULL);
 }
 
+/* Room for four: the fifth makes the one leave that is farthest. */
+static void docs_farthest_object_makes_room(void** state)
+{
+    static const float distances[] = {3, 9, 5, 1, 2};
+    const VkBufferCreateInfo buffer = rig_buffer_info(SIZE);
+    struct scene_object objects[5];
+    struct scene_object* first = NULL;
+    MaarResident residents[5];
+    MaarResidency residency = VK_NULL_HANDLE;
+    (void)state;
+    open_rig();
+    assert_int_equal(open_scene_manager(rig->allocator, BUDGET, &first, &residency), VK_SUCCESS);
+    for (uint32_t i = 0; i < 5; ++i) {
+        objects[i] = (struct scene_object){.distance = distances[i], .next = first};
+        const MaarResidentCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO,
+                                             .pBufferInfo = &buffer,
+                                             .pUserData = &objects[i]};
+        assert_int_equal(maarCreateResident(rig->allocator, residency, &info, &residents[i]),
+                         VK_SUCCESS);
+        first = &objects[i];
+        write_resident(residency, residents[i]);
+    }
+    for (uint32_t i = 0; i < 5; ++i) {
+        assert_int_equal(objects[i].may_leave, i != 1);
+    }
+    maarDestroyResidency(rig->allocator, residency);
+    vkDestroySemaphore(rig->device, timeline, NULL);
+}
+
 static void docs_importance_changes(void** state)
 {
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_FLAGS_ONLY);
@@ -182,6 +211,7 @@ int main(void)
         rig_unit_test(docs_more_is_used_than_fits),
         rig_unit_test(docs_use_of_failed_submission_is_cancelled),
         rig_unit_test(docs_lower_tiers_keep_the_rest),
+        rig_unit_test(docs_farthest_object_makes_room),
         rig_unit_test(docs_importance_changes),
         rig_unit_test(page_gives_up_residents),
     };
