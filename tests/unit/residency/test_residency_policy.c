@@ -449,17 +449,23 @@ static void distances_of_a_table_limit_prefetches(void** state)
     open_policy(&table);
     make_residents(5);
     assert_false(is_in(residents[0], MAAR_TIER_DEVICE));
-    for (uint32_t i = 1; i < 5; ++i) {
-        policy.all[i].distance = 1;
-    }
     assert_int_equal(maarPrefetchResidents(rig->allocator, manager, 1, residents), VK_SUCCESS);
-    update();
-    assert_false(is_in(residents[0], MAAR_TIER_DEVICE));
-    for (uint32_t i = 1; i < 5; ++i) {
-        policy.all[i].distance = UINT64_MAX;
+    policy.all[0].distance = 75;
+    static const uint64_t others[] = {75, 100, 101, UINT64_MAX};
+    for (uint32_t step = 0; step < 3; ++step) {
+        assert_false(is_in(residents[0], MAAR_TIER_DEVICE));
+        for (uint32_t i = 1; i < 5; ++i) {
+            policy.all[i].distance = others[step];
+        }
+        update();
     }
-    update();
     assert_true(is_in(residents[0], MAAR_TIER_DEVICE));
+    const uint32_t gone = !is_in(residents[1], MAAR_TIER_DEVICE) ? 1 : 2;
+    policy.all[0].distance = others[3];
+    assert_int_equal(maarPrefetchResidents(rig->allocator, manager, 1, &residents[gone]),
+                     VK_SUCCESS);
+    update();
+    assert_true(is_in(residents[gone], MAAR_TIER_DEVICE));
     close_scene();
 }
 
