@@ -154,6 +154,50 @@ class Converted(unittest.TestCase):
             self.assertIn("submit", ops)
             self.assertIn("reached", ops)
 
+    def budget(self, path):
+        done = self.done("replay", path, "--budget", "60%", "--json", "--device",
+                         "simulated:nvidia-rtx4090-linux")
+        result = json.loads(done.stdout)
+        return {key: value for key, value in result.items() if key not in ("trace", "ns_per_use")}
+
+    def trim(self, *arguments):
+        script = pathlib.Path(OPTIONS.source) / "scripts/trim-trace"
+        return subprocess.run([sys.executable, "-B", script, *map(str, arguments)],
+                              capture_output=True, text=True, timeout=60, check=False)
+
+    def test_every_trace_with_uses_plays_under_a_budget(self):
+        traces = sorted((pathlib.Path(OPTIONS.source) / "data/traces").glob("used-*.csv.gz"))
+        self.assertGreaterEqual(len(traces), 5)
+        for path in traces:
+            result = self.budget(path)
+            self.assertLessEqual(result["peak_device_bytes"], result["budget_bytes"], path)
+            # A texture of Warzone 2100 is larger than such a memory.
+            self.assertLessEqual(result["too_large"], 1, path)
+            self.assertGreater(result["uses"], 25000, path)
+
+    def test_trimmed_trace_plays_as_the_whole_one(self):
+        source = pathlib.Path(OPTIONS.source) / "data/traces/used-warzone2100.csv.gz"
+        lines = gzip.decompress(source.read_bytes()).decode().splitlines()
+        whole, trimmed = self.folder / "whole.csv", self.folder / "trimmed.csv.gz"
+        # With rows that nobody plays: what the host waited for, budgets, marks.
+        more = list(lines)
+        at = next(i for i, line in enumerate(lines) if line.startswith("submit,"))
+        time = lines[at].split(",")[7]
+        more[at:at] = [f"budget,0,,1000,,,0,{time},,,0,,,,600,", f"mark,,,,,,0,{time},,,,,,,,level"]
+        whole.write_text("\n".join(more) + "\n", encoding="utf-8")
+        self.assertEqual(self.trim(whole, trimmed).stderr, "")
+        self.assertEqual(self.budget(trimmed), self.budget(whole))
+        kept = gzip.decompress(trimmed.read_bytes()).decode().splitlines()
+        self.assertEqual(kept, lines)
+        done = self.trim(whole, trimmed, "--submissions", "100")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(self.budget(trimmed)["submissions"], 101)
+        first = pathlib.Path(OPTIONS.source) / "data/traces/captured-vkcube.csv"
+        done = self.trim(first, self.folder / "none.csv.gz")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no trace of version 2", done.stderr)
+        self.assertFalse((self.folder / "none.csv.gz").exists())
+
     def test_arguments_wrong_exit_2(self):
         for arguments, words in (([], "name one capture"), ([self.capture, self.capture], "name one"),
                                  ([self.capture, "--output", self.capture], "input"),
