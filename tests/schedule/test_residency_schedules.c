@@ -1,8 +1,8 @@
 /*
  * All schedules of small programs of a manager of residents: a thread or two that use, update,
- * destroy, prefetch and write checkpoints, threads that do the work of the host, and a device that
- * executes one submission after another. No schedule ends in a deadlock, loses a wake-up or lets a
- * thread spin, and every byte is right at the end.
+ * destroy, prefetch and write checkpoints, threads that do the work of the host or take memory
+ * back, and a device that executes one submission after another. No schedule ends in a deadlock,
+ * loses a wake-up or lets a thread spin, and every byte is right at the end.
  *
  * The device has room for two residents of the six, host memory for two, and the rest is compressed
  * or in a file. Where two threads call the manager, they take turns: a lock of the program.
@@ -414,6 +414,64 @@ static void updates_run_between_begin_and_end(void** state)
     assert_int_equal(sets.least, 1);
 }
 
+/* ---- a thread whose request for memory has failed ---- */
+
+static void yield(VkDeviceSize size, uint64_t timeout_ns)
+{
+    VkDeviceSize released = 0;
+    const VkResult result =
+        maarYieldResidency(rig->allocator, manager, 1, size, timeout_ns, &released);
+    assert_true(result == VK_SUCCESS || result == VK_INCOMPLETE || result == VK_NOT_READY);
+    assert_int_equal(result == VK_SUCCESS, released >= size);
+}
+
+static void yield_all(void)
+{
+    yield(2 * UNIT, UINT64_MAX);
+}
+
+static void yield_twice(void)
+{
+    yield(UNIT, 0);
+    yield(UNIT, 1000000000);
+}
+
+static void memory_is_given_up_beside_uses_and_work(void** state)
+{
+    (void)state;
+    const struct schedule_program program = {.name = "use, yield, work",
+                                             .task_count = 3,
+                                             .preemptions = 1,
+                                             .begin = open_tiers,
+                                             .tasks = {use_low_ones, yield_twice, work_twice},
+                                             .end = close_tiers};
+    assert_true(explore(&program).schedule_count > 100);
+}
+
+static void two_threads_give_up_memory_beside_updates(void** state)
+{
+    (void)state;
+    const struct schedule_program program = {.name = "prefetch, update, use; yield; yield",
+                                             .task_count = 3,
+                                             .preemptions = 1,
+                                             .begin = open_tiers,
+                                             .tasks = {update_and_use, yield_all, yield_twice},
+                                             .end = close_tiers};
+    assert_true(explore(&program).schedule_count > 100);
+}
+
+static void memory_is_given_up_beside_a_checkpoint(void** state)
+{
+    (void)state;
+    const struct schedule_program program = {.name = "checkpoint, yield",
+                                             .task_count = 2,
+                                             .preemptions = 2,
+                                             .begin = open_tiers,
+                                             .tasks = {write_checkpoint, yield_all},
+                                             .end = close_checkpoint};
+    assert_true(explore(&program).schedule_count > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -425,6 +483,9 @@ int main(void)
         rig_unit_test(checkpoints_are_written_beside_work),
         rig_unit_test(sets_that_exceed_the_device_take_turns),
         rig_unit_test(updates_run_between_begin_and_end),
+        rig_unit_test(memory_is_given_up_beside_uses_and_work),
+        rig_unit_test(two_threads_give_up_memory_beside_updates),
+        rig_unit_test(memory_is_given_up_beside_a_checkpoint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
