@@ -34,8 +34,8 @@ static uint64_t list_ranges(const struct maar_tile_level* level, const struct ma
             box->first[1] + (uint32_t)(i % rows_of_slice),
             box->first[2] + (uint32_t)(i / rows_of_slice),
         };
-        ranges[i - skip].first = maar_tile_number(level, at);
-        ranges[i - skip].count = size;
+        ranges[i - skip] =
+            (struct maar_page_range){.first = maar_tile_number(level, at), .count = size};
     }
     return count;
 }

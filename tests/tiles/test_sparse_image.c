@@ -425,6 +425,28 @@ static void shortage_commits_nothing(void** state)
     rig_close(rig);
 }
 
+/* What the preferred memory has no room for lies in another type that the image may have. The
+ * host's memory is filled with other bytes than zeros. */
+static void tiles_lie_in_another_type_when_the_first_is_full(void** state)
+{
+    (void)state;
+    const struct tile_device device = {.device_heap = 32 * MIB};
+    const struct rig_setup setup = {.count_host = true};
+    rig = rig_new();
+    tile_device_start(rig, &device, &setup, MAAR_ALLOCATOR_CREATE_HEAVY_CHECKS_BIT);
+    const VkImageCreateInfo made =
+        tile_image_info(VK_FORMAT_R8G8B8A8_UNORM, (VkExtent3D){8192, 8192, 1}, 1);
+    MaarSparseImage image = VK_NULL_HANDLE;
+    assert_int_equal(tile_try_image(rig, &made, &image), VK_SUCCESS);
+    const MaarTileRegion regions[2] = {{0, 0, {0, 0, 0}, {4096, 4096, 1}},
+                                       {1, 0, {0, 0, 0}, {1024, 1024, 1}}};
+    assert_int_equal(maarCommitTiles(rig->allocator, image, 2, regions), VK_SUCCESS);
+    submit();
+    assert_true(tile_image(rig, image).committedSize > 64 * MIB);
+    maarDestroySparseImage(rig->allocator, image);
+    rig_close(rig);
+}
+
 /* Everything that an image's life asks of the driver and the host, one failure after another. */
 static VkResult live(MaarSparseImage* image)
 {
@@ -557,6 +579,7 @@ int main(void)
         rig_unit_test(device_without_residency_is_reported),
         rig_unit_test(address_space_that_is_used_up_is_reported),
         rig_unit_test(shortage_commits_nothing),
+        rig_unit_test(tiles_lie_in_another_type_when_the_first_is_full),
         rig_unit_test(failing_host_leaves_nothing_behind),
         rig_unit_test(failing_driver_leaves_nothing_behind),
         rig_unit_test(forgotten_image_is_reported),
