@@ -11,6 +11,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/objects/buffer.h"
 #include "core/residency/policy_order.h"
+#include "core/residency/read_check.h"
 #include "core/residency/residency_work.h"
 #include "core/residency/resident_valid.h"
 
@@ -204,6 +205,7 @@ VkResult maar_host_object_end(struct maar_residency* it, const char* call,
     if (resident->host_buffer == VK_NULL_HANDLE) {
         return VK_SUCCESS;
     }
+    maar_reads_note(it, resident);
     const uint32_t count = maar_resident_points(it, resident, points);
     const VkResult result =
         maar_tier_memory_remove(&it->host, call, object, resident->host_allocation,

@@ -23,7 +23,10 @@ static VkResult check_manager_info(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
+    const MaarResidencyCreateFlags known = MAAR_RESIDENCY_CREATE_CHECK_READS_BIT;
     const struct maar_rule rules[] = {
+        {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "pCreateInfo->flags has unknown bits"},
         {info->queueIndex >= allocator->queue_count, MAAR_MESSAGE_ID_OUT_OF_RANGE,
          "pCreateInfo->queueIndex is not the index of a queue in MaarAllocatorCreateInfo::pQueues"},
         {0},
@@ -139,6 +142,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateResidency(MaarAllocator allocator,
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     const uint32_t family = allocator->queues[pCreateInfo->queueIndex].familyIndex;
+    it->checks_reads = (pCreateInfo->flags & MAAR_RESIDENCY_CREATE_CHECK_READS_BIT) != 0;
     it->event = pCreateInfo->pfnEvent;
     it->user_data = pCreateInfo->pUserData;
     it->copies.queue_index = pCreateInfo->queueIndex;

@@ -59,7 +59,8 @@ struct maar_residency {
     VkQueueFlags queue_flags;
     VkDeviceSize device_limit; /* the program's budget of the device; 0: the heap's is followed */
     struct maar_budget_steps steps;
-    bool is_lost; /* the device, as the last checkpoint has found */
+    bool checks_reads; /* see read_check.h */
+    bool is_lost;      /* the device, as the last checkpoint has found */
 
     struct maar_copy_stream copies; /* between the device and the host */
 

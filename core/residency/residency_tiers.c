@@ -11,6 +11,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/objects/buffer.h"
 #include "core/residency/policy_table.h"
+#include "core/residency/read_check.h"
 #include "core/residency/residency_work.h"
 #include "core/residency/resident_copy.h"
 #include "core/residency/resident_pages.h"
@@ -40,6 +41,7 @@ void maar_resident_keep_only(struct maar_residency* it, const char* call,
         (void)maar_device_object_end(it, call, resident);
     }
     maar_resident_set_valid(it, resident, MAAR_VALID_IN(tier));
+    resident->has_checksum = false;
 }
 
 /* ---- evictions ---- */
@@ -200,6 +202,9 @@ static VkResult evict_victims(struct maar_residency* it, const char* call, uint3
         const bool stays = i >= done && needs_copy(victim);
         if (!stays && result == VK_SUCCESS) {
             const bool is_copied = i < done;
+            if (!is_copied) {
+                maar_reads_check(it, call, victim);
+            }
             result = maar_device_object_end(it, call, victim);
             if (result == VK_SUCCESS) {
                 room->evicted += size;
@@ -473,6 +478,7 @@ VkResult maar_residency_restore(struct maar_residency* it, const char* call, uin
         resident->ready = it->copies.submitted;
         resident->brought = it->serial;
         if (resident->needs_contents) {
+            resident->has_checksum = false;
             resident->host_ready = it->copies.submitted;
             resident->staged = 0;
             maar_resident_set_valid(it, resident,

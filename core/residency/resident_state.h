@@ -114,9 +114,12 @@ struct maar_resident {
     uint32_t prefetch_before;
     uint64_t named; /* the last call of maarPrefetchResidents with it */
     bool is_prefetched;
-    bool is_ended;             /* destroyed; only its work is not done */
-    bool is_lost;              /* contents were lost, and no use knows it yet */
-    bool is_refused;           /* contents that do not shrink */
+    bool is_ended;     /* destroyed; only its work is not done */
+    bool is_lost;      /* contents were lost, and no use knows it yet */
+    bool is_refused;   /* contents that do not shrink */
+    bool has_checksum; /* see read_check.h */
+    bool is_reported;  /* as one that was read, but written */
+    uint64_t checksum;
     uint64_t key;              /* in checkpoints; 0: none */
     MaarCheckpoint checkpoint; /* the source; or NULL */
     PFN_maarResidentRead read; /* the source otherwise; or NULL */

@@ -237,6 +237,8 @@ typedef enum MaarMessageId {
     MAAR_MESSAGE_ID_USE_NOT_ENDED = 872,
     /** A resident is unlocked more often than it was locked. */
     MAAR_MESSAGE_ID_NOT_LOCKED = 873,
+    /** Uses that have declared to read a resident have written to it. */
+    MAAR_MESSAGE_ID_READ_BUT_WRITTEN = 875,
     /** A file store cannot be written to. */
     MAAR_MESSAGE_ID_STORE_WRITE_FAILED = 874,
     /** A policy of the program's own has chosen a resident that cannot make room. */

@@ -108,12 +108,26 @@ typedef struct MaarResidencyEvent {
 /** Receives events, in the thread of the call that causes them. Must not call the manager. */
 typedef void(VKAPI_PTR* PFN_maarResidencyEvent)(void* pUserData, const MaarResidencyEvent* pEvent);
 
+/** Bits of MaarResidencyCreateInfo::flags. */
+typedef enum MaarResidencyCreateFlagBits {
+    /** For debugging: contents that leave the device because a lower tier has them are compared
+     * with those that came, and a resident that was written by uses with MAAR_ACCESS_READ_BIT alone
+     * is reported once. Costs a copy and a wait for each resident that leaves. */
+    MAAR_RESIDENCY_CREATE_CHECK_READS_BIT = 0x1,
+    /** Reserves the enumeration's size. */
+    MAAR_RESIDENCY_CREATE_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
+} MaarResidencyCreateFlagBits;
+/** Any of MaarResidencyCreateFlagBits. */
+typedef VkFlags MaarResidencyCreateFlags;
+
 /** How to create a manager. Zero is the default of every field but sType. */
 typedef struct MaarResidencyCreateInfo {
     /** MAAR_STRUCTURE_TYPE_RESIDENCY_CREATE_INFO */
     MaarStructureType sType;
     /** NULL or a chain: MaarResidencyPolicy. */
     const void* pNext;
+    /** See MaarResidencyCreateFlagBits. */
+    MaarResidencyCreateFlags flags;
     /** Index into MaarAllocatorCreateInfo::pQueues of the queue that copies. For residents with a
      * depth or stencil aspect it does graphics. */
     uint32_t queueIndex;
