@@ -172,6 +172,52 @@ static VkResult run_cancel_use(struct fault_context* c)
     return VK_SUCCESS;
 }
 
+/* ---- arrays ---- */
+
+static MaarResident array_resident;
+
+/* A pinned array, beside room for it to grow. */
+static void prepare_resident_array(struct fault_context* c)
+{
+    VkBufferCreateInfo buffer = rig_buffer_info(16 * RESIDENT_BYTES);
+    buffer.usage |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    const MaarArrayCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_ARRAY_CREATE_INFO,
+        .elementSize = RESIDENT_BYTES,
+        .reservation = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                        .pBufferInfo = &buffer},
+    };
+    prepare_residents(c);
+    assert_int_equal(maarSetResidencyBudget(c->rig.allocator, c->residency, MAAR_TIER_DEVICE,
+                                            (VkDeviceSize)16 * RESIDENT_BYTES),
+                     VK_SUCCESS);
+    assert_int_equal(maarCreateArray(c->rig.allocator, &info, &c->array), VK_SUCCESS);
+    const MaarResidentCreateInfo one = {
+        .sType = MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO, .array = c->array, .size = 1};
+    assert_int_equal(maarCreateResident(c->rig.allocator, c->residency, &one, &array_resident),
+                     VK_SUCCESS);
+    const MaarResidentUse use = {.resident = array_resident, .access = MAAR_ACCESS_OVERWRITE_BIT};
+    const MaarUseBeginInfo begin = {.sType = MAAR_STRUCTURE_TYPE_USE_BEGIN_INFO,
+                                    .flags = MAAR_USE_WAIT_BIT,
+                                    .useCount = 1,
+                                    .pUses = &use};
+    assert_int_equal(maarBeginUse(c->rig.allocator, c->residency, &begin, NULL, NULL, &c->use),
+                     VK_SUCCESS);
+}
+
+static VkResult run_resize(struct fault_context* c)
+{
+    MaarPoint wait;
+    return maarResizeResident(c->rig.allocator, c->residency, array_resident, 3, &wait);
+}
+
+static void finish_resident_array(struct fault_context* c)
+{
+    maarCancelUse(c->rig.allocator, c->residency, c->use);
+    finish_residents(c);
+    maarDestroyArray(c->rig.allocator, c->array);
+}
+
 /* ---- the rest ---- */
 
 static VkResult run_info(struct fault_context* c)
@@ -384,6 +430,13 @@ static const struct fault_step steps[] = {
      .prepare = prepare_lock,
      .run = run_unlock,
      .finish = finish_residents,
+     FAULT_PAGED},
+    {.function = "maarResizeResident",
+     .prepare = prepare_resident_array,
+     .run = run_resize,
+     .finish = finish_resident_array,
+     .partial = true,
+     .lost_is_done = true,
      FAULT_PAGED},
     {.function = "maarYieldResidency",
      .prepare = prepare_residents,
