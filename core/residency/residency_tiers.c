@@ -225,8 +225,14 @@ VkResult maar_residency_make_room(struct maar_residency* it, const char* call,
 {
     uint32_t copies = 0;
     VkResult short_of = VK_SUCCESS;
+    const MaarResidencyReason reason = room->reason;
     const uint32_t count = choose_evicted(it, call, room, &copies);
+    /* Not they are needed, but their room. */
+    if (reason == MAAR_RESIDENCY_REASON_USE || reason == MAAR_RESIDENCY_REASON_REQUEST) {
+        room->reason = MAAR_RESIDENCY_REASON_ROOM;
+    }
     VkResult result = evict_victims(it, call, count, copies, room, &short_of);
+    room->reason = reason;
     if (result == VK_SUCCESS) {
         result = maar_pages_submit(it, NULL);
     }

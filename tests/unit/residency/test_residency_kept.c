@@ -626,6 +626,45 @@ static void resident_in_flight_makes_room_at_once(void** state)
     close_scene();
 }
 
+/* Returns the reason of the last event in which a resident went to a tier. */
+static MaarResidencyReason reason_of(MaarResident resident, MaarTier to)
+{
+    MaarResidencyReason reason = MAAR_RESIDENCY_REASON_MAX_ENUM;
+    for (uint32_t i = 0; i < event_count; ++i) {
+        if (events[i].resident == resident && events[i].to == to) {
+            reason = events[i].reason;
+        }
+    }
+    return reason;
+}
+
+static void events_say_why(void** state)
+{
+    (void)state;
+    open_scene(8);
+    make_buffers(DEVICE_UNITS + 1);
+    settle();
+    const bool first = is_in(made.all[0], MAAR_TIER_DEVICE);
+    const MaarResident away = made.all[first ? DEVICE_UNITS : 0];
+    assert_false(is_in(away, MAAR_TIER_DEVICE));
+    event_count = 0;
+    MaarUse use = begin_use(away, MAAR_ACCESS_READ_BIT, 0);
+    cancel_use(use);
+    assert_int_equal(reason_of(away, MAAR_TIER_DEVICE), MAAR_RESIDENCY_REASON_USE);
+    MaarResident gone = VK_NULL_HANDLE;
+    for (uint32_t i = 0; i < DEVICE_UNITS + 1; ++i) {
+        gone = is_in(made.all[i], MAAR_TIER_DEVICE) ? gone : made.all[i];
+    }
+    assert_int_equal(reason_of(gone, MAAR_TIER_HOST), MAAR_RESIDENCY_REASON_ROOM);
+    event_count = 0;
+    assert_int_equal(maarEvictResident(rig->allocator, manager, away), VK_SUCCESS);
+    assert_int_equal(reason_of(away, MAAR_TIER_HOST), MAAR_RESIDENCY_REASON_REQUEST);
+    assert_int_equal(maarPrefetchResidents(rig->allocator, manager, 1, &gone), VK_SUCCESS);
+    update();
+    assert_int_equal(reason_of(gone, MAAR_TIER_DEVICE), MAAR_RESIDENCY_REASON_REQUEST);
+    close_scene();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -647,6 +686,7 @@ int main(void)
         rig_unit_test(layout_of_a_cancelled_use_does_not_count),
         rig_unit_test(image_written_without_a_layout_is_refused),
         rig_unit_test(resident_in_flight_makes_room_at_once),
+        rig_unit_test(events_say_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
