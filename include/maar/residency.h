@@ -728,8 +728,8 @@ MAAR_API VkResult VKAPI_CALL maarUnlockResident(MaarAllocator allocator, MaarRes
  * of this thread, as when its own request for memory has failed, nothing is given up.
  *
  * Calls on the manager wait while this one chooses and submits, not while it waits. With a timeout
- * it may submit: the queue then has a lock (MaarQueue::pfnLock) if other threads use it, and this
- * thread does not hold it. Without one it submits nothing. Events come in this thread.
+ * it may submit: the queue then has a lock (MaarQueue::pfnLock) if other threads use it. Events,
+ * and the functions of a policy of the program's, come in this thread.
  *
  * @param allocator       not null
  * @param residency       not null
