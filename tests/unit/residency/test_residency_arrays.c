@@ -434,6 +434,58 @@ static void growth_waits_for_copies(void** state)
     finish();
 }
 
+/* Others take all of the device. */
+static void displace_all(void)
+{
+    const MaarResident other = create_stitched(8 * UNIT);
+    write_pages(other, 77);
+    destroy_resident(other);
+    settle();
+}
+
+/* What an array has beyond its elements has never been written, and nobody reads it. */
+static void capacity_beyond_the_elements_is_not_copied(void** state)
+{
+    (void)state;
+    open_pages();
+    const MaarArray array = create_array(16 * UNIT);
+    const MaarResident resident = adopt(array, 4 * UNIT);
+    assert_int_equal(maarTruncateArray(rig->allocator, array, PER_PAGE, VK_FALSE), VK_SUCCESS);
+    MaarUse use = begin_use(resident, MAAR_ACCESS_OVERWRITE_BIT, 0);
+    vkCmdFillBuffer(begin_commands(), object.buffer, 0, UNIT, 5);
+    end_use_at(use, submit_commands());
+    displace_all();
+    assert_false(is_in(resident, MAAR_TIER_DEVICE));
+    use = begin_use(resident, MAAR_ACCESS_READ_BIT, 0);
+    const VkBufferCopy region = {.size = UNIT};
+    vkCmdCopyBuffer(begin_commands(), object.buffer, readback, 1, &region);
+    end_use_at(use, submit_commands());
+    destroy_resident(resident);
+    settle();
+    maarDestroyArray(rig->allocator, array);
+    finish();
+}
+
+static void array_of_another_size_has_no_copies_of_before(void** state)
+{
+    (void)state;
+    open_pages();
+    const MaarArray array = create_array(16 * UNIT);
+    const MaarResident resident = adopt(array, UNIT);
+    write_pages(resident, 5);
+    displace_all();
+    const MaarUse use = begin_use(resident, MAAR_ACCESS_READ_BIT, 0);
+    assert_true(is_in(resident, MAAR_TIER_HOST));
+    assert_int_equal(resize(resident, 3 * PER_PAGE), VK_SUCCESS);
+    assert_false(is_in(resident, MAAR_TIER_HOST));
+    (void)begin_commands();
+    end_use_at(use, submit_commands());
+    destroy_resident(resident);
+    settle();
+    maarDestroyArray(rig->allocator, array);
+    finish();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -448,6 +500,8 @@ int main(void)
         rig_unit_test(resize_misuse_names_the_argument),
         rig_unit_test(faults_leave_the_array_as_it_was),
         rig_unit_test(growth_waits_for_copies),
+        rig_unit_test(capacity_beyond_the_elements_is_not_copied),
+        rig_unit_test(array_of_another_size_has_no_copies_of_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
