@@ -156,7 +156,7 @@ static uint32_t choose_evicted(struct maar_residency* it, const char* call,
     *copies = 0;
     while (it->device.live - freed + room->needed > room->budget) {
         const uint32_t policy = maar_residency_victim(it, call);
-        if (policy == MAAR_NO_OBJECT) {
+        if (policy == MAAR_NO_OBJECT || (count > 0 && maar_room_is_late(room))) {
             break;
         }
         const uint32_t number = it->by_policy[policy];
@@ -448,6 +448,9 @@ VkResult maar_residency_restore(struct maar_residency* it, const char* call, uin
     VkResult result = make_room_for_all(it, call, count, residents, room);
     uint32_t made = 0;
     for (; made < count && result == VK_SUCCESS; ++made) {
+        if (made > 0 && maar_room_is_late(room)) {
+            break;
+        }
         struct maar_resident* resident = &it->residents[residents[made]];
         result = maar_device_object_make(it, call, resident, room, &waits);
         if (result != VK_SUCCESS) {

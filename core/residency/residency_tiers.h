@@ -5,6 +5,7 @@
 #ifndef MAAR_CORE_RESIDENCY_RESIDENCY_TIERS_H
 #define MAAR_CORE_RESIDENCY_RESIDENCY_TIERS_H
 
+#include "core/port_time.h"
 #include "core/residency/host_object.h"
 #include "core/residency/resident_valid.h"
 
@@ -15,6 +16,7 @@ struct maar_tier_room {
     MaarResidencyReason reason;
     VkDeviceSize most_bytes; /* that are copied */
     uint32_t most_count;
+    uint64_t deadline_ns;  /* when nothing more is taken up; 0: there is none */
     bool only_later;       /* only what is used later than what is brought makes room */
     bool has_grace;        /* what has only just come stays */
     uint64_t distance;     /* of the use of what is brought */
@@ -22,6 +24,12 @@ struct maar_tier_room {
     VkDeviceSize evicted;  /* receives the bytes that went */
     VkDeviceSize copied;
 };
+
+/* Whether the time for room has passed. */
+static inline bool maar_room_is_late(const struct maar_tier_room* room)
+{
+    return room->deadline_ns != 0 && maar_time_left_ns(room->deadline_ns) == 0;
+}
 
 /* Evicts residents until what lives and what is needed fit into the budget. Contents that have no
  * copy in a lower tier are copied to the host first. Returns VK_NOT_READY if copies or work must

@@ -249,7 +249,7 @@ static VkResult copy_ahead(struct maar_residency* it, const char* call,
         return VK_SUCCESS;
     }
     while (seen < ready && count < READY_LOOKS && dirty < room->most_count &&
-           bytes < room->most_bytes) {
+           bytes < room->most_bytes && (count == 0 || !maar_room_is_late(room))) {
         const uint32_t policy = maar_residency_victim(it, call);
         if (policy == MAAR_NO_OBJECT) {
             break;
@@ -331,6 +331,8 @@ static VkResult update_held(struct maar_residency* it, const char* call,
     struct maar_tier_room room = {
         .most_bytes = has_bytes ? update->maxCopySize : most_copied,
         .most_count = has_count ? update->maxCopyCount : (uint32_t)MOST_COPIES,
+        .deadline_ns =
+            update != NULL && update->maxTime_ns != 0 ? maar_deadline_ns(update->maxTime_ns) : 0,
     };
     maar_work_take(it, call);
     it->is_store_closed = false;

@@ -622,6 +622,9 @@ typedef struct MaarResidencyUpdate {
     VkDeviceSize maxCopySize;
     /** Most residents that it copies; 0: 128. */
     uint32_t maxCopyCount;
+    /** Nanoseconds of the host after which it takes up nothing more, though one resident of each
+     * kind of work; 0: no limit. */
+    uint64_t maxTime_ns;
 } MaarResidencyUpdate;
 
 /**

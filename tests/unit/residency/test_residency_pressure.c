@@ -129,6 +129,38 @@ static void drop_is_followed_as_fast_as_the_limit_allows(void** state)
     close_watched();
 }
 
+/* An update whose time is over takes up one resident, and the next ones take up the others. */
+static void update_ends_when_its_time_is_over(void** state)
+{
+    MaarResident all[8];
+    const MaarResidencyUpdate limits = {.sType = MAAR_STRUCTURE_TYPE_RESIDENCY_UPDATE,
+                                        .maxTime_ns = 1};
+    (void)state;
+    open_watched(8 * UNIT);
+    for (uint32_t i = 0; i < 8; ++i) {
+        all[i] = create_buffer(UNIT, 0);
+        write_buffer(all[i], i + 1);
+    }
+    assert_int_equal(vkDeviceWaitIdle(rig->device), VK_SUCCESS);
+    VkDeviceSize released = 0;
+    assert_int_equal(maarYieldResidency(rig->allocator, manager, 1u << memory_type, 8 * UNIT,
+                                        1000000000, &released),
+                     VK_SUCCESS);
+    update();
+    assert_int_equal(manager_state().tiers[MAAR_TIER_DEVICE].residentCount, 0);
+    assert_int_equal(maarPrefetchResidents(rig->allocator, manager, 4, all), VK_SUCCESS);
+    for (uint32_t i = 0; i < 16; ++i) {
+        const uint32_t before = manager_state().tiers[MAAR_TIER_DEVICE].residentCount;
+        assert_int_equal(maarUpdateResidency(rig->allocator, manager, &limits), VK_SUCCESS);
+        assert_true(manager_state().tiers[MAAR_TIER_DEVICE].residentCount <= before + 1);
+    }
+    assert_int_equal(manager_state().tiers[MAAR_TIER_DEVICE].residentCount, 4);
+    for (uint32_t i = 0; i < 8; ++i) {
+        expect_buffer(all[i], i + 1);
+    }
+    close_watched();
+}
+
 /* ---- budgets that jump ---- */
 
 /* The heap's budget, whatever it says. */
@@ -282,6 +314,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         rig_unit_test(budget_holds_at_every_call_of_the_driver),
         rig_unit_test(drop_is_followed_as_fast_as_the_limit_allows),
+        rig_unit_test(update_ends_when_its_time_is_over),
         rig_unit_test(budgets_that_jump_move_nothing_to_and_fro),
         rig_unit_test(sets_that_take_turns_are_demoted_in_part),
     };
