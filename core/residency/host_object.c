@@ -168,6 +168,7 @@ VkResult maar_host_object_make(struct maar_residency* it, const char* call,
 {
     const VkDeviceSize size = resident->host_request.requirements.size;
     VkResult result = make_host_room(it, call, size, reserve);
+    bool is_free = false; /* nothing waits for its points */
     while (result == VK_SUCCESS) {
         result = place_host(it, call, resident, waits);
         if (result != VK_ERROR_OUT_OF_POOL_MEMORY) {
@@ -181,7 +182,11 @@ VkResult maar_host_object_make(struct maar_residency* it, const char* call,
         if (result == VK_SUCCESS && it->host.live == before && !has_shrunk) {
             const bool is_coming = it->has_expected || maar_tier_memory_is_pending(&it->host) ||
                                    maar_work_lower(it, size);
-            result = is_coming ? VK_NOT_READY : VK_ERROR_OUT_OF_POOL_MEMORY;
+            if (is_coming || is_free) {
+                result = is_coming ? VK_NOT_READY : VK_ERROR_OUT_OF_POOL_MEMORY;
+            }
+            /* Another thread may have collected it after the attempt. */
+            is_free = true;
         }
     }
     return result;

@@ -368,6 +368,7 @@ static VkResult make_in_room(struct maar_residency* it, const char* call,
     VkResult result = VK_SUCCESS;
     room->distance = maar_residency_distance(it, resident);
     VkDeviceSize extra = 0; /* the free bytes lie in pieces: more must go */
+    bool is_free = false;   /* nothing waits for its points */
     for (;;) {
         room->needed = more + extra;
         if (it->device.live + room->needed > room->budget) {
@@ -389,9 +390,12 @@ static VkResult make_in_room(struct maar_residency* it, const char* call,
         if (is_last) {
             const VkDeviceSize held = maar_tier_memory_bytes(&it->device);
             const bool has_shrunk = maar_tier_memory_trim(&it->device) < held;
-            if (!has_shrunk) {
-                return maar_tier_memory_is_pending(&it->device) ? VK_NOT_READY : result;
+            const bool is_pending = maar_tier_memory_is_pending(&it->device);
+            if (!has_shrunk && (is_pending || is_free)) {
+                return is_pending ? VK_NOT_READY : result;
             }
+            /* Another thread may have collected it after the attempt. */
+            is_free = !is_pending;
         }
         extra = room->budget > it->device.live ? room->budget - it->device.live : 0;
     }

@@ -79,7 +79,7 @@ typedef enum MaarResidencyReason {
     MAAR_RESIDENCY_REASON_ROOM = 1,
     /** The budget of the tier has become smaller. */
     MAAR_RESIDENCY_REASON_BUDGET = 2,
-    /** The program asked for it: maarPrefetchResidents, maarEvictResident. */
+    /** The program asked for it: maarPrefetchResidents. */
     MAAR_RESIDENCY_REASON_REQUEST = 3,
     /** A copy was made ahead of need, so that a later eviction costs nothing. */
     MAAR_RESIDENCY_REASON_AHEAD = 4,

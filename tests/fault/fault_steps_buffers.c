@@ -263,7 +263,6 @@ static const struct fault_step steps[] = {
      .finish = finish_reservation,
      FAULT_PAGED},
     {.function = "maarDestroyBufferCache",
-     .never = "has submitted nothing to wait for",
      .prepare = prepare_items,
      .run = run_destroy,
      .finish = finish_reservation,
