@@ -269,12 +269,12 @@ def defragmentation_slices(run):
             if line["limit_ns"] == 1:
                 found.setdefault(f"{key}.longest_us", []).append(line["longest_us"])
                 found.setdefault(f"{key}.over_50us", []).append(line["over_50us"])
-                run.set(f"{key}.parts", line["steps"])
+                found.setdefault(f"{key}.parts", []).append(line["steps"])
             elif line["of_alone"] is not None:
                 beside = line["beside"].split()[-1]
                 found.setdefault(f"{key}.beside_{beside}.of_alone_timed", []).append(line["of_alone"])
     for key, values in found.items():
-        least = key.endswith(("longest_us", "over_50us"))
+        least = key.endswith(("longest_us", "over_50us", "parts"))
         run.set(key, min(values) if least else statistics.median(values))
 
 
