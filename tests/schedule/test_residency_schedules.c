@@ -465,7 +465,7 @@ static void memory_is_given_up_beside_a_checkpoint(void** state)
     (void)state;
     const struct schedule_program program = {.name = "checkpoint, yield",
                                              .task_count = 2,
-                                             .preemptions = 2,
+                                             .preemptions = 1,
                                              .begin = open_tiers,
                                              .tasks = {write_checkpoint, yield_all},
                                              .end = close_checkpoint};
