@@ -254,14 +254,13 @@ static VkResult allocate_in_rest(struct maar_tier_memory* memory, const char* ca
     if (result != VK_ERROR_OUT_OF_POOL_MEMORY || size > left) {
         return result;
     }
-    const bool is_alone = has_block || size > to_units(left);
-    result = is_alone ? VK_SUCCESS : need_pool(memory, place->type, true, to_units(left), &pool);
-    if (is_alone) {
+    if (has_block || size > to_units(left)) {
         pool = find_pool(memory, place->type, false);
+        return allocate_in(memory, call, pool, place, true, true, allocation);
     }
-    return result != VK_SUCCESS
-               ? result
-               : allocate_in(memory, call, pool, place, is_alone, true, allocation);
+    result = need_pool(memory, place->type, true, to_units(left), &pool);
+    return result == VK_SUCCESS ? allocate_in(memory, call, pool, place, false, true, allocation)
+                                : result;
 }
 
 VkResult maar_tier_memory_place(struct maar_tier_memory* memory, const char* call,

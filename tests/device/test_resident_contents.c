@@ -924,20 +924,26 @@ static void bytes_survive_pressure(void** state)
     assert_true(totals.failed > 0 && totals.lost > 0);
 }
 
-/* Simulated devices execute the commands on real bytes, in a random order and not before they must,
- * and check contents and synchronization. */
-static void bytes_survive_on_simulated_devices(void** state)
+/* Plays one of the programs on each simulated device. */
+static void play_on_vendors(const struct tiers* programs, size_t count)
 {
-    (void)state;
     rig_need_simulated_devices();
     for (uint32_t i = 0; i < RIG_VENDORS; ++i) {
         vendor = i;
         print_message("%s: ", rig_vendors[i]);
         dice.state = rig_seed(3) + i;
         open_simulated();
-        play(&variants[i % (sizeof variants / sizeof variants[0])]);
+        play(&programs[i % count]);
         rig_close(&rig);
     }
+}
+
+/* Simulated devices execute the commands on real bytes, in a random order and not before they must,
+ * and check contents and synchronization. */
+static void bytes_survive_on_simulated_devices(void** state)
+{
+    (void)state;
+    play_on_vendors(variants, sizeof variants / sizeof variants[0]);
 }
 
 /* The file fails, is full or altered, and devices are lost: nothing wrong is handed out, and what
@@ -945,15 +951,7 @@ static void bytes_survive_on_simulated_devices(void** state)
 static void losses_are_reported_on_simulated_devices(void** state)
 {
     (void)state;
-    rig_need_simulated_devices();
-    for (uint32_t i = 0; i < RIG_VENDORS; ++i) {
-        vendor = i;
-        print_message("%s: ", rig_vendors[i]);
-        dice.state = rig_seed(3) + i;
-        open_simulated();
-        play(&failing[i % (sizeof failing / sizeof failing[0])]);
-        rig_close(&rig);
-    }
+    play_on_vendors(failing, sizeof failing / sizeof failing[0]);
     assert_true(totals.failed > 0 && totals.lost > 0 && totals.survived > 0);
 }
 

@@ -8,6 +8,7 @@
  */
 #include "core/residency/store.h"
 #include "tests/schedule/schedule.h"
+#include "tests/schedule/scheduled_file.h"
 #include "tests/unit/reservation/reservation_fixture.h"
 
 #define PAGE (64 * KIB)
@@ -223,29 +224,9 @@ static struct maar_store* store;
 static struct maar_extent kept;
 static uint8_t kept_bytes[COPY];
 
-static VkResult VKAPI_PTR read_bytes(void* data, VkDeviceSize offset, size_t size, void* bytes)
-{
-    schedule_point("read");
-    memcpy(bytes, (uint8_t*)data + offset, size);
-    return VK_SUCCESS;
-}
-
-static VkResult VKAPI_PTR write_bytes(void* data, VkDeviceSize offset, size_t size, void* bytes)
-{
-    schedule_point("write");
-    memcpy((uint8_t*)data + offset, bytes, size);
-    return VK_SUCCESS;
-}
-
 static void open_store(void)
 {
-    static const MaarFileStore file = {
-        .sType = MAAR_STRUCTURE_TYPE_FILE_STORE,
-        .pUserData = file_bytes,
-        .size = FILE_SIZE,
-        .pfnRead = read_bytes,
-        .pfnWrite = write_bytes,
-    };
+    static const MaarFileStore file = SCHEDULED_FILE(file_bytes, FILE_SIZE);
     const struct maar_store_info info = {.file = &file,
                                          .synchronized = true,
                                          .request_count = 4,

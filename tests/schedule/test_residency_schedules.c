@@ -12,6 +12,7 @@
 #include "core/residency/residency_state.h"
 #include "maar/checkpoint.h"
 #include "tests/schedule/schedule.h"
+#include "tests/schedule/scheduled_file.h"
 #include "tests/unit/residency/residency_fixture.h"
 
 enum { BUFFERS = 6, FILE_SIZE = 256 * 1024, CHECKPOINT_SIZE = 256 * 1024 };
@@ -34,35 +35,9 @@ static struct {
 
 /* ---- files and sources, whose transfers others may interrupt ---- */
 
-static VkResult VKAPI_PTR read_bytes(void* data, VkDeviceSize offset, size_t size, void* bytes)
-{
-    schedule_point("read");
-    memcpy(bytes, (uint8_t*)data + offset, size);
-    return VK_SUCCESS;
-}
+static const MaarFileStore file = SCHEDULED_FILE(file_bytes, FILE_SIZE);
 
-static VkResult VKAPI_PTR write_bytes(void* data, VkDeviceSize offset, size_t size, void* bytes)
-{
-    schedule_point("write");
-    memcpy((uint8_t*)data + offset, bytes, size);
-    return VK_SUCCESS;
-}
-
-static const MaarFileStore file = {
-    .sType = MAAR_STRUCTURE_TYPE_FILE_STORE,
-    .pUserData = file_bytes,
-    .size = FILE_SIZE,
-    .pfnRead = read_bytes,
-    .pfnWrite = write_bytes,
-};
-
-static const MaarFileStore checkpoint_file = {
-    .sType = MAAR_STRUCTURE_TYPE_FILE_STORE,
-    .pUserData = checkpoint_bytes,
-    .size = CHECKPOINT_SIZE,
-    .pfnRead = read_bytes,
-    .pfnWrite = write_bytes,
-};
+static const MaarFileStore checkpoint_file = SCHEDULED_FILE(checkpoint_bytes, CHECKPOINT_SIZE);
 
 static VkResult VKAPI_PTR read_source(void* data, VkDeviceSize size, void* bytes)
 {
