@@ -285,6 +285,11 @@ static bool load_hard(const struct plan_bench* bench, char letter,
                       struct support_frame_graph* graph)
 {
     char path[4096];
+    if (bench->data == NULL) {
+        bench_complain("skipped: %c, since neither --data nor MAAR_SHARED_DATA names a folder",
+                       letter);
+        return false;
+    }
     snprintf(path, sizeof(path), "%s/minimalloc/%c.1048576.csv", bench->data, letter);
     FILE* const file = fopen(path, "rb");
     if (file == NULL) {
@@ -567,7 +572,7 @@ int main(int argc, char** argv)
     struct plan_bench bench = {
         .workloads = "all",
         .peers = "all",
-        .data = shared != NULL ? shared : MAAR_BENCH_DATA "/../../shared/data",
+        .data = shared != NULL && shared[0] != '\0' ? shared : NULL,
         .runs = PLAN_RUNS,
         .seed = 1,
         .seconds = OPTIMISE_SECONDS,

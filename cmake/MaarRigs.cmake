@@ -98,12 +98,8 @@ if(MAAR_SANITIZE MATCHES "address|thread")
     endif()
 endif()
 
-set(maar_default_shared_data ${PROJECT_SOURCE_DIR}/../shared/data)
-cmake_path(NORMAL_PATH maar_default_shared_data)
-if(DEFINED ENV{MAAR_SHARED_DATA})
-    set(maar_default_shared_data $ENV{MAAR_SHARED_DATA})
-endif()
-set(MAAR_SHARED_DATA ${maar_default_shared_data} CACHE PATH "Data for tests outside the sources")
+set(MAAR_SHARED_DATA "$ENV{MAAR_SHARED_DATA}" CACHE PATH
+    "Folder of further traces and planner instances for tests; empty for those of the sources alone")
 
 # Returns whether a rig is a real driver over a no-op kernel interface.
 function(maar_rig_is_noop rig out)

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---- worlds ---- */
 
@@ -203,13 +204,20 @@ static void do_check(struct growth* growth, uint32_t index)
 
 /* ---- captures ---- */
 
-static const char capture_file[] = "/tmp/maar-growth.maarcap";
+enum { CAPTURE_PATH_SIZE = 64 };
+
+static const char* name_capture(char path[CAPTURE_PATH_SIZE])
+{
+    (void)snprintf(path, CAPTURE_PATH_SIZE, "/tmp/maar-growth-%d.maarcap", (int)getpid());
+    return path;
+}
 
 static void begin_capture(struct growth* growth)
 {
+    char path[CAPTURE_PATH_SIZE];
     const MaarCaptureBeginInfo info = {.sType = MAAR_STRUCTURE_TYPE_CAPTURE_BEGIN_INFO,
-                                       .pPath = capture_file};
-    (void)remove(capture_file);
+                                       .pPath = name_capture(path)};
+    (void)remove(path);
     GROWTH_EXPECT(maarBeginCapture(growth->allocator, &info));
 }
 
@@ -228,8 +236,9 @@ static void open_captured(struct growth* growth)
 
 static void close_captured(struct growth* growth)
 {
+    char path[CAPTURE_PATH_SIZE];
     GROWTH_EXPECT(maarEndCapture(growth->allocator));
-    (void)remove(capture_file);
+    (void)remove(name_capture(path));
     growth_close_live(growth);
 }
 

@@ -59,9 +59,10 @@ NO_VMA = "VulkanMemoryAllocator was not found"
 OPTIONS = None
 
 
-def bench(name, *arguments):
+def bench(name, *arguments, **variables):
     environment = dict(os.environ)
     environment.update(item.split("=", 1) for item in OPTIONS.env)
+    environment.update(variables)
     program = pathlib.Path(OPTIONS.programs) / f"bench_{name}"
     return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True,
                           timeout=100, env=environment, check=False)
@@ -347,6 +348,10 @@ class Plan(Case):
         done = bench("plan", "--workload", "hard", "--data", "/none")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertIn("skipped: /none/minimalloc/A.1048576.csv does not exist", done.stderr)
+        done = bench("plan", "--workload", "hard", MAAR_SHARED_DATA="")
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn("skipped: A, since neither --data nor MAAR_SHARED_DATA names a folder",
+                      done.stderr)
 
     def test_files_wrong_exit_2(self):
         self.refused(r"README.md:[0-9]+: ", "plan", pathlib.Path(OPTIONS.source) / "README.md")

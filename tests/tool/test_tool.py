@@ -18,6 +18,9 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as xml
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import make_data  # pylint: disable=wrong-import-position
+
 KEYS = ("trace device driver strategy events allocations failures peak_live_bytes "
         "trace_peak_live_bytes peak_reserved_bytes peak_blocks device_allocation_calls "
         "ns_per_event verification verified_bytes validation_messages").split()
@@ -472,13 +475,8 @@ class OnSimulated(Budgets, Case):
             self.assertEqual([result["failures"] for result in results], [0] * len(results),
                              profile)
 
-    def test_shared_traces_need_no_more_than_a_large_device(self):
-        folder = dict(item.split("=", 1) for item in OPTIONS.env).get("MAAR_SHARED_DATA", "")
-        traces = sorted(pathlib.Path(folder or "/none").glob("traces/*.csv*"))
-        if OPTIONS.slow:
-            self.skip("millions of events take too long with sanitizers or heavy checks")
-        if not traces:
-            self.skip(f"no traces in {folder}/traces")
+    def test_large_traces_need_no_more_than_a_large_device(self):
+        traces = self.large()
         for strategy in ("auto", "tlsf"):
             results, _ = self.replay(*traces, "--strategy", strategy, "--verify", "--heap",
                                      "0=256GiB", device="simulated:nvidia-rtx4090-linux")
@@ -487,17 +485,20 @@ class OnSimulated(Budgets, Case):
                 self.check_result(result, "bookkeeping")
                 self.assertEqual(result["failures"], 0)
 
-    def shared(self, name):
-        folder = dict(item.split("=", 1) for item in OPTIONS.env).get("MAAR_SHARED_DATA", "")
+    def large(self):
+        """The traces that tools/make_data.py makes, and those that MAAR_SHARED_DATA names."""
         if OPTIONS.slow:
-            self.skip("millions of events take too long with sanitizers or heavy checks")
-        traces = sorted(pathlib.Path(folder or "/none").glob(f"traces/{name}.csv*"))
-        if not traces:
-            self.skip(f"no {name} in {folder}/traces")
+            self.skip("so many events take too long with sanitizers or heavy checks")
+        traces = make_data.write_traces(self.scratch())
+        folder = dict(item.split("=", 1) for item in OPTIONS.env).get("MAAR_SHARED_DATA", "")
+        if folder:
+            found = sorted(pathlib.Path(folder).glob("traces/*.csv*"))
+            self.assertTrue(found, f"MAAR_SHARED_DATA: no traces in {folder}/traces")
+            traces += found
         return traces
 
     def test_pages_take_little_more_than_what_lives(self):
-        traces = self.shared("*")
+        traces = self.large()
         for profile in ("nvidia-rtx4090-linux", "amd-rx7900xtx-radv26.2"):
             results, _ = self.replay(*traces, "--strategy", "sparse", "--verify", "--heap",
                                      "0=256GiB", "--heap", "1=256GiB",
@@ -518,7 +519,7 @@ class OnSimulated(Budgets, Case):
                     self.assertGreaterEqual(result["pages_bound"], 20 * result["binds"])
 
     def test_pages_fit_where_ranges_do_not(self):
-        path = self.shared("synthetic-stencil")[0]
+        path = next(path for path in self.large() if path.name == "made-stencil.csv.gz")
         card = "simulated:nvidia-rtx4090-linux"
         results, _ = self.replay(path, "--strategy", "sparse", "--heap", "0=256GiB", device=card)
         heap = results[0]["peak_page_rounded_live_bytes"] * 105 // 100

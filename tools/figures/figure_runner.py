@@ -48,8 +48,8 @@ class Machine:
         self.quick = options.quick
         self.vma = options.vma
         self.minimalloc = options.minimalloc
-        shared = os.environ.get("MAAR_SHARED_DATA", str(root.parent / "shared" / "data"))
-        self.shared = pathlib.Path(shared)
+        shared = os.environ.get("MAAR_SHARED_DATA", "")
+        self.shared = pathlib.Path(shared).resolve() if shared else None
         self.built = set()
 
     def need_targets(self, *targets):
@@ -82,10 +82,10 @@ class Machine:
             raise Absent("VulkanMemoryAllocator was not found; give its folder by --vma")
 
     def need_shared(self, name):
-        folder = self.shared / name
-        if not folder.is_dir():
-            raise Absent(f"{folder} does not exist; MAAR_SHARED_DATA names the folder of data that "
-                         "is not part of the project")
+        folder = self.shared / name if self.shared else None
+        if not folder or not folder.is_dir():
+            raise Absent("MAAR_SHARED_DATA names the folder of data that is not part of the project, "
+                         f"and has no {name}")
         return folder
 
     def lavapipe(self):
@@ -177,7 +177,8 @@ class Run:
 
     def readable(self, arguments, environment):
         """Returns a command in the form that a reader would type in the root of the sources."""
-        words = [f"{key}={value}" for key, value in environment.items()]
+        words = [f"{key}={value}" for key, value in environment.items()
+                 if key != "MAAR_SHARED_DATA"]
         paths = []
         for argument in map(str, arguments):
             if paths and pathlib.Path(argument).parent == pathlib.Path(paths[0]).parent and (
@@ -190,8 +191,9 @@ class Run:
         words += shorten(paths)
         text = " ".join(word if "*" in word else shlex.quote(word) for word in words)
         for path, name in ((self.machine.build, "build/release"), (self.scratch, "build/figures"),
-                           (self.machine.shared, "../shared/data"), (self.machine.root, ".")):
-            text = re.sub(rf"{re.escape(str(path))}(?=[/\s'\":]|$)", name, text)
+                           (self.machine.shared, "$MAAR_SHARED_DATA"), (self.machine.root, ".")):
+            if path:
+                text = re.sub(rf"{re.escape(str(path))}(?=[/\s'\":]|$)", name, text)
         return text.replace(" ./", " ").removeprefix("./")
 
     def text(self, *arguments, environment=None, codes=(0,), targets=(), timeout=1800):
