@@ -46,9 +46,15 @@ static void docs_replaced_texture_goes_after_its_last_use(void** state)
     assert_int_equal(replace_texture(rig->allocator, &info, &last_use, &image, &allocation),
                      VK_SUCCESS);
     assert_true(image != first);
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(4096);
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation its_memory = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateBuffer(rig->allocator, &buffer_info, NULL, &buffer, &its_memory),
+                     VK_SUCCESS);
+    assert_int_equal(destroy_after(rig->allocator, timeline, 6, buffer, its_memory), VK_SUCCESS);
     rig_signal(rig, timeline, 6);
     assert_int_equal(maarCollect(rig->allocator, NULL), VK_SUCCESS);
-    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 1);
+    assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 2);
     rig_signal(rig, timeline, 7);
     assert_int_equal(maarCollect(rig->allocator, NULL), VK_SUCCESS);
     assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).pendingCount, 0);
@@ -285,9 +291,7 @@ static void docs_messages_and_leaks_have_names(void** state)
     struct rig* const rig = rig_new();
     rig_open(rig, NULL);
     FILE* const file = open_printed();
-    rig->create_info.pfnMessage = log_message;
-    rig->create_info.pMessageUserData = file;
-    rig_make_allocator(rig);
+    assert_int_equal(create_with_log(&rig->create_info, file, &rig->allocator), VK_SUCCESS);
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.pName = "albedo";
     how.pUserData = (void*)(uintptr_t)42;
@@ -461,6 +465,32 @@ static void docs_buffers_move(void** state)
     rig_expect_silence(rig);
 }
 
+static void docs_movable_buffer_moves(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {.paging = true, .flags = MAAR_SIMULATED_EXECUTE_BIT};
+    struct rig* const rig = rig_begin(&setup);
+    const MaarMovableInfo movable = {.sType = MAAR_STRUCTURE_TYPE_MOVABLE_INFO};
+    const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+                                          .pNext = &movable};
+    const VkBufferCreateInfo info = rig_buffer_info(5000);
+    const MaarPoint last_use = {rig_create_timeline(rig, 1), 1};
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateBuffer(rig->allocator, &info, &how, &buffer, &memory), VK_SUCCESS);
+    const VkBuffer old = buffer;
+    MaarPoint moved = {.value = 0};
+    assert_int_equal(move_buffer(rig->allocator, memory, &last_use, &buffer, &moved), VK_SUCCESS);
+    assert_true(buffer != old);
+    assert_true(moved.value > 0);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+    assert_int_equal(rig_info(rig, memory).locationEpoch, 1);
+    assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 1);
+    maarDestroyBuffer(rig->allocator, buffer, memory);
+    vkDestroySemaphore(rig->device, last_use.semaphore, NULL);
+    rig_expect_silence(rig);
+}
+
 static void docs_movable_images_are_swapped(void** state)
 {
     (void)state;
@@ -622,6 +652,7 @@ int main(void)
         rig_unit_test(docs_timelines_end_after_their_threads),
         rig_unit_test(docs_dump_is_written),
         rig_unit_test(docs_buffers_move),
+        rig_unit_test(docs_movable_buffer_moves),
         rig_unit_test(docs_movable_images_are_swapped),
         rig_unit_test(docs_blocks_are_emptied),
         rig_unit_test(docs_page_blocks_are_emptied),
