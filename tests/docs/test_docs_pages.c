@@ -27,6 +27,7 @@ static void unlock(void* mutex)
 #include "debugging.inc"
 #include "dumps.inc"
 #include "memory-types.inc"
+#include "migrating.inc"
 #include "moving.inc"
 #include "ordered-reuse.inc"
 #include "per-frame-data.inc"
@@ -307,6 +308,23 @@ static void docs_messages_and_leaks_have_names(void** state)
     assert_non_null(strstr(
         printed, "maar: warning: leak: allocation \"albedo\" of 1000000 bytes in memory type "
                  "0, block 1, user data 0x2a, was never freed [LEAK]\n"));
+}
+
+static void docs_program_of_0_1_is_told_and_answered(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    FILE* const file = open_printed();
+    rig->create_info.pfnMessage = on_message;
+    rig->create_info.pMessageUserData = file;
+    rig_make_allocator(rig);
+    assert_int_equal(print_reason(rig->allocator, UINT32_MAX, file), VK_SUCCESS);
+    assert_int_equal(maarAllocateMemory(rig->allocator, NULL, NULL, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    close_printed(file);
+    assert_non_null(strstr(printed, "memory type 0: "));
+    assert_non_null(strstr(printed, "\nmaar: maarAllocateMemory: "));
 }
 
 static void docs_margins_find_damage(void** state)
@@ -645,6 +663,7 @@ int main(void)
         rig_unit_test(docs_old_blocks_are_given_back),
         rig_unit_test(docs_budgets_are_printed),
         rig_unit_test(docs_messages_and_leaks_have_names),
+        rig_unit_test(docs_program_of_0_1_is_told_and_answered),
         rig_unit_test(docs_margins_find_damage),
         rig_unit_test(docs_capture_has_frames),
         rig_unit_test(docs_violations_are_printed),
