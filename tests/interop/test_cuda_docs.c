@@ -1,6 +1,6 @@
 /*
- * The C in docs/cuda.md compiles, one block after another, and does what it says beside the FAKE
- * CUDA driver and the FAKE HIP runtime, which are no GPU.
+ * The C in docs/cuda.md and docs/choose.md compiles, one block after another, and does what it says
+ * beside the FAKE CUDA driver and the FAKE HIP runtime, which are no GPU.
  */
 #include "tests/interop/cuda_fixture.h"
 
@@ -14,6 +14,7 @@ static void launch_kernel(float* address, size_t count, MaarCudaStream stream)
         MAAR_CUDA_SUCCESS);
 }
 
+#include "choose.inc"
 #include "cuda.inc"
 
 /* A submission behind all others; the point that it signals. */
@@ -76,6 +77,62 @@ static void document_runs_as_it_stands(void** state)
     desk.cuda = VK_NULL_HANDLE;
     rig_expect_silence(&desk.rig);
     cuda_desk_close(&desk);
+}
+
+/* docs/choose.md */
+static void first_steps_do_what_they_say(void** state)
+{
+    static struct cuda_desk desk;
+    (void)state;
+    cuda_desk_start(&desk, NULL);
+    MaarAllocator allocator = desk.rig.allocator;
+
+    VkImageCreateInfo info = rig_image_info(64, 64);
+    const MaarPoint last_use = {.value = 1};
+    VkImage image = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateImage(allocator, &info, NULL, &image, &memory), VK_SUCCESS);
+    const VkImage first = image;
+    info.extent.width = 0; /* no image: the old one stays */
+    assert_int_equal(resize_target(allocator, &info, &last_use, &image, &memory),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(image == first);
+    rig_expect_message(&desk.rig, MAAR_MESSAGE_ID_ZERO_SIZE);
+    info.extent.width = 128;
+    assert_int_equal(resize_target(allocator, &info, &last_use, &image, &memory), VK_SUCCESS);
+    assert_true(image != first);
+    assert_int_equal(rig_statistics(&desk.rig, VK_NULL_HANDLE).pendingCount, 1);
+    assert_int_equal(maarAdvanceHostTimeline(allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarCollect(allocator, NULL), VK_SUCCESS);
+    assert_int_equal(rig_statistics(&desk.rig, VK_NULL_HANDLE).pendingCount, 0);
+    maarDestroyImage(allocator, image, memory);
+
+    VkBuffer buffer = VK_NULL_HANDLE;
+    const MaarAllocation exported = rig_create_shared_buffer(&desk.rig, 4096, &buffer);
+    float* address = NULL;
+    assert_int_equal(find_in_cuda(desk.cuda, exported, &address), VK_SUCCESS);
+    assert_non_null(address);
+    maarDestroyBuffer(allocator, buffer, exported);
+    cuda_desk_close(&desk);
+}
+
+static void pages_of_a_graph_have_memory(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(&(struct rig_setup){.paging = true});
+    const VkBufferCreateInfo info = rig_buffer_info(16 * MIB);
+    const MaarReservationCreateInfo reserve = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+                                               .pBufferInfo = &info};
+    MaarReservation reservation = VK_NULL_HANDLE;
+    MaarReservationInfo made = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_INFO};
+    MaarPoint bound = {.value = 0};
+    assert_int_equal(maarCreateReservation(rig->allocator, &reserve, &reservation), VK_SUCCESS);
+    assert_int_equal(before_graph(rig->allocator, reservation, MIB, 1000, &bound), VK_SUCCESS);
+    assert_true(bound.semaphore != VK_NULL_HANDLE);
+    assert_int_equal(maarGetReservationInfo(rig->allocator, reservation, &made), VK_SUCCESS);
+    assert_in_range(made.committedSize, 1000, 2 * MIB);
+    maarDestroyReservation(rig->allocator, reservation);
+    rig_expect_silence(rig);
 }
 
 static VkCommandBuffer begin_documented(struct cuda_desk* desk, VkCommandPool* pool)
@@ -179,6 +236,8 @@ int main(void)
         cmocka_unit_test(commands_of_ones_own_do_as_well),
         cmocka_unit_test(documented_image_has_its_level),
         cmocka_unit_test(documented_hip_opens),
+        cmocka_unit_test(first_steps_do_what_they_say),
+        rig_unit_test(pages_of_a_graph_have_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
