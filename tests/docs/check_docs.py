@@ -348,6 +348,10 @@ class Checker:
             wrong += [f"{index} does not name {path.relative_to(self.root)}"
                       for path in sorted(self.root.glob(pages))
                       if path.resolve() not in linked and path.name != "README.md"]
+        reference = (self.root / "docs/reference.md").read_text(encoding="utf-8")
+        wrong += [f"docs/reference.md does not name maar/{path.name}"
+                  for path in sorted(self.root.glob("include/maar/*.h"))
+                  if f"`maar/{path.name}`" not in reference]
         return wrong
 
     def run(self):

@@ -1,6 +1,7 @@
-"""The man page of maar has the commands and options that the command has, and no other.
+"""The man page of maar has the commands and options that the command has, and no other; likewise the
+variables of Maar's that the command and the capture layer read.
 
-test_man_page.py --maar=PROGRAM --page=maar.1
+test_man_page.py --maar=PROGRAM --page=maar.1 --root=ROOT
 """
 
 import argparse
@@ -55,6 +56,27 @@ def compare(program, page):
     return wrong
 
 
+def variables_read(root):
+    """The variables of Maar's that the command, the layer and its manifest read."""
+    found = set()
+    for pattern in ("layer/*", "support/*.c", "tools/*.c"):
+        for path in root.glob(pattern):
+            if path.is_file():
+                text = path.read_text(encoding="utf-8")
+                found |= set(re.findall(r'getenv\("(MAAR_\w+)"\)', text))
+                if ".json" in path.name:
+                    found |= set(re.findall(r'"(MAAR_CAPTURE\w*)": *"', text))
+    return found
+
+
+def compare_variables(root, page):
+    items = set(re.findall(r"^\.It Ev (MAAR_\w+)", page, re.MULTILINE))
+    read = variables_read(root)
+    return ([f"nothing says what {name} does" for name in sorted(read - items)] +
+            [f"nothing reads {name}, which the page describes" for name in sorted(items - read)] +
+            ([] if len(read) > 5 else [f"too few variables were found: {sorted(read)}"]))
+
+
 def lint(path):
     """What mandoc and groff have to say, where they are installed."""
     said = []
@@ -77,14 +99,17 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--maar", required=True)
     parser.add_argument("--page", type=pathlib.Path, required=True)
+    parser.add_argument("--root", type=pathlib.Path, required=True)
     options = parser.parse_args()
     page = options.page.read_text(encoding="utf-8")
-    wrong = compare(options.maar, page) + lint(options.page)
+    wrong = compare(options.maar, page) + compare_variables(options.root, page) + lint(options.page)
     # The comparison notices what is left out and what is made up.
     if not compare(options.maar, page.replace(".It Fl Fl verbose\n", "")):
         wrong.append("an option that the page lacks is not noticed")
     if not compare(options.maar, page.replace("Fl Fl greedy", "Fl Fl greedier")):
         wrong.append("an option that the command lacks is not noticed")
+    if not compare_variables(options.root, page.replace("Ev MAAR_CAPTURE_FILE", "Ev MAAR_FILE")):
+        wrong.append("a variable that the page lacks is not noticed")
     print("\n".join(wrong))
     return 1 if wrong else 0
 
