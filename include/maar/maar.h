@@ -1,6 +1,6 @@
 /** @file
- * maar/maar.h: the whole of Maar's interface. maar/capture_file.h, maar/simulated.h and maar/volk.h are
- * apart.
+ * maar/maar.h: the whole of Maar's interface. maar/capture_file.h, maar/simulated.h and maar/volk.h
+ * are apart.
  */
 #ifndef MAAR_MAAR_H
 #define MAAR_MAAR_H

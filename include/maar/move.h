@@ -583,6 +583,8 @@ MAAR_API VkResult VKAPI_CALL maarSetMovedImageLayouts(MaarAllocator allocator, M
  * @param pImage      receives the image, or VK_NULL_HANDLE for a buffer; may be NULL
  * @return VK_SUCCESS; VK_ERROR_VALIDATION_FAILED_EXT, also for an allocation that is not movable
  * @threadsafety internally synchronized
+ * @lifetime the object lives until the points of a maarCommitMoves that moves it have passed, or
+ *           until it is destroyed
  * @since 0.2.0
  */
 MAAR_API VkResult VKAPI_CALL maarGetMovableObject(MaarAllocator allocator,
