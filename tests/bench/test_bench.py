@@ -592,7 +592,7 @@ def main():
         print(f"skipped: {OPTIONS.missing}")
         return 77
     cases = [Allocator, Trace, Paging, Sharing] if OPTIONS.rig != "simulated" else \
-        [Placement, Allocator, Trace, Defragmentation, Plan, Paging, Sharing, Arguments]
+        Case.__subclasses__()
     suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(case)
                                for case in cases)
     return 0 if unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful() else 1
