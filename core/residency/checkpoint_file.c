@@ -75,19 +75,26 @@ static VkResult put_number(const struct maar_checkpoint_file* file, uint64_t off
     return result;
 }
 
-/* Reads bytes into memory that the caller frees. */
+/* Reads bytes into memory that the caller frees. The store may have a larger unit than the one with
+ * which the file was written: then the bytes begin within a unit. */
 static VkResult fetch(const struct maar_checkpoint_file* file, uint64_t offset, uint64_t size,
                       struct room* room)
 {
-    const uint64_t whole = align_to_unit(file, size);
-    if (offset > file->store.size || whole > file->store.size - offset) {
+    const uint64_t skipped = offset % file->unit;
+    const uint64_t begin = offset - skipped;
+    if (begin > file->store.size || size > file->store.size - begin) {
+        return VK_ERROR_UNKNOWN;
+    }
+    const uint64_t whole = align_to_unit(file, skipped + size);
+    if (whole > file->store.size - begin) {
         return VK_ERROR_UNKNOWN;
     }
     if (!take_room(file, whole, room)) {
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     const VkResult result =
-        file->store.pfnRead(file->store.pUserData, offset, (size_t)whole, room->bytes);
+        file->store.pfnRead(file->store.pUserData, begin, (size_t)whole, room->bytes);
+    room->bytes += skipped;
     if (result != VK_SUCCESS) {
         maar_host_free(file->callbacks, room->memory);
     }
@@ -244,7 +251,7 @@ static bool are_entries_right(const struct maar_checkpoint_file* file)
     for (uint32_t i = 0; i < file->entry_count; ++i) {
         const struct maar_checkpoint_entry* entry = &file->entries[i];
         if ((i > 0 && entry->key <= file->entries[i - 1].key) || entry->size == 0 ||
-            entry->size > SIZE_MAX / 2 || entry->stored > entry->size ||
+            entry->size > SIZE_MAX / 2 || entry->stored == 0 || entry->stored > entry->size ||
             entry->offset > file->store.size || entry->stored > file->store.size - entry->offset ||
             (entry->is_packed == 0 && entry->stored != entry->size)) {
             return false;

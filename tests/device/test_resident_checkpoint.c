@@ -4,6 +4,7 @@
  * while it was written, truncated or altered never hands out wrong bytes.
  */
 #include "core/residency/checkpoint_file.h"
+#include "core/residency/checksum.h"
 #include "core/residency/residency_state.h"
 #include "tests/rig/rig.h"
 
@@ -22,11 +23,18 @@ static struct {
     uint8_t bytes[FILE_SIZE];
     uint64_t left;    /* bytes that can be written before the power goes */
     uint32_t lose_at; /* the write with which the device is lost, counted from now; 0: none */
+    VkDeviceSize least_unit; /* reads are of whole units; 0: of any bytes */
 } disk;
 
 static VkResult VKAPI_PTR read_disk(void* data, VkDeviceSize offset, size_t size, void* bytes)
 {
     (void)data;
+    assert_true(size > 0);
+    if (disk.least_unit > 0) {
+        assert_int_equal(offset % disk.least_unit, 0);
+        assert_int_equal(size % disk.least_unit, 0);
+        assert_int_equal((uintptr_t)bytes % disk.least_unit, 0);
+    }
     memcpy(bytes, disk.bytes + offset, size);
     return VK_SUCCESS;
 }
@@ -468,6 +476,58 @@ static void altered_directory_is_noticed(void** state)
     *state = NULL;
 }
 
+/* A checkpoint is carried to a disk that transfers larger units. */
+static void checkpoint_opens_on_a_disk_of_larger_units(void** state)
+{
+    MaarFileStore other = store;
+    const MaarCheckpointOpenInfo info = {.sType = MAAR_STRUCTURE_TYPE_CHECKPOINT_OPEN_INFO,
+                                         .pFileStore = &other};
+    MaarCheckpoint checkpoint = VK_NULL_HANDLE;
+    make_contents();
+    disk.left = UINT64_MAX;
+    open_any(state, rig_vendors[0]);
+    open_manager(512 * KIB, 0);
+    create_residents(VK_NULL_HANDLE);
+    fill_or_compare(true);
+    (void)write_checkpoint(VK_SUCCESS);
+    other.alignment = 16384;
+    disk.least_unit = other.alignment;
+    assert_int_equal(maarOpenCheckpoint(&info, &checkpoint), VK_SUCCESS);
+    assert_int_equal(count_right(checkpoint), COUNT);
+    maarCloseCheckpoint(checkpoint);
+    disk.least_unit = 0;
+    close_manager();
+    rig_close(&rig);
+    *state = NULL;
+}
+
+/* An entry of no bytes would be a read of none. */
+static void entry_without_bytes_is_noticed(void** state)
+{
+    MaarCheckpoint checkpoint = VK_NULL_HANDLE;
+    struct maar_checkpoint_entry entry;
+    uint64_t head[7];
+    make_contents();
+    disk.left = UINT64_MAX;
+    open_any(state, rig_vendors[0]);
+    open_manager(512 * KIB, 0);
+    create_residents(VK_NULL_HANDLE);
+    fill_or_compare(true);
+    const uint64_t directory = write_checkpoint(VK_SUCCESS).fileSize - UNIT;
+    memcpy(&entry, disk.bytes + directory, sizeof entry);
+    entry.stored = 0;
+    entry.is_packed = 1;
+    memcpy(disk.bytes + directory, &entry, sizeof entry);
+    memcpy(head, disk.bytes, sizeof head);
+    head[5] = maar_checksum(disk.bytes + directory, COUNT * sizeof entry);
+    head[6] = maar_checksum(head, 6 * sizeof head[0]);
+    memcpy(disk.bytes, head, sizeof head);
+    assert_int_equal(open_checkpoint(&checkpoint), VK_ERROR_INITIALIZATION_FAILED);
+    close_manager();
+    rig_close(&rig);
+    *state = NULL;
+}
+
 /* ---- a disk with a cache ---- */
 
 enum { MOST_CACHED = 64 };
@@ -745,6 +805,8 @@ int main(void)
         cmocka_unit_test_teardown(a_cut_is_noticed_at_every_place, rig_teardown),
         cmocka_unit_test_teardown(altered_bytes_are_not_handed_out, rig_teardown),
         cmocka_unit_test_teardown(altered_directory_is_noticed, rig_teardown),
+        cmocka_unit_test_teardown(checkpoint_opens_on_a_disk_of_larger_units, rig_teardown),
+        cmocka_unit_test_teardown(entry_without_bytes_is_noticed, rig_teardown),
         cmocka_unit_test_teardown(checkpoints_survive_a_disk_that_writes_in_another_order,
                                   rig_teardown),
         cmocka_unit_test_teardown(bad_input_is_reported, rig_teardown),

@@ -12,6 +12,7 @@ set -eu
 
 targets="allocator placement paging plan retire transient growth tiles sharing"
 targets="$targets vma trace capture frame_graph profile descriptor dump command gguf"
+targets="$targets codec store checkpoint residents"
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=${MAAR_BUILD_DIR:-$root/build/fuzz}
 work=$build/fuzz
