@@ -9,16 +9,19 @@ import json
 import pathlib
 import re
 import sys
+import tempfile
 import unittest
 
 ROOT = pathlib.Path(sys.argv.pop(1)).resolve()
 sys.path.insert(0, str(ROOT / "tools" / "figures"))
 
+import figure_beside  # noqa: E402
 import figure_claims  # noqa: E402
 import figure_runner  # noqa: E402
 import figure_tables  # noqa: E402
 import sections_memory  # noqa: E402,F401
 import sections_programs  # noqa: E402,F401
+import sections_residency  # noqa: E402,F401
 
 VALUES, ORIGINS, DISTURBED = figure_runner.load_results(ROOT / "docs" / "project" / "results" / "figures")
 
@@ -168,6 +171,38 @@ class Rules(unittest.TestCase):
         self.assertEqual(figure_tables.rendered(made, {"a": 2}, set(), findings, "d"), made)
         figure_tables.rendered(marked, {}, set(), findings, "d")
         self.assertEqual(len(findings), 1)
+
+
+class Beside(unittest.TestCase):
+    def test_verdicts(self):
+        for key, old, new, verdict in (
+                ("a.calls", 100, 103, "worse"), ("a.calls", 100, 97, "better"),
+                ("a.calls", 1000, 1001, "equal"), ("a.ns_timed", 100, 104, "equal"),
+                ("a.ns_timed", 100, 106, "worse"), ("a.occupancy", 0.98, 0.95, "worse"),
+                ("a.speedup_timed", 1, 2, "better"), ("a.failures", 0, 1, "worse"),
+                ("a.failures", 0, 0, "equal")):
+            self.assertEqual(figure_beside.judge(key, old, new)[0], verdict, key)
+
+    def test_other_programs_are_left_out(self):
+        self.assertTrue(figure_beside.is_compared("x.maar.calls"))
+        self.assertFalse(figure_beside.is_compared("x.vma.calls"))
+        self.assertFalse(figure_beside.is_compared("x.maar.live_mib"))
+
+    def test_page_names_what_is_worse(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for version, calls in (("old", 10), ("new", 20)):
+                (folder / version).mkdir()
+                (folder / version / "a.json").write_text(json.dumps(
+                    {"section": "a", "commit": version,
+                     "values": {"a.maar.calls": calls, "a.maar.bytes": 5, "a.only": calls}}))
+            (folder / "empty").mkdir()
+            page = folder / "beside.md"
+            self.assertEqual(figure_beside.write(folder / "new", folder / "old", page), 0)
+            text = page.read_text(encoding="utf-8")
+            self.assertIn("| `a` | old | new | 0 | 1 | 2 |", text)
+            self.assertIn("| `a.maar.calls` | 10 | 20 | 2.00 |", text)
+            self.assertEqual(figure_beside.write(folder / "new", folder / "empty", page), 2)
 
 
 if __name__ == "__main__":
