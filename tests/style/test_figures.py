@@ -81,13 +81,17 @@ class Documents(unittest.TestCase):
         """CONTRIBUTING.md says for each room which sections it may move."""
         text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
         table = text.partition("<!-- map -->")[2].partition("<!-- map end -->")[0]
-        named = set()
+        named, folders = set(), set()
         for row in table.strip().splitlines()[2:]:
             cells = re.split(r"(?<!\\)\|", row)
             named.update(re.findall(r"`([^`]+)`", cells[4]))
             for folder in re.findall(r"`([^`]+)`", cells[2]):
                 self.assertTrue(list(ROOT.glob(folder)), folder)
+                folders.add(folder)
         self.assertEqual(named, set(figure_runner.SECTIONS))
+        rooms = {f"core/{each.name}" for each in (ROOT / "core").iterdir() if each.is_dir()}
+        rooms |= {"interop", "layer", "support", "tools", "vma"}
+        self.assertEqual(rooms - folders, set())
 
     def test_sections_left_what_they_should(self):
         for path in (ROOT / "docs" / "project" / "results" / "figures").glob("*.json"):
