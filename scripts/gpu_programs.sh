@@ -65,7 +65,7 @@ build_experiments() {
 
 # Prints the path of a program: the one built here, else the pack's.
 program() {
-    for folder in ${own:+"$own"} ${packed:+"$packed/programs"}; do
+    for folder in ${own:+"$own"} ${packed:+"$packed/programs" "$packed/layer"}; do
         path=$(find "$folder" -name "$1" -type f -perm -u+x 2>/dev/null | head -n 1)
         if [ -n "$path" ]; then
             printf '%s\n' "$path"

@@ -1,9 +1,11 @@
 #!/bin/sh
 # scripts/gpu-check where there is no GPU: it says so at once and ends with 77, and nothing is built;
-# wrong arguments end with 2. test_gpu_check.sh SCRIPT FOLDER
+# wrong arguments end with 2. With a build folder, a trial on the FAKE CUDA driver.
+# test_gpu_check.sh SCRIPT FOLDER [BUILD]
 set -eu
 script=$1
 folder=$2
+build=${3:-}
 rm -rf "$folder"
 mkdir -p "$folder"
 
@@ -32,4 +34,20 @@ expect 77 "no CUDA driver" --build "$folder/build" --out "$folder/report.md"
 if [ -e "$folder/build" ] || [ -e "$folder/report.md" ]; then
     echo "gpu-check left something although there is no GPU"
     exit 1
+fi
+# A trial on the FAKE CUDA driver: programs of the tree are found, one section after another.
+if [ -d "$build" ]; then
+    if [ -z "$(find /usr/share/vulkan/icd.d -name 'lvp_icd*.json' 2>/dev/null)" ]; then
+        echo "skipped: the trial needs lavapipe"
+        exit 0
+    fi
+    expect 0 "layer: done" --dry-run-on-fake --no-build --build "$build" --out "$folder/trial.md" \
+        --quick --only moving,layer
+    for section in defragment test_move_contents test_moved_images test_page_contents \
+        test_ordered_contents layer; do
+        if ! grep -q "^| $section | done |" "$folder/trial.md"; then
+            echo "gpu-check: the section $section was not done"
+            exit 1
+        fi
+    done
 fi

@@ -41,7 +41,9 @@ tar -xzf "$folder/pack.tar.gz" -C "$folder/there"
 for file in gpu-check maar/CMakeLists.txt maar/COMMIT maar/scripts/gpu-check \
     maar/data/traces/captured-vkcube.csv include/vulkan/vulkan_core.h include/volk.c \
     include/cmocka.h lib/libvulkan.so.1 lib/libcmocka.so.0 headers/shaders/fill_comp.h \
-    programs/gpu_handshake programs/gpu_probe programs/maar programs/test_device_allocator; do
+    programs/gpu_handshake programs/gpu_probe programs/maar programs/test_device_allocator \
+    programs/language_model programs/test_vma_contents layer/VkLayer_MAAR_capture.json \
+    layer/libVkLayer_maar_capture.so; do
     [ -e "$pack/$file" ] || fail "the archive lacks $file"
 done
 
@@ -109,7 +111,7 @@ hang='#!/bin/sh
 case "$*" in *--any* | *"import torch"*) echo "a device"; exit 0 ;; esac
 echo "half of its words"
 sleep 60'
-for program in "$pack"/programs/[gmst]*; do
+for program in "$pack"/programs/[dglmst]*; do
     printf '%s\n' "$hang" >"$program"
 done
 printf '%s\n' "$hang" >"$folder/bin/ctest"
@@ -130,8 +132,12 @@ cut_off() { # SIGNAL SECTION
     done
     kill "-$1" "$script"
     wait "$script" 2>/dev/null || true
-    row=$2 # the tests of devices have a row each
-    [ "$2" != device_tests ] || row=test_
+    case $2 in # programs have a row each
+    device_tests | drop_in) row=test_ ;;
+    moving) row=defragment ;;
+    residents) row=larger_than_memory ;;
+    *) row=$2 ;;
+    esac
     grep -q "^| $row[a-z_]* | \*\*begun, and not ended\*\* |" "$report" ||
         fail "after SIG$1 the report does not name $2"
     [ "$1" != TERM ] || grep -q 'was cut off here' "$report" || fail "no last line after SIGTERM"
@@ -148,5 +154,5 @@ done
 for process in $(ps -eo pid,args | grep -F "$folder/" | grep -v grep | awk '{print $1}'); do
     [ "$process" = $$ ] || kill "$process" 2>/dev/null || true
 done
-[ "$count" -gt 15 ] || fail "only $count sections"
+[ "$count" -gt 20 ] || fail "only $count sections"
 echo "$bytes bytes; $count sections cut off twice each"
