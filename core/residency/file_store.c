@@ -1,7 +1,7 @@
 /*
  * The default file store and sources: files of the system as tables of functions.
  */
-#include "maar/stores.h"
+#include "core/residency/file_store.h"
 
 #include "core/bits.h"
 #include "core/host_memory.h"
@@ -11,7 +11,8 @@
 #define KNOWN_OPEN_FLAGS                                                                           \
     ((MaarFileStoreOpenFlags)MAAR_FILE_STORE_OPEN_EXISTING_BIT |                                   \
      (MaarFileStoreOpenFlags)MAAR_FILE_STORE_OPEN_KEEP_BIT |                                       \
-     (MaarFileStoreOpenFlags)MAAR_FILE_STORE_OPEN_CACHED_BIT)
+     (MaarFileStoreOpenFlags)MAAR_FILE_STORE_OPEN_CACHED_BIT |                                     \
+     (MaarFileStoreOpenFlags)MAAR_FILE_STORE_OPEN_THREADS_BIT)
 #define MOST_FILE_SIZE ((VkDeviceSize)1 << 48)
 
 /* A file of the system, which a table's pUserData points to. */
@@ -19,7 +20,8 @@ struct opened_file {
     struct maar_disk disk;
     VkAllocationCallbacks callbacks;
     bool has_callbacks;
-    void* view; /* of a source, or NULL */
+    bool is_for_threads; /* alone: the program wants no transfers by the system */
+    void* view;          /* of a source, or NULL */
     size_t view_size;
 };
 
@@ -109,6 +111,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarOpenFileStore(const MaarFileStoreOpenInfo* pI
         free_opened(opened);
         return result;
     }
+    opened->is_for_threads = (pInfo->flags & (VkFlags)MAAR_FILE_STORE_OPEN_THREADS_BIT) != 0;
     pStore->pUserData = opened;
     pStore->size = size;
     pStore->alignment = MAAR_DISK_ALIGNMENT;
@@ -127,6 +130,14 @@ VKAPI_ATTR void VKAPI_CALL maarCloseFileStore(MaarFileStore* pStore)
     maar_disk_close(&opened->disk);
     free_opened(opened);
     *pStore = (MaarFileStore){.sType = pStore->sType, .pNext = pStore->pNext};
+}
+
+bool maar_file_store_has_ring(const MaarFileStore* store, intptr_t* file)
+{
+    const bool is_own = store->pfnRead == read_opened && store->pfnWrite == write_opened;
+    const struct opened_file* opened = is_own ? store->pUserData : NULL;
+    *file = is_own ? opened->disk.file.handle : -1;
+    return is_own && !opened->is_for_threads;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarOpenFileSource(const char* pPath,

@@ -11,6 +11,7 @@
 #include "core/residency/residency_tiers.h"
 #include "core/residency/residency_work.h"
 #include "core/residency/resident_pages.h"
+#include "core/residency/store_ring.h"
 #include "maar/ordered.h"
 
 /* ---- creation ---- */
@@ -189,7 +190,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyResidency(MaarAllocator allocator, MaarRes
                     "%u uses of %s have neither ended nor been cancelled",
                     (unsigned)it->info.useCount, maar_quote(it->name).text);
     }
-    maar_work_wait(it);
+    (void)maar_work_wait(it);
     for (uint32_t i = 0; i < it->timeline_count; ++i) {
         points[i] = (MaarPoint){it->timelines[i].semaphore, it->timelines[i].latest};
     }
@@ -241,6 +242,17 @@ static void count_tiers(const struct maar_residency* it, MaarResidencyInfo* info
     }
 }
 
+static void answer_transfers(struct maar_store* store, MaarFileTransfers* transfers)
+{
+    const struct maar_file_counts counts = maar_store_get_counts(store);
+    transfers->path = maar_store_has_ring(store) ? MAAR_FILE_TRANSFER_PATH_IO_URING
+                                                 : MAAR_FILE_TRANSFER_PATH_THREADS;
+    transfers->threadCount = counts.thread_count;
+    transfers->threadSize = counts.thread_size;
+    transfers->systemCount = counts.ring_count;
+    transfers->systemSize = counts.ring_size;
+}
+
 static void answer_info(struct maar_residency* it, MaarResidencyInfo* info)
 {
     void* next = info->pNext;
@@ -261,6 +273,7 @@ static void answer_info(struct maar_residency* it, MaarResidencyInfo* info)
         const struct maar_store_totals totals = maar_store_get_totals(it->store);
         tiers[MAAR_TIER_FILE].budget = totals.used + totals.free;
         tiers[MAAR_TIER_FILE].size = totals.used;
+        answer_transfers(it->store, &info->fileTransfers);
     }
     count_tiers(it, info);
 }

@@ -113,12 +113,14 @@ struct maar_residency {
     uint64_t caller;                  /* tag of the thread in a call on the manager; 0: none */
     uint32_t caller_depth;            /* calls of that thread, one in the other */
     struct maar_condition call_ended; /* changes when the manager is free for a call */
-    struct maar_condition work_ended; /* changes when a piece of work has been done */
+    struct maar_condition work_ended; /* changes when a thread has a piece of work no more */
     struct maar_work* work_first;     /* queued */
     struct maar_work* work_last;
+    struct maar_work* work_transfers; /* of which the system has the rest */
     struct maar_work* work_done;
-    uint32_t work_count;   /* queued */
-    uint32_t work_running; /* taken by a thread */
+    uint32_t work_count;     /* queued */
+    uint32_t work_running;   /* taken by a thread */
+    uint32_t transfer_count; /* in work_transfers */
 };
 
 /* Counts the bytes of a resident as pinned, or not any more. Called after each change of its pins,

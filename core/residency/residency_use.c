@@ -529,22 +529,10 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
     return result;
 }
 
-/* Waits for work that other threads do now. Returns whether there was any. */
-static bool await_work(struct maar_residency* it)
-{
-    maar_mutex_lock(&it->work_lock);
-    const bool is_running = it->work_running > 0;
-    maar_mutex_unlock(&it->work_lock);
-    if (is_running) {
-        maar_work_wait(it);
-    }
-    return is_running;
-}
-
 /* Does what stands in the way of a use, on this thread. Returns whether something was done. */
 static bool clear_way(struct maar_residency* it)
 {
-    if (maar_work_run(it, UINT32_MAX) > 0 || await_work(it)) {
+    if (maar_work_run(it, UINT32_MAX) > 0 || maar_work_wait(it)) {
         return true;
     }
     if (it->copies.completed < it->copies.submitted) {

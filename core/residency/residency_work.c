@@ -9,6 +9,7 @@
 #include "core/residency/policy_order.h"
 #include "core/residency/residency_copies.h"
 #include "core/residency/resident_valid.h"
+#include "core/residency/store_ring.h"
 #include "maar/checkpoint.h"
 
 enum maar_work_kind {
@@ -18,6 +19,9 @@ enum maar_work_kind {
     MAAR_WORK_READ,   /* the reverse, into the host object */
     MAAR_WORK_SOURCE  /* what the program reads, into the host object */
 };
+
+/* Pieces whose transfers the system makes at once: more than a ring has buffers. */
+enum { MOST_TRANSFERS = 16 };
 
 struct maar_work {
     struct maar_work* next;
@@ -31,6 +35,7 @@ struct maar_work {
     void* packed; /* what was read, or what was made */
     size_t packed_size;
     struct maar_extent extent;
+    struct maar_store_request* request; /* of a piece among the transfers */
     VkResult result;
     PFN_maarResidentRead read;
     void* read_data;
@@ -116,18 +121,9 @@ static void end_work(struct maar_residency* it, struct maar_work* work)
 uint32_t maar_work_count(struct maar_residency* it)
 {
     maar_mutex_lock(&it->work_lock);
-    const uint32_t count = it->work_count;
+    const uint32_t count = it->work_count + it->transfer_count;
     maar_mutex_unlock(&it->work_lock);
     return count;
-}
-
-void maar_work_wait(struct maar_residency* it)
-{
-    maar_mutex_lock(&it->work_lock);
-    while (it->work_running > 0) {
-        maar_condition_wait(&it->work_ended, &it->work_lock);
-    }
-    maar_mutex_unlock(&it->work_lock);
 }
 
 /* Takes a piece off the queue. Returns false if a thread has it. */
@@ -412,20 +408,180 @@ VkResult maar_work_read(struct maar_residency* it, const struct maar_resident* r
     return result;
 }
 
+/* ---- transfers that the system makes ---- */
+
+/* Begins to write or read what a piece has in the file. Returns NULL if that is not possible. */
+static struct maar_store_request* begin_request(struct maar_residency* it, struct maar_work* work)
+{
+    struct maar_store_request* request = NULL;
+    if (work->kind == MAAR_WORK_WRITE) {
+        const void* bytes = work->is_packed ? work->packed : work->bytes;
+        const size_t size = work->is_packed ? work->packed_size : work->size;
+        (void)maar_store_begin_write(it->store, work->resident, bytes, size, &request);
+        return request;
+    }
+    if (!work->is_packed) {
+        if (work->extent.length == work->size) {
+            (void)maar_store_begin_read(it->store, &work->extent, work->bytes, &request);
+        }
+        return request;
+    }
+    void* packed = maar_host_alloc(it->allocator->callbacks, (size_t)work->extent.length);
+    if (packed != NULL) {
+        (void)maar_store_begin_read(it->store, &work->extent, packed, &request);
+    }
+    if (request == NULL) {
+        maar_host_free(it->allocator->callbacks, packed);
+        return NULL;
+    }
+    work->packed = packed;
+    work->packed_size = (size_t)work->extent.length;
+    return request;
+}
+
+/* Gives a piece that this thread has taken to the ring of the store. Returns false if this thread
+ * has to carry it out. */
+static bool begin_transfer(struct maar_residency* it, struct maar_work* work)
+{
+    if ((work->kind != MAAR_WORK_WRITE && work->kind != MAAR_WORK_READ) ||
+        !maar_store_has_ring(it->store)) {
+        return false;
+    }
+    struct maar_store_request* request = begin_request(it, work);
+    if (request == NULL) {
+        return false;
+    }
+    if (!maar_store_start(it->store, request)) {
+        (void)maar_store_cancel(it->store, request);
+        if (work->kind == MAAR_WORK_READ) {
+            maar_host_free(it->allocator->callbacks, work->packed);
+            work->packed = NULL;
+        }
+        return false;
+    }
+    maar_mutex_lock(&it->work_lock);
+    work->request = request;
+    work->next = it->work_transfers;
+    it->work_transfers = work;
+    ++it->transfer_count;
+    --it->work_running;
+    /* Who waits for this piece waits for the transfer now. */
+    maar_condition_wake(&it->work_ended);
+    maar_mutex_unlock(&it->work_lock);
+    maar_store_drive(it->store);
+    return true;
+}
+
+static bool must_unpack(const struct maar_work* work)
+{
+    return work->kind == MAAR_WORK_READ && work->is_packed;
+}
+
+/* Takes a piece whose transfer has ended off the list. Without the work of unpacking, leaves those
+ * that need it. */
+static struct maar_work* next_transferred(struct maar_residency* it, bool unpacks)
+{
+    enum maar_store_outcome outcome = MAAR_STORE_PENDING;
+    maar_mutex_lock(&it->work_lock);
+    struct maar_work** link = &it->work_transfers;
+    while (*link != NULL) {
+        if (unpacks || !must_unpack(*link)) {
+            outcome = maar_store_poll(it->store, (*link)->request, &(*link)->extent);
+        }
+        if (outcome != MAAR_STORE_PENDING) {
+            break;
+        }
+        link = &(*link)->next;
+    }
+    struct maar_work* work = *link;
+    if (work != NULL) {
+        *link = work->next;
+        work->next = NULL;
+        work->request = NULL;
+        work->result = maar_store_result(outcome);
+        --it->transfer_count;
+        ++it->work_running;
+    }
+    maar_mutex_unlock(&it->work_lock);
+    return work;
+}
+
+/* Ends pieces whose transfers have ended. scratch is NULL on a thread that is to do no more work
+ * than that. Returns their number. */
+static uint32_t collect_transfers(struct maar_residency* it, void** scratch)
+{
+    uint32_t count = 0;
+    for (struct maar_work* work = next_transferred(it, scratch != NULL); work != NULL;
+         work = next_transferred(it, scratch != NULL)) {
+        if (must_unpack(work)) {
+            work->result = work->result == VK_SUCCESS ? unpack(it, work, scratch) : work->result;
+            maar_host_free(it->allocator->callbacks, work->packed);
+            work->packed = NULL;
+        }
+        end_work(it, work);
+        ++count;
+    }
+    return count;
+}
+
+static uint32_t count_transfers(struct maar_residency* it)
+{
+    maar_mutex_lock(&it->work_lock);
+    const uint32_t count = it->transfer_count;
+    maar_mutex_unlock(&it->work_lock);
+    return count;
+}
+
 uint32_t maar_work_run(struct maar_residency* it, uint32_t most)
 {
     void* scratch = NULL;
+    uint32_t taken = 0;
     uint32_t done = 0;
-    for (; done < most; ++done) {
-        struct maar_work* work = next_work(it);
+    while (taken < most) {
+        const uint64_t ended = it->store != NULL ? maar_store_ended(it->store) : 0;
+        done += collect_transfers(it, &scratch);
+        const uint32_t transfers = count_transfers(it);
+        struct maar_work* work = transfers < MOST_TRANSFERS ? next_work(it) : NULL;
         if (work == NULL) {
-            break;
+            /* A call with a limit does not wait for more than it may do. */
+            if (transfers == 0 || done >= most || !maar_store_await(it->store, ended)) {
+                break;
+            }
+            continue;
         }
-        run_work(it, work, &scratch);
-        end_work(it, work);
+        ++taken;
+        if (!begin_transfer(it, work)) {
+            run_work(it, work, &scratch);
+            end_work(it, work);
+            ++done;
+        }
     }
     maar_host_free(it->allocator->callbacks, scratch);
     return done;
+}
+
+bool maar_work_wait(struct maar_residency* it)
+{
+    void* scratch = NULL;
+    bool was_any = false;
+    bool is_any = true;
+    while (is_any) {
+        const uint64_t ended = it->store != NULL ? maar_store_ended(it->store) : 0;
+        (void)collect_transfers(it, &scratch);
+        maar_mutex_lock(&it->work_lock);
+        const bool is_transferred = it->transfer_count > 0;
+        is_any = is_transferred || it->work_running > 0;
+        if (is_any && !is_transferred) {
+            maar_condition_wait(&it->work_ended, &it->work_lock);
+        }
+        maar_mutex_unlock(&it->work_lock);
+        if (is_transferred) {
+            (void)maar_store_await(it->store, ended);
+        }
+        was_any = was_any || is_any;
+    }
+    maar_host_free(it->allocator->callbacks, scratch);
+    return was_any;
 }
 
 /* ---- results ---- */
@@ -575,6 +731,10 @@ static void drop_result(struct maar_residency* it, struct maar_work* work)
 void maar_work_take(struct maar_residency* it, const char* call)
 {
     bool is_lost = false;
+    if (it->store != NULL) {
+        maar_store_drive(it->store);
+        (void)collect_transfers(it, NULL);
+    }
     maar_mutex_lock(&it->work_lock);
     struct maar_work* work = it->work_done;
     it->work_done = NULL;

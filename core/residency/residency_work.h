@@ -4,6 +4,10 @@
  * A piece of work has all that it needs: any thread carries it out without the manager's state. The
  * manager's caller queues pieces and takes the results in. A resident has one piece at a time, and
  * keeps its host object meanwhile.
+ *
+ * A piece is queued, or a thread has it, or it is among the transfers that the system makes, or it
+ * is done. Whoever waits for pieces that threads have is woken by them; whoever waits for transfers
+ * sleeps in the store, and ends the pieces itself.
  */
 #ifndef MAAR_CORE_RESIDENCY_RESIDENCY_WORK_H
 #define MAAR_CORE_RESIDENCY_RESIDENCY_WORK_H
@@ -32,13 +36,16 @@ VkResult maar_work_read(struct maar_residency* it, const struct maar_resident* r
                         void* bytes);
 /* Makes a piece of work of a resident without effect. */
 void maar_work_forget(struct maar_residency* it, struct maar_resident* resident);
-/* Takes in the results of pieces that are done. */
+/* Takes in the results of pieces that are done. Never sleeps. */
 void maar_work_take(struct maar_residency* it, const char* call);
-/* Carries out at most `most` pieces on this thread. Returns their number. */
+/* Takes at most `most` pieces, and carries them out on this thread, or lets the system transfer
+ * them (store_ring.h). Sleeps until transfers have ended if there is nothing else to do. Returns
+ * the number of pieces that were ended. */
 uint32_t maar_work_run(struct maar_residency* it, uint32_t most);
-/* Returns the number of pieces that no thread has taken yet. */
+/* Returns the number of pieces that no thread has taken yet, and of those whose transfers the
+ * system makes. */
 uint32_t maar_work_count(struct maar_residency* it);
-/* Sleeps until no thread carries out a piece. */
-void maar_work_wait(struct maar_residency* it);
+/* Sleeps until neither a thread nor the system carries out a piece. Returns whether either did. */
+bool maar_work_wait(struct maar_residency* it);
 
 #endif

@@ -1,19 +1,11 @@
 /*
- * Copies in a file: see store.h.
- *
- * An extent begins with a head of 64 bytes. It is transferred in pieces of a buffer's size. The
- * piece with the head is written last and read last.
+ * Copies in a file, transferred by threads: see store.h.
  */
-#include "core/residency/store.h"
+#include "core/residency/store_copy.h"
 
 #include "core/bits.h"
 #include "core/check.h"
 #include "core/host_memory.h"
-#include "core/placement/placement.h"
-#include "core/port_thread.h"
-#include "core/residency/checksum.h"
-
-#include <string.h>
 
 enum {
     DEFAULT_REQUESTS = 64,
@@ -21,51 +13,6 @@ enum {
     /* Drives reach their full rate with transfers of 1 MiB. */
     DEFAULT_BUFFER_SIZE = 1 << 20,
     MOST_FILE_ALIGNMENT = 65536
-};
-
-#define EXTENT_MAGIC 0x31544E455852414Dull /* MARXENT1 */
-
-struct extent_head {
-    uint64_t magic;
-    uint64_t offset; /* in the file */
-    uint64_t length;
-    uint64_t identity;
-    uint64_t serial;
-    uint64_t contents; /* the checksum of the copy */
-    uint64_t reserved; /* 0 */
-    uint64_t checksum; /* of the members above */
-};
-
-_Static_assert(sizeof(struct extent_head) == 64, "heads are the same on every machine");
-
-enum request_state { REQUEST_FREE, REQUEST_QUEUED, REQUEST_RUNNING, REQUEST_ENDED };
-
-struct maar_store_request {
-    struct maar_store_request* next; /* in the queue or in the list of free requests */
-    struct maar_extent extent;
-    const void* source; /* of a write, else NULL */
-    void* target;       /* of a read */
-    enum request_state state;
-    enum maar_store_outcome outcome;
-};
-
-struct maar_store {
-    MaarFileStore file;
-    const VkAllocationCallbacks* callbacks;
-    size_t buffer_size;
-    struct maar_mutex lock;        /* guards the members below */
-    struct maar_condition changed; /* a request has ended: it and its buffer can be taken */
-    struct maar_placement* space;
-    struct maar_store_request* requests;
-    struct maar_store_request* free_requests;
-    struct maar_store_request* first; /* of the queue */
-    struct maar_store_request* last;
-    void** buffers; /* those that no request uses */
-    uint32_t request_count;
-    uint32_t buffer_count; /* in buffers */
-    uint32_t all_buffers;
-    uint64_t serial; /* of the last write */
-    void* memory;    /* of the buffers */
 };
 
 VkResult maar_store_result(enum maar_store_outcome outcome)
@@ -148,7 +95,8 @@ VkResult maar_store_create(const struct maar_store_info* info, struct maar_store
     store->request_count = info->request_count != 0 ? info->request_count : DEFAULT_REQUESTS;
     store->all_buffers = info->buffer_count != 0 ? info->buffer_count : DEFAULT_BUFFERS;
     /* A buffer holds a head at least. */
-    const size_t unit = (size_t)maar_align_up(sizeof(struct extent_head), store->file.alignment);
+    const size_t unit =
+        (size_t)maar_align_up(sizeof(struct maar_extent_head), store->file.alignment);
     store->buffer_size = info->buffer_size != 0 ? info->buffer_size : DEFAULT_BUFFER_SIZE;
     store->buffer_size = (size_t)maar_align_up(store->buffer_size, unit);
     const struct maar_placement_info space = {
@@ -163,11 +111,18 @@ VkResult maar_store_create(const struct maar_store_info* info, struct maar_store
         goto undo;
     }
     if (!maar_mutex_init(&store->lock, MAAR_LOCK_STORE, info->synchronized)) {
-        maar_condition_destroy(&store->changed);
-        goto undo;
+        goto destroy_condition;
+    }
+    if (!maar_store_ring_open(store, info)) {
+        goto destroy_lock;
     }
     *created = store;
     return VK_SUCCESS;
+
+destroy_lock:
+    maar_mutex_destroy(&store->lock);
+destroy_condition:
+    maar_condition_destroy(&store->changed);
 undo:
     free_all(store);
     return VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -179,6 +134,7 @@ void maar_store_destroy(struct maar_store* store)
         return;
     }
     MAAR_DEBUG_ASSERT(store->buffer_count == store->all_buffers);
+    maar_store_ring_close(store);
     maar_mutex_destroy(&store->lock);
     maar_condition_destroy(&store->changed);
     free_all(store);
@@ -186,19 +142,11 @@ void maar_store_destroy(struct maar_store* store)
 
 /* ---- room in the file ---- */
 
-/* The bytes of the file that a copy takes. 0 if there cannot be so many. */
-static uint64_t extent_size(const struct maar_store* store, uint64_t length)
-{
-    return length > store->file.size
-               ? 0
-               : maar_align_up(length + sizeof(struct extent_head), store->file.alignment);
-}
-
 /* Places an extent. The lock is held, and left only to allocate storage for the placement. */
 static enum maar_store_outcome place_extent(struct maar_store* store, struct maar_extent* extent)
 {
     const struct maar_placement_request request = {
-        .size = extent_size(store, extent->length),
+        .size = maar_copy_extent_size(store, extent->length),
         .alignment = store->file.alignment,
         .user = extent->serial,
     };
@@ -252,111 +200,6 @@ void maar_store_free(struct maar_store* store, const struct maar_extent* extent)
     maar_mutex_unlock(&store->lock);
 }
 
-/* ---- transfers ---- */
-
-/* A part of an extent that goes through a buffer at once. */
-struct piece {
-    uint64_t offset; /* in the extent */
-    size_t size;     /* a multiple of the file's alignment */
-    uint64_t copied; /* bytes of the copy before the piece */
-    size_t head;     /* bytes of the head in it */
-    size_t bytes;    /* of the copy */
-};
-
-static struct piece piece_at(const struct maar_store* store, uint64_t length, uint64_t offset)
-{
-    const uint64_t left = extent_size(store, length) - offset;
-    struct piece piece = {.offset = offset};
-    piece.size = left < store->buffer_size ? (size_t)left : store->buffer_size;
-    piece.head = offset == 0 ? sizeof(struct extent_head) : 0;
-    piece.copied = offset == 0 ? 0 : offset - sizeof(struct extent_head);
-    const uint64_t rest = length - (piece.copied < length ? piece.copied : length);
-    const size_t room = piece.size - piece.head;
-    piece.bytes = rest < room ? (size_t)rest : room;
-    return piece;
-}
-
-static uint64_t head_checksum(const struct extent_head* head)
-{
-    return maar_checksum(head, offsetof(struct extent_head, checksum));
-}
-
-static bool write_piece(const struct maar_store* store, const struct maar_store_request* request,
-                        const struct extent_head* head, uint64_t offset, uint8_t* buffer)
-{
-    const struct piece piece = piece_at(store, request->extent.length, offset);
-    if (piece.head != 0) {
-        memcpy(buffer, head, sizeof *head);
-    }
-    memcpy(buffer + piece.head, (const uint8_t*)request->source + piece.copied, piece.bytes);
-    memset(buffer + piece.head + piece.bytes, 0, piece.size - piece.head - piece.bytes);
-    return store->file.pfnWrite(store->file.pUserData, request->extent.offset + offset, piece.size,
-                                buffer) == VK_SUCCESS;
-}
-
-static enum maar_store_outcome write_copy(const struct maar_store* store,
-                                          const struct maar_store_request* request, uint8_t* buffer)
-{
-    const struct maar_extent* extent = &request->extent;
-    struct extent_head head = {
-        .magic = EXTENT_MAGIC,
-        .offset = extent->offset,
-        .length = extent->length,
-        .identity = extent->identity,
-        .serial = extent->serial,
-        .contents = maar_checksum(request->source, (size_t)extent->length),
-    };
-    head.checksum = head_checksum(&head);
-    const uint64_t size = extent_size(store, extent->length);
-    for (uint64_t at = store->buffer_size; at < size; at += store->buffer_size) {
-        if (!write_piece(store, request, &head, at, buffer)) {
-            return MAAR_STORE_FAILED;
-        }
-    }
-    return write_piece(store, request, &head, 0, buffer) ? MAAR_STORE_DONE : MAAR_STORE_FAILED;
-}
-
-static bool read_piece(const struct maar_store* store, const struct maar_store_request* request,
-                       struct extent_head* head, uint64_t offset, uint8_t* buffer)
-{
-    const struct piece piece = piece_at(store, request->extent.length, offset);
-    if (store->file.pfnRead(store->file.pUserData, request->extent.offset + offset, piece.size,
-                            buffer) != VK_SUCCESS) {
-        return false;
-    }
-    if (piece.head != 0) {
-        memcpy(head, buffer, sizeof *head);
-    }
-    memcpy((uint8_t*)request->target + piece.copied, buffer + piece.head, piece.bytes);
-    return true;
-}
-
-static bool is_head_of(const struct extent_head* head, const struct maar_extent* extent)
-{
-    return head->magic == EXTENT_MAGIC && head->checksum == head_checksum(head) &&
-           head->offset == extent->offset && head->length == extent->length &&
-           head->identity == extent->identity && head->serial == extent->serial;
-}
-
-static enum maar_store_outcome read_copy(const struct maar_store* store,
-                                         const struct maar_store_request* request, uint8_t* buffer)
-{
-    const struct maar_extent* extent = &request->extent;
-    const uint64_t size = extent_size(store, extent->length);
-    struct extent_head head = {.magic = 0};
-    for (uint64_t at = store->buffer_size; at < size; at += store->buffer_size) {
-        if (!read_piece(store, request, &head, at, buffer)) {
-            return MAAR_STORE_FAILED;
-        }
-    }
-    if (!read_piece(store, request, &head, 0, buffer)) {
-        return MAAR_STORE_FAILED;
-    }
-    const bool is_right = is_head_of(&head, extent) &&
-                          head.contents == maar_checksum(request->target, (size_t)extent->length);
-    return is_right ? MAAR_STORE_DONE : MAAR_STORE_DAMAGED;
-}
-
 /* ---- requests ---- */
 
 static struct maar_store_request* take_request(struct maar_store* store)
@@ -371,14 +214,14 @@ static struct maar_store_request* take_request(struct maar_store* store)
 
 static void give_request(struct maar_store* store, struct maar_store_request* request)
 {
-    request->state = REQUEST_FREE;
+    request->state = MAAR_REQUEST_FREE;
     request->next = store->free_requests;
     store->free_requests = request;
 }
 
 static void queue_request(struct maar_store* store, struct maar_store_request* request)
 {
-    request->state = REQUEST_QUEUED;
+    request->state = MAAR_REQUEST_QUEUED;
     if (store->first == NULL) {
         store->first = request;
     } else {
@@ -387,8 +230,7 @@ static void queue_request(struct maar_store* store, struct maar_store_request* r
     store->last = request;
 }
 
-/* Takes a request out of the queue, which is short. */
-static void unqueue_request(struct maar_store* store, struct maar_store_request* request)
+void maar_store_unqueue(struct maar_store* store, struct maar_store_request* request)
 {
     struct maar_store_request* before = NULL;
     if (request != store->first) {
@@ -434,7 +276,7 @@ enum maar_store_outcome maar_store_begin_read(struct maar_store* store,
                                               const struct maar_extent* extent, void* bytes,
                                               struct maar_store_request** begun)
 {
-    const uint64_t size = extent_size(store, extent->length);
+    const uint64_t size = maar_copy_extent_size(store, extent->length);
     *begun = NULL;
     if (extent->length == 0 || size == 0 || size > store->file.size ||
         extent->offset > store->file.size - size || extent->length > SIZE_MAX ||
@@ -453,28 +295,75 @@ enum maar_store_outcome maar_store_begin_read(struct maar_store* store,
     return request != NULL ? MAAR_STORE_PENDING : MAAR_STORE_BUSY;
 }
 
+void maar_store_end(struct maar_store* store, struct maar_store_request* request,
+                    enum maar_store_outcome outcome)
+{
+    if (request->source != NULL && outcome != MAAR_STORE_DONE) {
+        free_extent(store, &request->extent);
+    }
+    request->outcome = outcome;
+    request->state = MAAR_REQUEST_ENDED;
+    maar_condition_wake(&store->changed);
+}
+
+static bool transfer_piece(const struct maar_store* store, struct maar_store_request* request,
+                           uint64_t offset, uint8_t* buffer, struct maar_file_counts* counts)
+{
+    const struct maar_piece piece =
+        maar_copy_piece(store, request->extent.length, offset, store->buffer_size);
+    if (request->source != NULL) {
+        maar_copy_fill(request, &piece, buffer);
+    }
+    if (!maar_copy_transfer(store, request, &piece, buffer)) {
+        return false;
+    }
+    if (request->source == NULL) {
+        maar_copy_take(request, &piece, buffer);
+    }
+    ++counts->thread_count;
+    counts->thread_size += piece.size;
+    return true;
+}
+
+/* Transfers a whole copy, the head last. */
+static enum maar_store_outcome transfer_copy(const struct maar_store* store,
+                                             struct maar_store_request* request, uint8_t* buffer,
+                                             struct maar_file_counts* counts)
+{
+    const uint64_t size = maar_copy_extent_size(store, request->extent.length);
+    if (request->source != NULL) {
+        maar_copy_make_head(request);
+    }
+    for (uint64_t at = store->buffer_size; at < size; at += store->buffer_size) {
+        if (!transfer_piece(store, request, at, buffer, counts)) {
+            return MAAR_STORE_FAILED;
+        }
+    }
+    if (!transfer_piece(store, request, 0, buffer, counts)) {
+        return MAAR_STORE_FAILED;
+    }
+    return request->source != NULL || maar_copy_is_right(request) ? MAAR_STORE_DONE
+                                                                  : MAAR_STORE_DAMAGED;
+}
+
 /* Carries out a request that waits. The lock is held, and left meanwhile. */
 static void carry_out(struct maar_store* store, struct maar_store_request* request)
 {
-    unqueue_request(store, request);
-    request->state = REQUEST_RUNNING;
+    struct maar_file_counts counts = {.thread_count = 0};
+    maar_store_unqueue(store, request);
+    request->state = MAAR_REQUEST_RUNNING;
     while (store->buffer_count == 0) {
         maar_condition_wait(&store->changed, &store->lock);
     }
     uint8_t* buffer = store->buffers[--store->buffer_count];
     maar_mutex_unlock(&store->lock);
     maar_lock_rank_expect_none();
-    const enum maar_store_outcome outcome = request->source != NULL
-                                                ? write_copy(store, request, buffer)
-                                                : read_copy(store, request, buffer);
+    const enum maar_store_outcome outcome = transfer_copy(store, request, buffer, &counts);
     maar_mutex_lock(&store->lock);
     store->buffers[store->buffer_count++] = buffer;
-    if (request->source != NULL && outcome != MAAR_STORE_DONE) {
-        free_extent(store, &request->extent);
-    }
-    request->outcome = outcome;
-    request->state = REQUEST_ENDED;
-    maar_condition_wake(&store->changed);
+    store->ring.counts.thread_count += counts.thread_count;
+    store->ring.counts.thread_size += counts.thread_size;
+    maar_store_end(store, request, outcome);
 }
 
 bool maar_store_run(struct maar_store* store)
@@ -493,8 +382,8 @@ static enum maar_store_outcome end_request(struct maar_store* store,
                                            struct maar_store_request* request,
                                            struct maar_extent* extent)
 {
-    MAAR_DEBUG_ASSERT(request->state != REQUEST_FREE);
-    if (request->state != REQUEST_ENDED) {
+    MAAR_DEBUG_ASSERT(request->state != MAAR_REQUEST_FREE);
+    if (request->state != MAAR_REQUEST_ENDED) {
         return MAAR_STORE_PENDING;
     }
     if (request->source != NULL && request->outcome == MAAR_STORE_DONE) {
@@ -519,12 +408,10 @@ enum maar_store_outcome maar_store_wait(struct maar_store* store,
                                         struct maar_extent* extent)
 {
     maar_mutex_lock(&store->lock);
-    if (request->state == REQUEST_QUEUED) {
+    if (request->state == MAAR_REQUEST_QUEUED) {
         carry_out(store, request);
     }
-    while (request->state == REQUEST_RUNNING) {
-        maar_condition_wait(&store->changed, &store->lock);
-    }
+    maar_store_ring_wait(store, request);
     const enum maar_store_outcome outcome = end_request(store, request, extent);
     maar_mutex_unlock(&store->lock);
     return outcome;
@@ -533,9 +420,9 @@ enum maar_store_outcome maar_store_wait(struct maar_store* store,
 bool maar_store_cancel(struct maar_store* store, struct maar_store_request* request)
 {
     maar_mutex_lock(&store->lock);
-    const bool is_queued = request->state == REQUEST_QUEUED;
+    const bool is_queued = request->state == MAAR_REQUEST_QUEUED;
     if (is_queued) {
-        unqueue_request(store, request);
+        maar_store_unqueue(store, request);
         if (request->source != NULL) {
             free_extent(store, &request->extent);
         }
@@ -580,13 +467,21 @@ struct maar_store_totals maar_store_get_totals(struct maar_store* store)
     maar_placement_totals(store->space, &totals);
     const uint64_t largest = maar_placement_largest_free_bound(store->space);
     maar_mutex_unlock(&store->lock);
-    const size_t head = sizeof(struct extent_head);
+    const size_t head = sizeof(struct maar_extent_head);
     return (struct maar_store_totals){
         .used = totals.used_size + totals.padding_size,
         .free = totals.free_size,
         .largest = largest > head ? largest - head : 0,
         .extent_count = totals.range_count,
     };
+}
+
+struct maar_file_counts maar_store_get_counts(struct maar_store* store)
+{
+    maar_mutex_lock(&store->lock);
+    const struct maar_file_counts counts = store->ring.counts;
+    maar_mutex_unlock(&store->lock);
+    return counts;
 }
 
 const char* maar_store_check(struct maar_store* store)
@@ -596,7 +491,8 @@ const char* maar_store_check(struct maar_store* store)
     const char* broken = maar_placement_check(store->space);
     for (const struct maar_store_request* request = store->free_requests; request != NULL;
          request = request->next) {
-        broken = request->state != REQUEST_FREE ? "a request in use is listed as free" : broken;
+        broken =
+            request->state != MAAR_REQUEST_FREE ? "a request in use is listed as free" : broken;
         ++listed;
     }
     if (store->first != NULL || listed != store->request_count) {
@@ -604,6 +500,15 @@ const char* maar_store_check(struct maar_store* store)
     }
     if (store->buffer_count != store->all_buffers) {
         broken = broken != NULL ? broken : "a buffer was never given back";
+    }
+    const struct maar_store_ring* ring = &store->ring;
+    if (ring->under_way != 0 || ring->in_flight != 0 || ring->active != NULL ||
+        ring->started != NULL || ring->is_driven) {
+        broken = broken != NULL ? broken : "the ring has a request";
+    }
+    for (uint32_t i = 0; i < MAAR_RING_BUFFERS; ++i) {
+        broken = broken == NULL && ring->buffers[i].request != NULL ? "a buffer of the ring is used"
+                                                                    : broken;
     }
     maar_mutex_unlock(&store->lock);
     return broken;

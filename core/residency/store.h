@@ -7,8 +7,9 @@
  * belongs to another copy are noticed, and their bytes are never handed out as good.
  *
  * Requests are begun by any thread, and carried out by the threads that call maar_store_run or
- * maar_store_wait. All memory for that is allocated at creation. Only a write that finds the file
- * more divided than ever allocates, and fails cleanly if it cannot.
+ * maar_store_wait, or by the system (store_ring.h). All memory for that is allocated at creation.
+ * Only a write that finds the file more divided than ever allocates, and fails cleanly if it
+ * cannot.
  *
  * Internally synchronized. The store's lock is not held while the file's functions or allocation
  * callbacks run.
@@ -22,6 +23,7 @@
 
 struct maar_store;
 struct maar_store_request;
+struct maar_ring_calls;
 
 enum maar_store_outcome {
     MAAR_STORE_DONE,
@@ -43,6 +45,10 @@ struct maar_store_info {
     uint32_t buffer_count;
     size_t buffer_size; /* 0: 1 MiB; rounded up to the file's alignment */
     bool synchronized;  /* whether several threads use the store */
+    /* NULL: the system's ring, if the file is Maar's own and there is one. Else those of a test,
+     * with what they are given; the file is any. */
+    const struct maar_ring_calls* ring_calls;
+    void* ring_user;
 };
 
 /* Where a copy is. Callers keep it, also for another process that opens the same file. */
@@ -64,6 +70,14 @@ struct maar_store_totals {
     uint32_t extent_count;
 };
 
+/* Who has transferred pieces of copies, and how many. */
+struct maar_file_counts {
+    uint64_t thread_count;
+    uint64_t thread_size;
+    uint64_t ring_count;
+    uint64_t ring_size;
+};
+
 /* Returns the VkResult with which a public function reports an outcome: VK_NOT_READY if it is
  * pending or busy, VK_ERROR_OUT_OF_POOL_MEMORY if the file is full, VK_ERROR_UNKNOWN if it failed
  * or is damaged. */
@@ -74,7 +88,8 @@ VkResult maar_store_result(enum maar_store_outcome outcome);
  * has a size or an alignment that cannot be. */
 VkResult maar_store_create(const struct maar_store_info* info, struct maar_store** store);
 /* Destroys a store. Requests that were not begun to be carried out are dropped; no thread carries
- * out one. The file is the caller's. store may be NULL. */
+ * out one, and those that were started are waited for. The file is the caller's. store may be
+ * NULL. */
 void maar_store_destroy(struct maar_store* store);
 
 /* Takes room for a copy of length bytes, at least 1, and begins to write them. The bytes do not
@@ -118,6 +133,7 @@ void maar_store_free(struct maar_store* store, const struct maar_extent* extent)
 enum maar_store_outcome maar_store_sync(struct maar_store* store);
 
 struct maar_store_totals maar_store_get_totals(struct maar_store* store);
+struct maar_file_counts maar_store_get_counts(struct maar_store* store);
 /* Walks every structure. Returns NULL, or the first broken invariant. No request is under way. */
 const char* maar_store_check(struct maar_store* store);
 

@@ -234,10 +234,13 @@ typedef struct MaarResidencyInfo {
     uint64_t demotedCount;
     /** Submissions of copies. */
     uint64_t submissionCount;
-    /** Pieces of work that wait for maarWorkResidency. */
+    /** Pieces of work that wait for maarWorkResidency, and those whose transfers the system makes
+     * meanwhile (MAAR_FILE_TRANSFER_PATH_IO_URING). */
     uint32_t workCount;
     /** Residents whose contents were lost. */
     uint64_t lostCount;
+    /** Transfers of the file. */
+    MaarFileTransfers fileTransfers;
 } MaarResidencyInfo;
 
 /**
@@ -759,10 +762,15 @@ MAAR_API VkResult VKAPI_CALL maarYieldResidency(MaarAllocator allocator, MaarRes
  * Does work of the host: compresses, unpacks, reads and writes. The results take effect in the next
  * call of maarBeginUse or maarUpdateResidency. Does not call the driver.
  *
+ * Where the system makes the transfers of the file by itself, several are under way at once. A call
+ * without a limit returns when all have ended. One with a limit returns when it has begun so many
+ * pieces; a later call, of this function, maarBeginUse or maarUpdateResidency, ends them. With
+ * nothing else to do it sleeps until one has ended.
+ *
  * @param allocator  not null
  * @param residency  not null
  * @param maxCount   most pieces of work, each of one resident; 0: all that there is
- * @param pDone      receives the number of pieces done; may be NULL
+ * @param pDone      receives the number of pieces that were ended; may be NULL
  * @return VK_SUCCESS; VK_INCOMPLETE if there is more to do; VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized: any number of threads, at any time between the creation
  *               and the destruction of the manager

@@ -151,11 +151,42 @@ typedef enum MaarFileStoreOpenFlagBits {
     /** The system's cache takes part. Otherwise transfers go past it where the file system can do
      * that, so that what leaves memory does not fill it again. */
     MAAR_FILE_STORE_OPEN_CACHED_BIT = 0x4,
+    /** Threads that the program lends make all transfers. Otherwise Linux makes them by itself, by
+     * io_uring, where the kernel and the sandbox of the process let it, and threads only begin and
+     * end them. MaarResidencyInfo::fileTransfers says which it is. */
+    MAAR_FILE_STORE_OPEN_THREADS_BIT = 0x8,
     /** Reserves the enumeration's size. */
     MAAR_FILE_STORE_OPEN_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarFileStoreOpenFlagBits;
 /** Bits of MaarFileStoreOpenFlagBits. */
 typedef VkFlags MaarFileStoreOpenFlags;
+
+/** Who makes the transfers of a file store. */
+typedef enum MaarFileTransferPath {
+    /** Nobody: there is no file. */
+    MAAR_FILE_TRANSFER_PATH_NONE = 0,
+    /** Threads that the program lends, each one transfer at a time. */
+    MAAR_FILE_TRANSFER_PATH_THREADS = 1,
+    /** Linux by itself, several transfers at once. A transfer that it fails is made once more by a
+     * thread. */
+    MAAR_FILE_TRANSFER_PATH_IO_URING = 2,
+    /** Reserves the enumeration's size. */
+    MAAR_FILE_TRANSFER_PATH_MAX_ENUM = 0x7FFFFFFF
+} MaarFileTransferPath;
+
+/** Transfers of a file store so far. */
+typedef struct MaarFileTransfers {
+    /** Who makes them now. */
+    MaarFileTransferPath path;
+    /** Transfers that threads have made. */
+    uint64_t threadCount;
+    /** Bytes of these. */
+    uint64_t threadSize;
+    /** Transfers that the system has made by itself. */
+    uint64_t systemCount;
+    /** Bytes of these. */
+    uint64_t systemSize;
+} MaarFileTransfers;
 
 /** What maarOpenFileStore needs. */
 typedef struct MaarFileStoreOpenInfo {

@@ -1,12 +1,14 @@
 /*
  * Files of random programs with residents: the file of a manager, which may fail, and checkpoints.
- * All are bytes in memory.
+ * All are bytes in memory. A ring in memory makes the transfers of every other manager.
  */
 #ifndef MAAR_TESTS_DEVICE_RESIDENT_FILES_H
 #define MAAR_TESTS_DEVICE_RESIDENT_FILES_H
 
+#include "core/residency/residency_state.h"
 #include "maar/checkpoint.h"
 #include "tests/rig/rig.h"
+#include "tests/unit/residency/fake_ring.h"
 
 enum { FILE_SIZE = 8 << 20, CHECKPOINT_SIZE = 4 << 20, CHECKPOINTS = 64, NO_CHECKPOINT = 64 };
 
@@ -56,6 +58,29 @@ static inline MaarFileStore file_of(VkDeviceSize size)
         .pfnRead = read_file,
         .pfnWrite = write_file,
     };
+}
+
+static struct {
+    struct fake_ring ring;
+    uint32_t turn;
+} file_ring;
+
+/* Gives a manager that has just been created a store with a ring, which cuts transfers off. It
+ * fails as often as the file. */
+static inline void give_ring(struct maar_residency* state, const MaarFileStore* file)
+{
+    file_ring.ring = (struct fake_ring){.file = *file, .random = 9, .cuts = 10};
+    file_ring.ring.fails = disk.fails;
+    const struct maar_store_info info = {
+        .file = file,
+        .callbacks = state->allocator->callbacks,
+        .buffer_size = 4096,
+        .synchronized = true,
+        .ring_calls = &fake_ring_calls,
+        .ring_user = &file_ring.ring,
+    };
+    maar_store_destroy(state->store);
+    assert_int_equal(maar_store_create(&info, &state->store), VK_SUCCESS);
 }
 
 /* ---- checkpoints ---- */

@@ -671,6 +671,10 @@ static void open_manager(void)
     lost_to_the_file = 0;
     memset(reads, 0, sizeof reads);
     assert_int_equal(maarCreateResidency(rig.allocator, &info, &residency), VK_SUCCESS);
+    if (tiers->file > 0 && file_ring.turn++ % 2 == 0) {
+        give_ring(maar_object_of(rig.allocator, MAAR_OBJECT_RESIDENCY, MAAR_TO_BITS(residency)),
+                  &file);
+    }
 }
 
 static MaarResidencyInfo close_manager(void)

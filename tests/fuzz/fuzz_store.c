@@ -1,10 +1,11 @@
 /*
  * A file store, driven by bytes: copies are written, read, freed and cancelled in any order, while
  * the file fails, writes a part, has its bytes altered or is read with wrong extents. Whatever is
- * handed out as good is what was written.
+ * handed out as good is what was written. An input of an odd size has a ring, which fails, too.
  */
 #include "core/residency/store.h"
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/unit/residency/fake_ring.h"
 
 enum { STORE_COPIES = 12, STORE_BYTES = 16384, STORE_LENGTH = 3000, STORE_UNIT = 64 };
 
@@ -24,6 +25,7 @@ struct store_world {
     uint64_t written;     /* bytes of the write that fails next */
     struct store_copy copies[STORE_COPIES];
     uint64_t identity;
+    struct fake_ring ring;
 };
 
 static bool serves(struct store_world* world, VkDeviceSize offset, size_t size)
@@ -126,7 +128,10 @@ static void step_store(struct store_world* world)
     struct store_copy* copy = &world->copies[fuzz_below(world->input, STORE_COPIES)];
     switch (fuzz_below(world->input, 8)) {
     case 0:
-        (void)maar_store_run(world->store);
+        if (copy->request == NULL || !maar_store_start(world->store, copy->request)) {
+            (void)maar_store_run(world->store);
+        }
+        maar_store_drive(world->store);
         break;
     case 1:
         if (copy->request != NULL) {
@@ -172,8 +177,15 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
         .pfnRead = read_world,
         .pfnWrite = write_world,
     };
+    world.ring = (struct fake_ring){.file = table, .random = size, .cuts = 3, .fails = 5};
     const struct maar_store_info info = {
-        .file = &table, .request_count = 4, .buffer_size = 256, .synchronized = true};
+        .file = &table,
+        .request_count = 4,
+        .buffer_size = 256,
+        .synchronized = true,
+        .ring_calls = size % 2 == 1 ? &fake_ring_calls : NULL,
+        .ring_user = &world.ring,
+    };
     fuzz_require(maar_store_create(&info, &world.store) == VK_SUCCESS);
     while (!fuzz_is_dry(&input)) {
         step_store(&world);

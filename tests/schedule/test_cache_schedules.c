@@ -10,6 +10,7 @@
 #include "tests/schedule/schedule.h"
 #include "tests/schedule/scheduled_file.h"
 #include "tests/unit/reservation/reservation_fixture.h"
+#include "tests/unit/residency/fake_ring.h"
 
 #define PAGE (64 * KIB)
 
@@ -293,12 +294,74 @@ static void threads_share_one_buffer_of_a_store(void** state)
     explore(&program);
 }
 
+/* ---- a file store with a ring ---- */
+
+static struct fake_ring ring;
+
+static void wait_in_the_kernel(void* data)
+{
+    (void)data;
+    schedule_point("wait");
+}
+
+static void open_ringed(void)
+{
+    static const MaarFileStore file = SCHEDULED_FILE(file_bytes, FILE_SIZE);
+    ring = (struct fake_ring){.file = file, .random = 3, .before = wait_in_the_kernel};
+    const struct maar_store_info info = {.file = &file,
+                                         .synchronized = true,
+                                         .request_count = 4,
+                                         .buffer_count = 1,
+                                         .buffer_size = 512,
+                                         .ring_calls = &fake_ring_calls,
+                                         .ring_user = &ring};
+    assert_int_equal(maar_store_create(&info, &store), VK_SUCCESS);
+    memset(kept_bytes, 9, sizeof kept_bytes);
+    assert_int_equal(maar_store_write(store, 1, kept_bytes, COPY, &kept), MAAR_STORE_DONE);
+}
+
+static void write_by_the_ring(void)
+{
+    struct maar_extent extent;
+    uint8_t bytes[COPY];
+    memset(bytes, 5, sizeof bytes);
+    assert_int_equal(ring_write(store, 2, bytes, COPY, &extent), MAAR_STORE_DONE);
+    maar_store_free(store, &extent);
+}
+
+static void read_by_the_ring(void)
+{
+    uint8_t found[COPY];
+    assert_int_equal(ring_read(store, &kept, found), MAAR_STORE_DONE);
+    assert_memory_equal(found, kept_bytes, COPY);
+}
+
+static void drive_the_ring(void)
+{
+    maar_store_drive(store);
+    (void)maar_store_await(store, maar_store_ended(store));
+}
+
+static void threads_take_turns_in_driving(void** state)
+{
+    (void)state;
+    const struct schedule_program program = {
+        .name = "store with a ring: write, read, drive",
+        .task_count = 3,
+        .preemptions = 2,
+        .begin = open_ringed,
+        .tasks = {write_by_the_ring, read_by_the_ring, drive_the_ring},
+        .end = close_store};
+    explore(&program);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(two_caches_share_one_queue),
         rig_unit_test(prefetches_share_one_queue),
         rig_unit_test(threads_share_one_buffer_of_a_store),
+        rig_unit_test(threads_take_turns_in_driving),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /*
  * Copies in a file: every cut, failure and alteration is noticed, a full file changes nothing, and
- * threads share a store.
+ * threads share a store. All of it with threads that make the transfers, and with a ring.
  */
+#include "tests/unit/residency/fake_ring.h"
 #include "tests/unit/residency/fake_store.h"
 
 #include <pthread.h>
@@ -13,14 +14,34 @@
 enum { FILE_SIZE = 256 * 1024, ALIGNMENT = 512, BUFFER = 4096, MOST_LENGTH = 40000 };
 
 static struct fake_store fake;
+static struct fake_ring ring;
+static bool has_ring; /* in this case */
 static struct maar_store* store;
 static uint8_t source[MOST_LENGTH];
 static uint8_t target[MOST_LENGTH];
 
 static struct maar_store_info info_of_fake(void)
 {
-    return (struct maar_store_info){
+    struct maar_store_info info = {
         .file = &fake.table, .request_count = 8, .buffer_size = BUFFER, .synchronized = true};
+    if (has_ring) {
+        ring = (struct fake_ring){.file = fake.table, .random = 5};
+        info.ring_calls = &fake_ring_calls;
+        info.ring_user = &ring;
+    }
+    return info;
+}
+
+static enum maar_store_outcome put(uint64_t identity, const void* bytes, size_t length,
+                                   struct maar_extent* extent)
+{
+    return has_ring ? ring_write(store, identity, bytes, length, extent)
+                    : maar_store_write(store, identity, bytes, length, extent);
+}
+
+static enum maar_store_outcome get(const struct maar_extent* extent, void* bytes)
+{
+    return has_ring ? ring_read(store, extent, bytes) : maar_store_read(store, extent, bytes);
 }
 
 static void open_store(VkDeviceSize size, VkDeviceSize alignment)
@@ -51,10 +72,24 @@ static int close_store(void** state)
     return 0;
 }
 
+static int take_the_ring(void** state)
+{
+    (void)state;
+    has_ring = true;
+    return 0;
+}
+
+static int close_ringed(void** state)
+{
+    (void)close_store(state);
+    has_ring = false;
+    return 0;
+}
+
 static struct maar_extent write_one(uint64_t identity, size_t length)
 {
     struct maar_extent extent = {.node = MAAR_STORE_NO_NODE};
-    assert_int_equal(maar_store_write(store, identity, source, length, &extent), MAAR_STORE_DONE);
+    assert_int_equal(put(identity, source, length, &extent), MAAR_STORE_DONE);
     assert_int_equal(extent.length, length);
     assert_int_equal(extent.identity, identity);
     return extent;
@@ -63,7 +98,7 @@ static struct maar_extent write_one(uint64_t identity, size_t length)
 static enum maar_store_outcome read_one(const struct maar_extent* extent)
 {
     memset(target, 0, sizeof target);
-    return maar_store_read(store, extent, target);
+    return get(extent, target);
 }
 
 static void require_good(const struct maar_extent* extent)
@@ -186,15 +221,14 @@ static void full_file_changes_nothing(void** state)
     uint32_t count = 0;
     (void)state;
     open_store(FILE_SIZE, ALIGNMENT);
-    while (count < 64 &&
-           maar_store_write(store, count, source, 20000, &extents[count]) == MAAR_STORE_DONE) {
+    while (count < 64 && put(count, source, 20000, &extents[count]) == MAAR_STORE_DONE) {
         ++count;
     }
     assert_true(count >= 10 && count < 64);
     const struct maar_store_totals totals = maar_store_get_totals(store);
     const uint64_t calls = fake.calls;
-    assert_int_equal(maar_store_write(store, 99, source, 20000, &extra), MAAR_STORE_FULL);
-    assert_int_equal(maar_store_write(store, 99, source, SIZE_MAX, &extra), MAAR_STORE_FULL);
+    assert_int_equal(put(99, source, 20000, &extra), MAAR_STORE_FULL);
+    assert_int_equal(put(99, source, SIZE_MAX, &extra), MAAR_STORE_FULL);
     assert_true(fake.calls == calls && extra.node == 4242);
     assert_int_equal(maar_store_get_totals(store).used, totals.used);
     assert_true(maar_store_get_totals(store).largest < 20000);
@@ -269,7 +303,7 @@ static void every_failing_call_is_reported(void** state)
     uint32_t failures = 0;
     for (uint64_t nth = 1; outcome == MAAR_STORE_FAILED; ++nth) {
         fake.fail_at = fake.calls + nth;
-        outcome = maar_store_write(store, 2, source, 3 * BUFFER, &extent);
+        outcome = put(2, source, 3 * BUFFER, &extent);
         assert_true(outcome == MAAR_STORE_DONE || maar_store_get_totals(store).used == used);
         failures += outcome == MAAR_STORE_FAILED ? 1 : 0;
     }
@@ -304,8 +338,7 @@ static void write_cut_at_any_byte_is_noticed(void** state)
             memset(fake.bytes + size, 0xCD, (size_t)size); /* where the next copy goes */
             fake.bytes_left = cut;
             fake.lies = lies;
-            const enum maar_store_outcome outcome =
-                maar_store_write(store, 2, source, length, &extent);
+            const enum maar_store_outcome outcome = put(2, source, length, &extent);
             fake.bytes_left = UINT64_MAX;
             assert_int_equal(outcome, lies || cut == size ? MAAR_STORE_DONE : MAAR_STORE_FAILED);
             if (outcome == MAAR_STORE_DONE) {
@@ -441,8 +474,7 @@ static void nothing_is_lost_without_host_memory(void** state)
         static struct maar_extent extents[1500];
         uint32_t count = 0;
         while (store != NULL && count < 1500) {
-            const enum maar_store_outcome outcome =
-                maar_store_write(store, count, source, 100, &extents[count]);
+            const enum maar_store_outcome outcome = put(count, source, 100, &extents[count]);
             if (outcome != MAAR_STORE_DONE) {
                 assert_int_equal(outcome, MAAR_STORE_NO_HOST_MEMORY);
                 check_store();
@@ -476,7 +508,7 @@ static void turn_copy(struct worker* worker, uint32_t which, uint64_t random)
     struct maar_extent* extent = &worker->extents[which];
     uint8_t back[6000];
     if (extent->serial != 0) {
-        if (maar_store_read(store, extent, back) != MAAR_STORE_DONE ||
+        if (get(extent, back) != MAAR_STORE_DONE ||
             memcmp(back, worker->bytes[which], (size_t)extent->length) != 0) {
             abort();
         }
@@ -488,6 +520,10 @@ static void turn_copy(struct worker* worker, uint32_t which, uint64_t random)
     sample_fill(SAMPLE_RANDOM, random, worker->bytes[which], length);
     if (maar_store_begin_write(store, random, worker->bytes[which], length, &request) ==
         MAAR_STORE_PENDING) {
+        if (has_ring && random % 7 < 4) {
+            (void)maar_store_start(store, request);
+            maar_store_drive(store);
+        }
         if (random % 3 == 0) {
             (void)maar_store_run(store); /* another thread's, perhaps */
         }
@@ -523,7 +559,7 @@ static void threads_share_a_store(void** state)
     info.buffer_count = 2; /* fewer than threads */
     assert_int_equal(maar_store_create(&info, &store), VK_SUCCESS);
     for (uint32_t i = 0; i < THREADS; ++i) {
-        workers[i].number = i;
+        workers[i] = (struct worker){.number = i};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
     }
     for (uint32_t i = 0; i < THREADS; ++i) {
@@ -532,6 +568,189 @@ static void threads_share_a_store(void** state)
     assert_int_equal(maar_store_get_totals(store).extent_count, 0);
 }
 
+/* ---- the ring ---- */
+
+/* What the ring cuts off is continued, and what it fails is made by the thread that drives it, at
+ * each call in turn. */
+static void ring_that_fails_changes_nothing(void** state)
+{
+    (void)state;
+    for (uint64_t nth = 0; nth < 4 * 60; ++nth) {
+        struct maar_store_request* requests[4];
+        struct maar_extent extents[4];
+        uint8_t* found = malloc(4 * (size_t)MOST_LENGTH);
+        assert_non_null(found);
+        open_store(FILE_SIZE, ALIGNMENT);
+        ring.random = nth + 1;
+        ring.cuts = 1 + (uint32_t)nth % 5;
+        ring.fails = nth % 3 == 0 && nth % 4 != 3 ? 3 : 0; /* no call fails twice */
+        uint64_t* const turns[] = {&ring.busy_at, &ring.breaks_at, &ring.full_at, &fake.fail_at};
+        *turns[nth % 4] = 1 + nth / 4;
+        for (uint32_t i = 0; i < 4; ++i) {
+            const size_t length = MOST_LENGTH / (i + 1);
+            assert_int_equal(maar_store_begin_write(store, i, source + i, length - i, &requests[i]),
+                             MAAR_STORE_PENDING);
+            (void)maar_store_start(store, requests[i]);
+        }
+        for (uint32_t i = 4; i-- != 0;) {
+            assert_int_equal(maar_store_wait(store, requests[i], &extents[i]), MAAR_STORE_DONE);
+        }
+        for (uint32_t i = 0; i < 4; ++i) {
+            assert_int_equal(
+                maar_store_begin_read(store, &extents[i], found + i * MOST_LENGTH, &requests[i]),
+                MAAR_STORE_PENDING);
+            (void)maar_store_start(store, requests[i]);
+        }
+        for (uint32_t i = 0; i < 4; ++i) {
+            assert_int_equal(maar_store_wait(store, requests[i], NULL), MAAR_STORE_DONE);
+            assert_memory_equal(found + i * MOST_LENGTH, source + i, (size_t)extents[i].length);
+            maar_store_free(store, &extents[i]);
+        }
+        /* A ring that was broken is used no more. */
+        assert_true(maar_store_has_ring(store) ==
+                    (ring.breaks_at == 0 || ring.submits < ring.breaks_at));
+        free(found);
+        (void)close_store(state);
+        fake.fail_at = 0;
+    }
+}
+
+/* A piece that neither the ring nor the thread can transfer fails the request, and nothing else. */
+static void piece_that_cannot_be_had_fails_its_request(void** state)
+{
+    (void)state;
+    open_store(FILE_SIZE, ALIGNMENT);
+    const struct maar_extent kept = write_one(1, 5 * BUFFER);
+    const uint64_t used = maar_store_get_totals(store).used;
+    struct maar_extent extent = {.node = MAAR_STORE_NO_NODE};
+    uint32_t failures = 0;
+    for (uint64_t left = 0; left < 6 * BUFFER; left += 512) {
+        fake.bytes_left = left;
+        const enum maar_store_outcome outcome = put(2, source, 5 * BUFFER, &extent);
+        fake.bytes_left = UINT64_MAX;
+        failures += outcome == MAAR_STORE_FAILED ? 1 : 0;
+        assert_true(outcome == MAAR_STORE_FAILED || outcome == MAAR_STORE_DONE);
+        if (outcome == MAAR_STORE_DONE) {
+            require_good(&extent);
+            maar_store_free(store, &extent);
+        }
+        assert_int_equal(maar_store_get_totals(store).used, used);
+        require_good(&kept);
+    }
+    assert_true(failures > 10 && failures < 48);
+    fake.size_now = kept.offset + 2 * BUFFER;
+    assert_int_equal(read_one(&kept), MAAR_STORE_FAILED);
+    fake.size_now = FILE_SIZE;
+    require_good(&kept);
+    maar_store_free(store, &kept);
+}
+
+/* A thread goes on after it has started a request, and what it does not wait for ends all the
+ * same. */
+static void requests_go_on_without_a_thread(void** state)
+{
+    struct maar_store_request* request = NULL;
+    struct maar_extent extent;
+    uint32_t drives = 0;
+    (void)state;
+    open_store(FILE_SIZE, ALIGNMENT);
+    assert_int_equal(maar_store_begin_write(store, 1, source, MOST_LENGTH, &request),
+                     MAAR_STORE_PENDING);
+    assert_true(maar_store_start(store, request));
+    assert_false(maar_store_cancel(store, request));
+    assert_false(maar_store_run(store));
+    assert_int_equal(maar_store_under_way(store), 1);
+    assert_int_equal(fake.calls, 0);
+    while (maar_store_poll(store, request, &extent) == MAAR_STORE_PENDING) {
+        maar_store_drive(store);
+        assert_true(++drives < 1000);
+    }
+    assert_int_equal(maar_store_under_way(store), 0);
+    assert_int_equal(maar_store_ended(store), 1);
+    const struct maar_file_counts counts = maar_store_get_counts(store);
+    assert_true(counts.ring_count == 10 && counts.thread_count == 0);
+    assert_true(counts.ring_size == 40448);
+    assert_true(maar_store_await(store, 0));
+    assert_false(maar_store_await(store, 1)); /* nothing is under way */
+    require_good(&extent);
+    maar_store_free(store, &extent);
+}
+
+/* Nothing of a store that is destroyed is with the system any more. */
+static void started_requests_end_before_the_store(void** state)
+{
+    struct maar_store_request* request = NULL;
+    (void)state;
+    open_store(FILE_SIZE, ALIGNMENT);
+    for (uint32_t i = 0; i < 4; ++i) {
+        assert_int_equal(maar_store_begin_write(store, i, source, MOST_LENGTH, &request),
+                         MAAR_STORE_PENDING);
+        assert_true(maar_store_start(store, request));
+        maar_store_drive(store);
+    }
+    maar_store_destroy(store);
+    store = NULL;
+    assert_true(ring.count == 0 && ring.done_count == 0);
+}
+
+/* The head is the mark of a whole copy. */
+static void head_is_written_when_all_else_is(void** state)
+{
+    struct maar_store_request* request = NULL;
+    struct maar_extent extent;
+    (void)state;
+    open_store(FILE_SIZE, ALIGNMENT);
+    assert_int_equal(maar_store_begin_write(store, 1, source, MOST_LENGTH, &request),
+                     MAAR_STORE_PENDING);
+    assert_true(maar_store_start(store, request));
+    while (fake.bytes[0] == 0xCD) {
+        assert_int_equal(maar_store_poll(store, request, &extent), MAAR_STORE_PENDING);
+        if (ring.count > 0 && ring.entries[ring.count - 1].offset == 0) {
+            assert_int_equal(ring.count, 1);
+            assert_memory_equal(fake.bytes + BUFFER, source + BUFFER - 64,
+                                MOST_LENGTH - BUFFER + 64);
+        }
+        maar_store_drive(store);
+    }
+    assert_int_equal(maar_store_wait(store, request, &extent), MAAR_STORE_DONE);
+    maar_store_free(store, &extent);
+}
+
+/* A child process has a copy of the ring and none of its transfers. */
+static void ring_of_another_process_is_left_alone(void** state)
+{
+    struct maar_store_request* requests[2] = {NULL, NULL};
+    struct maar_extent extent = {.node = MAAR_STORE_NO_NODE};
+    (void)state;
+    open_store(FILE_SIZE, ALIGNMENT);
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(maar_store_begin_write(store, i, source, MOST_LENGTH, &requests[i]),
+                         MAAR_STORE_PENDING);
+        assert_true(maar_store_start(store, requests[i]));
+    }
+    maar_store_drive(store);
+    const uint64_t adds = ring.adds;
+    const uint64_t submits = ring.submits;
+    ring.is_foreign = true;
+    ring.count = 0; /* they are the parent's */
+    ring.submitted = 0;
+    ring.done_count = 0;
+    assert_false(maar_store_has_ring(store));
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(maar_store_wait(store, requests[i], &extent), MAAR_STORE_FAILED);
+    }
+    assert_int_equal(maar_store_get_totals(store).extent_count, 0);
+    extent = write_one(3, MOST_LENGTH);
+    require_good(&extent);
+    assert_true(ring.adds == adds && ring.submits == submits);
+    assert_true(maar_store_get_counts(store).thread_count == 20);
+    maar_store_free(store, &extent);
+}
+
+#define ring_unit_test(function)                                                                   \
+    {                                                                                              \
+#function " with a ring", function, take_the_ring, close_ringed, NULL                      \
+    }
 #define store_unit_test(function) cmocka_unit_test_teardown(function, close_store)
 
 int main(void)
@@ -553,6 +772,24 @@ int main(void)
         store_unit_test(impossible_extents_are_damaged),
         store_unit_test(nothing_is_lost_without_host_memory),
         store_unit_test(threads_share_a_store),
+        ring_unit_test(copies_of_all_lengths_come_back),
+        ring_unit_test(store_without_an_alignment_has_one_of_1),
+        ring_unit_test(copy_outlives_its_store),
+        ring_unit_test(full_file_changes_nothing),
+        ring_unit_test(queued_requests_end_with_the_store),
+        ring_unit_test(write_cut_at_any_byte_is_noticed),
+        ring_unit_test(byte_altered_anywhere_is_noticed),
+        ring_unit_test(file_cut_off_is_noticed),
+        ring_unit_test(other_copies_are_not_handed_out),
+        ring_unit_test(impossible_extents_are_damaged),
+        ring_unit_test(nothing_is_lost_without_host_memory),
+        ring_unit_test(threads_share_a_store),
+        ring_unit_test(ring_that_fails_changes_nothing),
+        ring_unit_test(piece_that_cannot_be_had_fails_its_request),
+        ring_unit_test(requests_go_on_without_a_thread),
+        ring_unit_test(started_requests_end_before_the_store),
+        ring_unit_test(head_is_written_when_all_else_is),
+        ring_unit_test(ring_of_another_process_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
