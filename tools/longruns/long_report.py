@@ -8,7 +8,7 @@ TITLES = {
     "threads": ("Threads", "Steps are runs of a program, each with another seed."),
     "contents": ("Contents of what moves",
                  "Steps are those of random programs that allocate, write, move, defragment, read "
-                 "and free."),
+                 "and free, or use residents in turn."),
     "faults": ("Faults in whole programs",
                "Steps are runs of a program in which a call failed."),
 }
