@@ -5,6 +5,7 @@
 #include "bench_common.h"
 #include "bench_options.h"
 #include "bench_row.h"
+#include "codec_store.h"
 #include "support/sample_bytes.h"
 
 #include "core/residency/checksum.h"
@@ -196,7 +197,10 @@ int main(int argc, char** argv)
     struct bench_table second_table = {{0}};
     struct codec_memory memory = {.rounds = 5};
     uint64_t size = (uint64_t)16 << 20;
+    const char* store = NULL;
     const struct bench_option options[] = {
+        {"--store", "FILE", BENCH_OPTION_TEXT, &store,
+         "instead: copies of 4 MiB to a new file and back, --size together"},
         {"--size", "BYTES", BENCH_OPTION_SIZE, &size, "bytes of each kind (16MiB)"},
         {"--rounds", "N", BENCH_OPTION_COUNT, &memory.rounds, "the fastest of N (5)"},
     };
@@ -209,6 +213,13 @@ int main(int argc, char** argv)
     (void)bench_parse_options(&command, argc, argv);
     if (size == 0 || size > (uint64_t)1 << 30) {
         bench_die(BENCH_EXIT_USAGE, "--size is at most 1GiB");
+    }
+    if (store != NULL) {
+        if (size < (uint64_t)64 << 20 || memory.rounds > BENCH_MAX_RUNS) {
+            bench_die(BENCH_EXIT_USAGE, "--store needs a --size of 64MiB at least");
+        }
+        bench_codec_store(store, size, memory.rounds);
+        return 0;
     }
     memory.size = (size_t)size;
     memory.room = memory.size + memory.size / 128 + 1024;
