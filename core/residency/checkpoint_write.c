@@ -20,9 +20,9 @@ static VkResult save_patiently(struct maar_residency* it, const char* call,
             maar_residency_save(it, call, 1, &number, true, MAAR_RESIDENCY_REASON_REQUEST, &done);
         if (result == VK_NOT_READY) {
             is_nearer = maar_work_run(it, UINT32_MAX) > 0;
-            maar_work_take(it, call);
+            const bool is_lost = !maar_work_take(it, call);
             const VkResult waited = maar_copies_wait(it);
-            result = waited != VK_SUCCESS ? waited : result;
+            result = is_lost ? VK_ERROR_DEVICE_LOST : waited != VK_SUCCESS ? waited : result;
             is_nearer = maarWaitPending(it->allocator, UINT64_MAX) == VK_SUCCESS || is_nearer;
         }
     }
@@ -126,7 +126,7 @@ static VkResult write_checkpoint(struct maar_residency* it, const char* call,
     if (result != VK_SUCCESS && !it->is_lost) {
         return result;
     }
-    maar_work_take(it, call);
+    it->is_lost = !maar_work_take(it, call) || it->is_lost;
     result = maar_checkpoint_begin(&file);
     /* Host memory may be full of contents that can go nowhere: one more block is needed for what is
      * on the device. */

@@ -204,7 +204,7 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyResidency(MaarAllocator allocator, MaarRes
             maar_resident_end(it, __func__, &it->residents[i]);
         }
     }
-    maar_work_take(it, __func__);
+    (void)maar_work_take(it, __func__);
     (void)maar_pages_submit(it, NULL);
     if (it->has_binds || it->bound.value != 0) {
         maar_paging_let_go(allocator, it->copies.timeline);

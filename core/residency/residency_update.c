@@ -334,7 +334,7 @@ static VkResult update_held(struct maar_residency* it, const char* call,
         .deadline_ns =
             update != NULL && update->maxTime_ns != 0 ? maar_deadline_ns(update->maxTime_ns) : 0,
     };
-    maar_work_take(it, call);
+    (void)maar_work_take(it, call);
     it->is_store_closed = false;
     (void)maarCollect(it->allocator, NULL);
     read_budget(it);

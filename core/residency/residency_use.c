@@ -482,7 +482,9 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
     if (result != VK_SUCCESS) {
         return result;
     }
-    maar_work_take(it, call);
+    if (!maar_work_take(it, call)) {
+        return VK_ERROR_DEVICE_LOST;
+    }
     result = refuse_stranded(it, call, use);
     if (result == VK_SUCCESS) {
         result = refuse_lost(it, use);

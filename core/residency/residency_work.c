@@ -728,7 +728,7 @@ static void drop_result(struct maar_residency* it, struct maar_work* work)
     }
 }
 
-void maar_work_take(struct maar_residency* it, const char* call)
+bool maar_work_take(struct maar_residency* it, const char* call)
 {
     bool is_lost = false;
     if (it->store != NULL) {
@@ -766,6 +766,7 @@ void maar_work_take(struct maar_residency* it, const char* call)
         maar_host_free(it->allocator->callbacks, work);
         work = next;
     }
+    return !is_lost;
 }
 
 void maar_work_forget(struct maar_residency* it, struct maar_resident* resident)

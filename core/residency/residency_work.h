@@ -36,8 +36,9 @@ VkResult maar_work_read(struct maar_residency* it, const struct maar_resident* r
                         void* bytes);
 /* Makes a piece of work of a resident without effect. */
 void maar_work_forget(struct maar_residency* it, struct maar_resident* resident);
-/* Takes in the results of pieces that are done. Never sleeps. */
-void maar_work_take(struct maar_residency* it, const char* call);
+/* Takes in the results of pieces that are done. Never sleeps. Returns false if the device is lost,
+ * and what was read of its memory was dropped: the same work would be dropped again. */
+bool maar_work_take(struct maar_residency* it, const char* call);
 /* Takes at most `most` pieces, and carries them out on this thread, or lets the system transfer
  * them (store_ring.h). Sleeps until transfers have ended if there is nothing else to do. Returns
  * the number of pieces that were ended. */
