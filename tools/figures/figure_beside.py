@@ -7,11 +7,11 @@ import sys
 EQUAL = {False: 0.01, True: 0.05}
 # Endings of keys of which more is better. Of all others less is better.
 MORE = ("occupancy", "occupancy_min", "speedup", "speedup_timed", "speedup_min", "speedup_median",
-        "speedup_max", "solved", "vma_of_maar", "edges_less_percent", "lower_bound", "gbps_timed")
+        "speedup_max", "solved", "vma_of_maar", "edges_less_percent", "lower_bound", "gbps_timed", "pages_s")
 # Endings of keys that describe the run, and parts of keys of other programs.
 NEITHER = ("objects", "resources", "events", "entries", "runs", "quiet_timed", "quiet_runs", "rounds",
            "live", "live_mib", "frames", "rows", "states", "parts", "injections", "points", "lines")
-OTHERS = ("vma", "driver", "minimalloc", "single", "vma-min-time", "vma-min-memory", "raw")
+OTHERS = ("vma", "minimalloc", "single", "system", "raw")
 
 
 def read(folder):
@@ -27,8 +27,10 @@ def read(folder):
 
 
 def is_compared(key):
+    """Whether a figure is one of Maar's, and says how well it does."""
     parts = key.split(".")
-    return parts[-1] not in NEITHER and not any(part in OTHERS for part in parts[:-1])
+    return parts[-1] not in NEITHER and not any(
+        part in OTHERS or part.startswith(("driver", "vma-")) for part in parts[:-1])
 
 
 def is_time(key):
