@@ -25,9 +25,11 @@ ROOMS = {
     "tools": {"include", "support", "tools"},
     "bench": {"include", "support", "bench"},
 }
-# Benchmarks report how long locks are held, what the policy of residency restores, and how it packs.
+# Benchmarks report how long locks are held, what the policy of residency restores, how it packs, and
+# how it transfers copies.
 MEASURES = {("bench", "core/lock_rank.h"), ("bench", "core/residency/policy.h"),
-            ("bench", "core/residency/checksum.h"), ("bench", "core/residency/codec.h")}
+            ("bench", "core/residency/checksum.h"), ("bench", "core/residency/codec.h"),
+            ("bench", "core/residency/store_ring.h")}
 LIBRARY = ("core/", "backends/", "interop/")
 SIMULATED = "backends/simulated/"
 SOURCES = ("include", "core", "backends", "interop", "layer", "vma", "support", "tools", "samples", "bench", "tests")
