@@ -13,8 +13,8 @@
 /* The size of the next block of a pool. */
 struct maar_block_size {
     VkDeviceSize best;
-    VkDeviceSize least; /* the smallest size that holds the request */
-    bool beyond;        /* with the request alone the allocator exceeds its allowance */
+    VkDeviceSize least; /* the smallest block that holds the request: maar_pool_least_block */
+    bool beyond;        /* with the request alone the allocator uses up its allowance */
 };
 
 /* Returns the size of the next block of this thread's arena, for a request of so many bytes. If the

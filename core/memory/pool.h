@@ -25,13 +25,16 @@ struct maar_pool {
     uint32_t type_index;
     uint32_t heap_index;
     MaarPlacementStrategy strategy;
-    VkDeviceSize granularity;    /* for its placements */
-    VkDeviceSize atom;           /* nonCoherentAtomSize where that matters, else 1 */
-    VkDeviceSize fixed_size;     /* of every block; 0: blocks grow */
-    VkDeviceSize preferred_size; /* the size that blocks grow to */
-    bool frugal;                 /* nobody has named a block size: see block_size.c */
-    VkDeviceSize tight_size;     /* takes the tightest block from this size on */
-    VkDeviceSize fast_size;      /* arena_fast.h serves requests of at most this size */
+    VkDeviceSize granularity; /* for its placements */
+    VkDeviceSize atom;        /* nonCoherentAtomSize where that matters, else 1 */
+    VkDeviceSize fixed_size;  /* of every block; 0: blocks grow */
+    /* The size that blocks grow to, and the measure of what is large in this pool: what is
+     * dedicated, what takes the fast path, how much stays empty, and how large a first or modest
+     * block is. */
+    VkDeviceSize preferred_size;
+    bool frugal;             /* nobody has named a block size: see block_size.c */
+    VkDeviceSize tight_size; /* takes the tightest block from this size on */
+    VkDeviceSize fast_size;  /* arena_fast.h serves requests of at most this size */
     VkDeviceSize min_alignment;
     VkDeviceSize margin;        /* at the end of each range of its blocks: see margin.h */
     bool compares_margins;      /* which are filled, and compared */

@@ -329,9 +329,10 @@ typedef struct MaarAllocatorCreateInfo {
     /** Size that blocks of the default pools grow to, bytes. The first block has an eighth of it
      * (in memory that is not DEVICE_LOCAL, a 256th), and each further block doubles the pool's
      * bytes at first. 0: 256 MiB, or an eighth of a heap of at most 1 GiB, and the blocks are
-     * smaller while the program is small: until a pool holds 256 MiB, the whole allocator holds
-     * about a quarter more than what lives in it, or 4 MiB more. Later a block may be twice as
-     * large as that size, if the allocator then holds at most an eighth more than what lives. */
+     * smaller than that growth gives: the whole allocator holds about a quarter more than what
+     * lives in it, or 4 MiB more, unless the program has left holes. A pool that holds that size
+     * may later have blocks of twice that size, if the allocator then holds at most an eighth more
+     * than what lives. */
     VkDeviceSize preferredBlockSize;
     /** Bytes of empty blocks that a default pool keeps: a block that becomes empty is released when
      * it brings the empty blocks above this limit. 0: one empty block is kept, the largest unless
