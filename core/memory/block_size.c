@@ -187,7 +187,7 @@ static struct allowance allowance_beside(struct maar_arena* arena, VkDeviceSize 
 }
 
 /* Returns the part of the spare bytes that a block takes. */
-static VkDeviceSize part_of(VkDeviceSize spare, const struct maar_arena* arena)
+static VkDeviceSize part_of_spare(VkDeviceSize spare, const struct maar_arena* arena)
 {
     if (arena->block_bytes >= arena->pool->preferred_size) {
         return spare / 5 * LARGE_PART_FIFTHS;
@@ -218,7 +218,7 @@ static void be_frugal(struct maar_arena* arena, struct maar_block_size* size)
 {
     const struct allowance allowed = allowance_beside(arena, size->least);
     const VkDeviceSize floor = size_despite_holes(allowed.excess, arena->block_bytes);
-    const VkDeviceSize bound = size->least + part_of(allowed.spare, arena);
+    const VkDeviceSize bound = size->least + part_of_spare(allowed.spare, arena);
     const VkDeviceSize most = size->least + allowed.spare;
     const VkDeviceSize preferred = arena->pool->preferred_size;
     size->beyond = allowed.spare == 0;

@@ -21,9 +21,9 @@ enum { SMALL_HEAP_SHARE = 8 };
 #define SMALLEST_PREFERRED ((VkDeviceSize)1 << 20)
 
 /* A request of this share of the preferred size or more, 1.3 MiB of 256, takes the block that it
- * fits most tightly. A smaller request takes the first block that has room. When this share was
- * chosen, one of seventeen traces reserved more than VMA. With either rule alone more traces did.
- */
+ * fits most tightly. A smaller request takes the first block that has room. With this rule Maar
+ * reserves no more than VMA for most traces in docs/project/results/benchmarks.md, where the others
+ * stand too. With either rule alone more traces take more. */
 enum { TIGHT_SHARE = 192 };
 
 static VkDeviceSize default_block_size(MaarAllocator allocator, uint32_t heap)

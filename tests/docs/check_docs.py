@@ -378,6 +378,10 @@ def main():
         parser.add_argument(f"--{name}", action="append", default=[])
     parser.add_argument("--missing", default="")
     options = parser.parse_args()
+    unbuilt = [path for path in options.program if not pathlib.Path(path).exists()]
+    if unbuilt:
+        print("build these first, since their --help says what a command may have:", *unbuilt, sep="\n  ")
+        return 1
     with tempfile.TemporaryDirectory() as folder:
         checker = Checker(options, pathlib.Path(folder))
         wrong = checker.run()
