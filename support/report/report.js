@@ -7,6 +7,8 @@
   const CATEGORIES = ["Render targets", "Textures", "Vertex and index buffers", "Other buffers",
     "Staging buffers", "Acceleration structures", "Allocations without object", "Swapchain (estimate)", "Other"];
   const KINDS = ["buffer", "image", "allocation", "swapchain", "object"];
+  // Its images have memory that no program allocates: it counts for neither what is held nor bound.
+  const SWAPCHAIN = 7;
   const VERTEX_INDEX = 0xC0, TRANSFER = 0x3, ATTACHMENT = 0x30;
   const CHECK = 2048;
 
@@ -116,6 +118,25 @@
     for (const view of views) buildEvents(view);
   }
 
+  // The bytes of resources in device memory, of sums that begin at an index.
+  function boundOf(sums, at) {
+    let bound = 0;
+    for (let c = 0; c < 9; ++c) if (c !== SWAPCHAIN) bound += sums[at + c];
+    return bound;
+  }
+
+  // The bands of the chart from below: the kinds of resources, what is held and bound to nothing, and above the held line
+  // the swapchain. Each is [its colour, the byte at which it begins, the one at which it ends].
+  function bandsOf(sums, at, held) {
+    const bands = [];
+    let top = 0;
+    for (let c = 0; c < 9; ++c)
+      if (c !== SWAPCHAIN) bands.push(["c" + c, top, top += sums[at + c]]);
+    bands.push(["free", top, top = Math.max(top, held)]);
+    bands.push(["c" + SWAPCHAIN, top, top + sums[at + SWAPCHAIN]]);
+    return bands;
+  }
+
   // Changes, sorted by time: category 15 is held memory. Cumulative sums stand every CHECK changes.
   function buildEvents(view) {
     const most = 2 * (view.memories.length + view.resources.length);
@@ -151,8 +172,7 @@
       view.deltas[k] = deltas[i];
       sum[cats[i]] += deltas[i];
       if (sum[15] > view.most) view.most = sum[15];
-      let bound = 0;
-      for (let c = 0; c < 9; ++c) bound += sum[c];
+      const bound = boundOf(sum, 0);
       if (bound > view.most) view.most = bound;
     }
     if (n % CHECK === 0) view.sums.set(sum, n / CHECK * 16);
@@ -279,11 +299,11 @@
     g.clearRect(0, 0, width, height);
     const w = width - LEFT, h = height - BOTTOM - TOP;
     const data = sample(view, state.from, state.to, w);
+    const bands = [];
     let most = 1;
     for (let x = 0; x < data.columns; ++x) {
-      let bound = 0;
-      for (let c = 0; c < 9; ++c) bound += data.values[x * 16 + c];
-      most = Math.max(most, bound, data.peaks[x]);
+      bands.push(bandsOf(data.values, x * 16, data.peaks[x]));
+      most = Math.max(most, bands[x][bands[x].length - 1][2]);
     }
     most *= 1.06;
     const y = (v) => TOP + h - v / most * h;
@@ -297,18 +317,13 @@
       g.fillStyle = style("soft");
       g.fillText(bytes(v), LEFT - 8, y(v));
     }
-    const base = new Float64Array(data.columns);
-    const area = (add, colour) => {
-      g.fillStyle = colour;
+    for (let i = 0; i < bands[0].length; ++i) {
+      g.fillStyle = style(bands[0][i][0]);
       g.beginPath();
-      for (let x = 0; x < data.columns; ++x) g.lineTo(LEFT + x, y(base[x]));
-      for (let x = data.columns - 1; x >= 0; --x) { g.lineTo(LEFT + x, y(add(x))); }
+      for (let x = 0; x < data.columns; ++x) g.lineTo(LEFT + x, y(bands[x][i][1]));
+      for (let x = data.columns - 1; x >= 0; --x) g.lineTo(LEFT + x, y(bands[x][i][2]));
       g.fill();
-      for (let x = 0; x < data.columns; ++x) base[x] = add(x);
-    };
-    for (let c = 0; c < 9; ++c)
-      if (view.present[c]) area((x) => base[x] + data.values[x * 16 + c], style("c" + c));
-    area((x) => Math.max(base[x], data.values[x * 16 + 15]), style("free"));
+    }
     g.strokeStyle = style("ink");
     g.lineWidth = 1.5;
     g.beginPath();
@@ -439,8 +454,7 @@
   function showNumbers() {
     const view = views[state.view];
     const sum = sumsAt(view, state.t);
-    let bound = 0;
-    for (let c = 0; c < 9; ++c) if (c !== 7) bound += sum[c];
+    const bound = boundOf(sum, 0);
     let budget = 0, usage = 0;
     for (let i = 0; i < col.b_time.length && col.b_time[i] <= state.t; ++i)
       if (col.b_device[i] === view.device) { budget = col.b_budget[i * 16 + view.heap]; usage = col.b_usage[i * 16 + view.heap]; }
@@ -508,10 +522,14 @@
         element("td", "n", typeOf(r) < 0 ? "–" : String(typeOf(r))), element("td", "n", seconds(col.r_begin[r])));
       table.append(row);
     }
-    let total = 0;
-    for (const r of list) total += col.r_size[r];
+    let total = 0, swapchain = 0;
+    for (const r of list) {
+      total += col.r_size[r];
+      if (category[r] === SWAPCHAIN) swapchain += col.r_size[r];
+    }
+    const apart = swapchain > 0 ? `, of which ${bytes(swapchain)} swapchain (estimate), which is not held as device memory` : "";
     const more = list.length > shown.length ? `; the ${shown.length} largest are shown` : "";
-    box.append(element("p", "note", `${note}: ${list.length} resources, ${bytes(total)}${more}`), table);
+    box.append(element("p", "note", `${note}: ${list.length} resources, ${bytes(total)}${apart}${more}`), table);
     return box;
   }
 
@@ -696,9 +714,11 @@
       item.append(mark, word);
       list.append(item);
     };
-    CATEGORIES.forEach((word, c) => { if (view.present[c]) add("", `var(--c${c})`, word); });
+    CATEGORIES.forEach((word, c) => { if (view.present[c] && c !== SWAPCHAIN) add("", `var(--c${c})`, word); });
     add("", "var(--free)", "held, bound to nothing");
     add("line", "", "held as device memory");
+    if (view.present[SWAPCHAIN]) add("", `var(--c${SWAPCHAIN})`, CATEGORIES[SWAPCHAIN] + ", above what is held");
+    if (col.f_time.length) add("tick", "", "a presented frame");
     if (col.b_time.length) add("dash", "", "budget");
     add("size", "", "size of the heap");
   }
@@ -871,7 +891,7 @@
   function peakOf(view) {
     let held = 0, bound = 0, mostHeld = 0, mostBound = -1, at = 0;
     for (let k = 0; k < view.times.length; ++k) {
-      if (view.cats[k] === 15) held += view.deltas[k]; else bound += view.deltas[k];
+      if (view.cats[k] === 15) held += view.deltas[k]; else if (view.cats[k] !== SWAPCHAIN) bound += view.deltas[k];
       if (held > mostHeld || (held === mostHeld && bound > mostBound)) {
         mostHeld = held;
         mostBound = bound;
@@ -932,7 +952,7 @@
     showHeader();
     listen();
     setView(state.view);
-    return {state, views, col, meta, setCursor, setRange, setView, labelOf, sumsAt, ready_ms: performance.now() - begin};
+    return {state, views, col, meta, setCursor, setRange, setView, labelOf, sumsAt, bandsOf, ready_ms: performance.now() - begin};
   }
 
   window.maarReport = start();

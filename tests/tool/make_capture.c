@@ -1,8 +1,9 @@
 /*
- * make_capture FILE EVENTS [hostile] [slow]: writes a capture of about that many events, as a
+ * make_capture FILE EVENTS [hostile] [slow] [swapchain]: writes a capture of about that many events, as a
  * program like a game would cause: textures and buffers that come and go, render targets that stay,
  * frames, budgets and names. With "hostile", names are what an HTML page must not run. With "slow",
- * there are a hundred frames a second, and the program never ends the capture.
+ * there are a hundred frames a second, and the program never ends the capture. With "swapchain",
+ * it has one of 24 MiB.
  */
 #define _POSIX_C_SOURCE 200809L /* nanosleep */
 
@@ -21,7 +22,7 @@ struct maker {
     struct maar_capture_writer writer;
     uint64_t random;
     uint64_t events;
-    bool hostile, slow;
+    bool hostile, slow, has_swapchain;
     bool alive[MAKER_SLOTS];
 };
 
@@ -170,6 +171,11 @@ static void play(struct maker* maker, uint64_t events)
 {
     uint64_t frame = 0;
     put_device(maker);
+    if (maker->has_swapchain) {
+        const MaarCaptureSwapchain swapchain = {
+            .device = 1, .swapchain = 0x5000, .imageCount = 3, .estimatedSize = 24 * MAKER_MIB};
+        put(maker, MAAR_CAPTURE_KIND_SWAPCHAIN, &swapchain, sizeof swapchain);
+    }
     while (maker->events < events) {
         /* The part of the slots that is in use swells and shrinks. */
         const uint64_t phase = maker->events * 8 / events;
@@ -197,7 +203,7 @@ int main(int argc, char** argv)
 {
     char reason[MAAR_FILE_REASON_SIZE] = "";
     if (argc < 3) {
-        fprintf(stderr, "usage: make_capture FILE EVENTS [hostile] [slow]\n");
+        fprintf(stderr, "usage: make_capture FILE EVENTS [hostile] [slow] [swapchain]\n");
         return 2;
     }
     struct maker* const maker = calloc(1, sizeof *maker);
@@ -207,6 +213,7 @@ int main(int argc, char** argv)
     maker->random = 1;
     for (int i = 3; i < argc; ++i) {
         maker->hostile = maker->hostile || strcmp(argv[i], "hostile") == 0;
+        maker->has_swapchain = maker->has_swapchain || strcmp(argv[i], "swapchain") == 0;
         maker->slow = maker->slow || strcmp(argv[i], "slow") == 0;
     }
     const struct maar_capture_opening opening = {

@@ -32,6 +32,7 @@ class Page(unittest.TestCase):
         cls.browser = chromium.Browser(chromium.find())
         cls.plain = cls.make("plain")
         cls.hostile = cls.make("hostile", "hostile")
+        cls.shown = cls.make("shown", "swapchain")
 
     @classmethod
     def tearDownClass(cls):
@@ -90,6 +91,26 @@ class Page(unittest.TestCase):
                 " b + r.col.r_life[i] > t)) n += r.col.r_size[i]; } return [bound, n]; })()")
             self.assertEqual(bound, counted)
             self.assertGreater(bound, 0)
+
+    def test_the_swapchain_stands_above_what_is_held(self):
+        """Its images are no device memory: it takes nothing away from what is held and idle."""
+        self.open(self.shown)
+        mib = 1 << 20
+        bands = self.value("r.bandsOf(r.sumsAt(r.views[0], r.state.t), 0, "
+                           "r.sumsAt(r.views[0], r.state.t)[15])")
+        places = {band[0]: band[1:] for band in bands}
+        held = 56 << 24
+        bound = self.value("(() => { const s = r.sumsAt(r.views[0], r.state.t); let n = 0;"
+                           "for (let c = 0; c < 9; ++c) if (c !== 7) n += s[c]; return n; })()")
+        self.assertEqual(places["free"], [bound, held])
+        self.assertEqual(places["c7"], [held, held + 24 * mib])
+        self.assertEqual(bands[-1][0], "c7")
+        self.assertEqual([band[1] for band in bands[1:]], [band[2] for band in bands[:-1]])
+        legend = self.value("document.getElementById('legend').textContent")
+        self.assertIn("held as device memorySwapchain (estimate), above what is held", legend)
+        self.assertIn("a presented frame", legend)
+        self.browser.click("[data-tab=list]")
+        self.assertIn("of which 24.0 MiB swapchain (estimate)", self.panel())
 
     def test_keys_move_mark_and_compare(self):
         self.open(self.plain)
