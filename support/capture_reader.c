@@ -114,11 +114,11 @@ static bool read_again(struct support_capture_reader* reader, struct support_err
 
 static const char* find_header_fault(const MaarCaptureHeader* header, size_t size)
 {
-    if (size < sizeof *header) {
-        return "is shorter than a header";
-    }
     if (!support_is_capture(header, size)) {
-        return "is no capture: it does not begin with maar-capture/1";
+        return "is not a capture: it does not begin with maar-capture/1";
+    }
+    if (size < sizeof *header) {
+        return "is shorter than a capture's header";
     }
     if (header->recordSize != MAAR_CAPTURE_RECORD_SIZE) {
         return header->recordSize == (uint32_t)MAAR_CAPTURE_RECORD_SIZE << 24
@@ -271,6 +271,17 @@ const MaarCaptureHeader* support_capture_header(struct support_capture_reader* r
 uint64_t support_capture_unfinished(const struct support_capture_reader* reader)
 {
     return reader->unfinished;
+}
+
+bool support_capture_is_truncated(const struct support_capture_reader* reader)
+{
+    /* A writer reserves so many bytes at once, and cuts off what is left when it ends. */
+    enum { RESERVED = 1 << 20 };
+    const uint64_t records = reader->byte + reader->filled - reader->header.headerSize;
+    return !reader->live &&
+           records % (reader->header.state == MAAR_CAPTURE_STATE_OPEN ? RESERVED
+                                                                      : MAAR_CAPTURE_RECORD_SIZE) !=
+               0;
 }
 
 static uint16_t kind_at(const struct support_capture_reader* reader, size_t at)

@@ -56,6 +56,10 @@ enum support_capture_step support_capture_next(struct support_capture_reader* re
 /* Returns how many records were skipped because they were not finished. */
 uint64_t support_capture_unfinished(const struct support_capture_reader* reader);
 
+/* Returns whether the file ended, as far as it was read, where no writer ends one: inside a record,
+ * or, while the capture is open, inside the room that it reserved. A copy that broke off does. */
+bool support_capture_is_truncated(const struct support_capture_reader* reader);
+
 /* Copies the structure of an entry: `size` bytes, the missing ones as 0. Returns false when the
  * entry has fewer than `least` bytes. */
 bool support_capture_take(const struct support_capture_entry* entry, void* to, size_t size,

@@ -304,7 +304,7 @@ uint64_t findings_object_size(const struct support_history* history,
 }
 
 struct sized_object {
-    uint64_t size;
+    uint64_t size, wasted;
     uint32_t index;
 };
 
@@ -312,13 +312,16 @@ static int compare_sizes(const void* left, const void* right)
 {
     const struct sized_object* const a = left;
     const struct sized_object* const b = right;
+    if (a->wasted != b->wasted) {
+        return a->wasted > b->wasted ? -1 : 1;
+    }
     if (a->size != b->size) {
         return a->size > b->size ? -1 : 1;
     }
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Sorts the objects of a finding, the largest first. */
+/* Sorts the objects of a finding: those of the most bytes that count first. */
 static bool sort_objects(const struct support_history* history, struct support_finding* finding)
 {
     struct sized_object* const sized = malloc((finding->object_count + 1) * sizeof *sized);
@@ -328,10 +331,14 @@ static bool sort_objects(const struct support_history* history, struct support_f
     for (size_t i = 0; i < finding->object_count; ++i) {
         sized[i].index = finding->objects[i];
         sized[i].size = findings_object_size(history, finding, finding->objects[i]);
+        sized[i].wasted = finding->wasted != NULL ? finding->wasted[i] : sized[i].size;
     }
     qsort(sized, finding->object_count, sizeof *sized, compare_sizes);
     for (size_t i = 0; i < finding->object_count; ++i) {
         finding->objects[i] = sized[i].index;
+        if (finding->wasted != NULL) {
+            finding->wasted[i] = sized[i].wasted;
+        }
     }
     free(sized);
     return true;
@@ -368,6 +375,7 @@ void support_findings_release(struct support_findings* findings)
 {
     for (size_t i = 0; i < findings->count; ++i) {
         free(findings->items[i].objects);
+        free(findings->items[i].wasted);
     }
     free(findings->items);
     memset(findings, 0, sizeof *findings);

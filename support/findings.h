@@ -51,6 +51,8 @@ struct support_finding {
     uint64_t time_ns;     /* time in the driver that it would not spend */
     uint32_t event;       /* the moment that the bytes are of */
     uint32_t* objects;    /* indices, the largest first */
+    uint64_t*
+        wasted; /* the bytes of each object that count, by which they are sorted; or NULL: all */
     size_t object_count;
     bool objects_are_memories; /* else resources */
     char arithmetic[384];
@@ -71,6 +73,24 @@ struct support_finding_text {
 const struct support_finding_text* support_finding_text(enum support_finding_kind kind);
 const char* support_verdict_word(enum support_verdict verdict);
 
+/* What a heap held at the moment when that was the most. Imported memory does not count, and bytes
+ * that several resources share count once. Pages count until their resource ends. */
+struct support_heap_peak {
+    uint32_t device, heap; /* index of the device */
+    uint64_t time_ns;
+    uint64_t held;
+    uint64_t bound; /* of it, bytes of resources; the rest is idle */
+    uint64_t never; /* of the idle ones, those that no resource ever had, without padding */
+    uint64_t maar;  /* the most that Maar would hold of the heap, or SUPPORT_PEAK_UNKNOWN */
+};
+#define SUPPORT_PEAK_UNKNOWN UINT64_MAX
+
+/* Returns the peaks of all heaps that held something, the largest first, which the caller frees
+ * with free(). The `maar` of each is unknown. Returns NULL without memory. */
+struct support_heap_peak* support_findings_peaks(const struct support_history* history,
+                                                 const struct support_findings* findings,
+                                                 size_t* count);
+
 /* Finds everything, the proved ones first, and of one verdict those of the most bytes first. */
 bool support_findings_find(const struct support_history* history, struct support_findings* findings,
                            struct support_error* error);
@@ -80,10 +100,11 @@ void support_findings_release(struct support_findings* findings);
 void support_findings_write(const struct support_history* history,
                             const struct support_findings* findings, size_t names, FILE* file);
 
-/* Returns the findings as a JSON text of the schema maar-findings/1, which the caller frees with
- * free(); NULL without memory. */
+/* Returns the findings and the peaks as a JSON text of the schema maar-findings/1, which the caller
+ * frees with free(); NULL without memory. */
 char* support_findings_json(const struct support_history* history,
-                            const struct support_findings* findings);
+                            const struct support_findings* findings,
+                            const struct support_heap_peak* peaks, size_t peak_count);
 
 /* The event after which the memory of a heap is the most, and the bytes. Swapchains do not count.
  */

@@ -300,10 +300,19 @@ static void report_never_bound(struct findings_work* work, uint32_t device, uint
         findings_bytes(sum, bytes);
         findings_bytes(held, all);
         finding->least = finding->most = sum;
+        finding->wasted = malloc((finding->object_count + 1) * sizeof *finding->wasted);
+        if (finding->wasted == NULL) {
+            work->no_memory = true;
+            return;
+        }
+        for (size_t i = 0; i < finding->object_count; ++i) {
+            finding->wasted[i] = never[finding->objects[i]];
+        }
         (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
                        "%s of the %s that heap %u holds at its peak belonged to no resource at "
-                       "any time, besides what alignment needs; they lie in %zu memories",
-                       bytes, all, heap, finding->object_count);
+                       "any time, besides what alignment needs; they lie in %zu memor%s",
+                       bytes, all, heap, finding->object_count,
+                       finding->object_count == 1 ? "y" : "ies");
     }
 }
 

@@ -77,9 +77,15 @@ void support_findings_write(const struct support_history* history,
         for (size_t k = 0; k < finding->object_count && k < names; ++k) {
             char label[192];
             char bytes[32];
+            char part[32];
             object_label(history, finding, finding->objects[k], label);
             findings_bytes(findings_object_size(history, finding, finding->objects[k]), bytes);
-            (void)fprintf(file, "    %10s  ", bytes);
+            if (finding->wasted != NULL) {
+                findings_bytes(finding->wasted[k], part);
+                (void)fprintf(file, "    %10s of %s  ", part, bytes);
+            } else {
+                (void)fprintf(file, "    %10s  ", bytes);
+            }
             write_name(label, file);
             (void)fputc('\n', file);
         }
@@ -98,10 +104,14 @@ static json_t* objects_value(const struct support_history* history,
     for (size_t i = 0; i < finding->object_count && i < MOST_OBJECTS; ++i) {
         char label[192];
         object_label(history, finding, finding->objects[i], label);
-        (void)json_array_append_new(
-            list,
+        json_t* const value =
             json_pack("{s:o, s:I}", "name", support_json_text(label), "bytes",
-                      (json_int_t)findings_object_size(history, finding, finding->objects[i])));
+                      (json_int_t)findings_object_size(history, finding, finding->objects[i]));
+        if (value != NULL && finding->wasted != NULL) {
+            (void)json_object_set_new(value, "wastedBytes",
+                                      json_integer((json_int_t)finding->wasted[i]));
+        }
+        (void)json_array_append_new(list, value);
     }
     return list;
 }
@@ -124,12 +134,36 @@ static json_t* finding_value(const struct support_history* history,
     return value;
 }
 
-char* support_findings_json(const struct support_history* history,
-                            const struct support_findings* findings)
+static json_t* peaks_value(const struct support_history* history,
+                           const struct support_heap_peak* peaks, size_t count)
 {
     json_t* const list = json_array();
-    json_t* const root = json_pack("{s:s, s:o, s:o, s:o}", "schema", "maar-findings/1", "capture",
-                                   support_json_text(history->name), "totals",
+    for (size_t i = 0; i < count; ++i) {
+        const struct support_heap_peak* const peak = &peaks[i];
+        json_t* const value = json_pack(
+            "{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "device",
+            (json_int_t)history->devices.items[peak->device].facts.device, "heap",
+            (json_int_t)peak->heap, "time_ns", (json_int_t)peak->time_ns, "heldBytes",
+            (json_int_t)peak->held, "boundBytes", (json_int_t)peak->bound, "idleBytes",
+            (json_int_t)(peak->held - peak->bound), "neverBoundBytes", (json_int_t)peak->never);
+        if (value != NULL && peak->maar != SUPPORT_PEAK_UNKNOWN) {
+            (void)json_object_set_new(value, "maarBytes", json_integer((json_int_t)peak->maar));
+        }
+        (void)json_array_append_new(list, value);
+    }
+    return list;
+}
+
+char* support_findings_json(const struct support_history* history,
+                            const struct support_findings* findings,
+                            const struct support_heap_peak* peaks, size_t peak_count)
+{
+    json_t* const list = json_array();
+    const char* const cut = support_history_cut(history);
+    json_t* const root = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o}", "schema", "maar-findings/1",
+                                   "capture", support_json_text(history->name), "cut",
+                                   cut != NULL ? json_string(cut) : json_null(), "peaks",
+                                   peaks_value(history, peaks, peak_count), "totals",
                                    findings_totals(history), "findings", list);
     for (size_t i = 0; i < findings->count && root != NULL; ++i) {
         (void)json_array_append_new(list, finding_value(history, &findings->items[i]));

@@ -82,6 +82,7 @@ bool support_history_add(struct support_history* history, struct support_capture
         const enum support_capture_step step = support_capture_next(reader, &entry, error);
         history->unfinished = support_capture_unfinished(reader);
         if (step != SUPPORT_CAPTURE_ENTRY) {
+            history->is_truncated = support_capture_is_truncated(reader);
             return step == SUPPORT_CAPTURE_END;
         }
         const char* const fault = history_take_entry(history, &entry);
@@ -118,6 +119,23 @@ bool support_history_load(const char* path, struct support_history* history,
         support_history_release(history);
     }
     return good;
+}
+
+const char* support_history_cut(const struct support_history* history)
+{
+    if (history->is_truncated) {
+        return "the file is truncated: its end is missing";
+    }
+    switch (history->header.state) {
+    case MAAR_CAPTURE_STATE_COMPLETE:
+        return NULL;
+    case MAAR_CAPTURE_STATE_DISK_FULL:
+        return "ends early: the disk was full";
+    case MAAR_CAPTURE_STATE_LIMIT:
+        return "ends early: the limit was reached";
+    default:
+        return "the process was killed or still runs";
+    }
 }
 
 void support_history_release(struct support_history* history)

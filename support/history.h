@@ -191,6 +191,7 @@ struct support_history {
     uint64_t strays;              /* entries about objects that the capture does not know */
     uint64_t unknown;             /* entries of unknown kinds */
     uint64_t unfinished;          /* records that were not finished */
+    bool is_truncated;            /* the file breaks off where no writer ends one */
     uint32_t application, engine; /* texts of the first instance */
     uint32_t fence_count;         /* fences have no entries: they count from the first use on */
     SUPPORT_HISTORY_ARRAY(struct support_history_device) devices;
@@ -226,6 +227,10 @@ bool support_history_begin(struct support_history* history, const char* name,
 /* Adds all entries that the reader has now. */
 bool support_history_add(struct support_history* history, struct support_capture_reader* reader,
                          struct support_error* error);
+
+/* Returns what is to be known about how a capture ended, as "the process was killed or still runs",
+ * or NULL for a whole one. */
+const char* support_history_cut(const struct support_history* history);
 
 /* Frees the contents of a history and empties it. */
 void support_history_release(struct support_history* history);

@@ -86,7 +86,7 @@ static json_t* meta_value(const struct support_report_info* info, json_t* column
     for (uint32_t i = 0; i < history->devices.count; ++i) {
         (void)json_array_append_new(devices, device_value(history, i));
     }
-    char* const findings = support_findings_json(history, info->findings);
+    char* const findings = support_findings_json(history, info->findings, NULL, 0);
     json_t* found = findings != NULL ? json_loads(findings, 0, NULL) : NULL;
     free(findings);
     const char* const title = info->title != NULL ? info->title : history->header.program;

@@ -17,6 +17,8 @@
 struct support_report_peer {
     const char* name;
     uint32_t device, heap;
+    bool is_maar;        /* else the program */
+    bool is_whole;       /* the whole capture was played, and no request failed */
     uint64_t peak_bytes; /* of device memory */
     uint64_t calls;      /* of vkAllocateMemory */
 };

@@ -5,6 +5,7 @@
 #include "support/findings.h"
 #include "support/history.h"
 #include "tool_commands.h"
+#include "tool_peer.h"
 #include "tool_text.h"
 
 #include <getopt.h>
@@ -105,13 +106,72 @@ static bool read_options(int argc, char** argv, struct advise_settings* settings
     return true;
 }
 
+/* The replay through Maar takes at most so long. */
+static const uint64_t replay_budget_ns = 1000000000;
+
+/* Adds what Maar would hold, of heaps whose binds could be replayed to the end. */
+static void add_peers(const struct support_history* history, struct support_heap_peak* peaks,
+                      size_t count)
+{
+    struct tool_peers peers;
+    if (tool_peers_find(history, replay_budget_ns, &peers)) {
+        for (size_t i = 0; i < count * peers.count; ++i) {
+            struct support_heap_peak* const peak = &peaks[i / peers.count];
+            const struct support_report_peer* const row = &peers.rows[i % peers.count];
+            if (row->is_maar && row->is_whole && row->device == peak->device &&
+                row->heap == peak->heap) {
+                peak->maar = row->peak_bytes;
+            }
+        }
+    }
+    tool_peers_release(&peers);
+}
+
+/* Prints the answer to "how much is wasted", a line for each heap. */
+static void print_peaks(const struct support_history* history,
+                        const struct support_heap_peak* peaks, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const struct support_heap_peak* const peak = &peaks[i];
+        char held[32];
+        char bound[32];
+        char idle[32];
+        char never[32];
+        char maar[32];
+        if (history->devices.count > 1) {
+            printf("device %" PRIu32 ", ", history->devices.items[peak->device].facts.device);
+        }
+        if (count > 1) {
+            printf("heap %" PRIu32 ": ", peak->heap);
+        }
+        printf("peak %s at %.1f s: %s bound, %s idle",
+               tool_format_size(peak->held, held, sizeof held), (double)peak->time_ns * 1e-9,
+               tool_format_size(peak->bound, bound, sizeof bound),
+               tool_format_size(peak->held - peak->bound, idle, sizeof idle));
+        if (peak->never > 0) {
+            printf(", of which %s never used", tool_format_size(peak->never, never, sizeof never));
+        }
+        if (peak->maar != SUPPORT_PEAK_UNKNOWN) {
+            printf("; Maar's default would hold %s",
+                   tool_format_size(peak->maar, maar, sizeof maar));
+        }
+        putchar('\n');
+    }
+}
+
 static void print_text(const struct support_history* history,
-                       const struct support_findings* findings, uint32_t names)
+                       const struct support_findings* findings,
+                       const struct support_heap_peak* peaks, size_t peak_count, uint32_t names)
 {
     char name[512];
-    printf("%s: %zu findings in %zu memories and %zu resources\n",
+    const char* const cut = support_history_cut(history);
+    printf("%s: %zu finding%s in %zu memories and %zu resources\n",
            tool_printable(history->name, name, sizeof name), findings->count,
-           history->memories.count, history->resources.count);
+           findings->count == 1 ? "" : "s", history->memories.count, history->resources.count);
+    print_peaks(history, peaks, peak_count);
+    if (cut != NULL) {
+        printf("(not a whole capture; %s)\n", cut);
+    }
     if (history->strays > 0 || history->unfinished > 0) {
         printf("(%" PRIu64 " entries about objects that the capture does not know, %" PRIu64
                " unfinished records)\n",
@@ -139,8 +199,17 @@ static int advise(const char* path, const struct advise_settings* settings, bool
         support_history_release(&history);
         return TOOL_EXIT_FAILED;
     }
+    size_t peak_count = 0;
+    struct support_heap_peak* const peaks =
+        support_findings_peaks(&history, &findings, &peak_count);
+    if (peaks != NULL) {
+        add_peers(&history, peaks, peak_count);
+    }
+    if (history.is_truncated) {
+        tool_complain("%s: %s", path, support_history_cut(&history));
+    }
     if (settings->json) {
-        char* const text = support_findings_json(&history, &findings);
+        char* const text = support_findings_json(&history, &findings, peaks, peak_count);
         if (text != NULL) {
             puts(text);
         } else {
@@ -152,8 +221,9 @@ static int advise(const char* path, const struct advise_settings* settings, bool
         if (!is_first) {
             putchar('\n');
         }
-        print_text(&history, &findings, settings->names);
+        print_text(&history, &findings, peaks, peak_count, settings->names);
     }
+    free(peaks);
     for (size_t i = 0; i < findings.count; ++i) {
         if ((int)findings.items[i].verdict <= settings->worst) {
             code = TOOL_EXIT_FAILED;

@@ -124,21 +124,6 @@ static uint64_t peak_bytes(const struct support_history* history)
     return peak;
 }
 
-/* Returns what is to be known about how the capture ended, or "". */
-static const char* describe_state(uint32_t state)
-{
-    switch (state) {
-    case MAAR_CAPTURE_STATE_COMPLETE:
-        return "";
-    case MAAR_CAPTURE_STATE_DISK_FULL:
-        return "; ends early: the disk was full";
-    case MAAR_CAPTURE_STATE_LIMIT:
-        return "; ends early: the limit was reached";
-    default:
-        return "; the process was killed or still runs";
-    }
-}
-
 static void report_file(const char* path)
 {
     struct stat status;
@@ -158,10 +143,11 @@ static void report_file(const char* path)
         tool_complain("%s", error.text);
         return;
     }
-    tool_complain("%s: %s, process %" PRIu64 ", %zu events, peak %s%s", path, bytes,
+    const char* const cut = support_history_cut(&history);
+    tool_complain("%s: %s, process %" PRIu64 ", %zu events, peak %s%s%s", path, bytes,
                   history.header.process, history.events.count,
                   tool_format_size(peak_bytes(&history), peak, sizeof(peak)),
-                  describe_state(history.header.state));
+                  cut != NULL ? "; " : "", cut != NULL ? cut : "");
     support_history_release(&history);
 }
 

@@ -18,18 +18,17 @@ static const char convert_help[] =
     "binds of pages, budgets. maar replay plays it, as it plays the capture itself.\n"
     "\n"
     "  --output FILE  the trace, compressed where the name ends in .gz; by default the capture's\n"
-    "                 name with .csv, in this folder\n"
+    "                 name with .csv, in this folder (-o)\n"
     "\n"
     "docs/replay.md describes the rows.\n";
 
 enum convert_option {
     OPTION_HELP = 256,
-    OPTION_OUTPUT,
 };
 
 static const struct option convert_options[] = {
     {"help", no_argument, NULL, OPTION_HELP},
-    {"output", required_argument, NULL, OPTION_OUTPUT},
+    {"output", required_argument, NULL, 'o'},
     {NULL, 0, NULL, 0},
 };
 
@@ -60,12 +59,12 @@ static bool read_options(int argc, char** argv, const char** output, bool* help)
     int result;
     opterr = 0;
     optind = 1;
-    while ((result = getopt_long(argc, argv, ":", convert_options, NULL)) != -1) {
+    while ((result = getopt_long(argc, argv, ":o:", convert_options, NULL)) != -1) {
         if (result == OPTION_HELP) {
             *help = true;
             return true;
         }
-        if (result != OPTION_OUTPUT) {
+        if (result != 'o') {
             tool_complain_option("convert", result, argv, convert_options);
             return false;
         }

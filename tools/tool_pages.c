@@ -159,9 +159,9 @@ static int write_report(const char* output, const struct support_history* histor
     const bool good = support_report_write(&info, output, &error);
     if (good) {
         char name[512];
-        printf("%s: %zu memories, %zu resources, %zu findings\n",
+        printf("%s: %zu memories, %zu resources, %zu finding%s\n",
                tool_printable(output, name, sizeof name), history->memories.count,
-               history->resources.count, findings.count);
+               history->resources.count, findings.count, findings.count == 1 ? "" : "s");
     } else {
         tool_complain("%s", error.text);
     }

@@ -269,6 +269,8 @@ static bool add_rows(const struct peer* peer, struct tool_peers* peers)
                 .name = words[i],
                 .device = peer->index,
                 .heap = heap,
+                .is_maar = i == 1,
+                .is_whole = peer->played == peer->history->events.count && peer->failures == 0,
                 .peak_bytes = sides[i]->peak[heap],
                 .calls = sides[i]->calls[heap],
             };

@@ -668,7 +668,7 @@
       const heading = element("h2");
       heading.append(element("span", "badge", f.verdict), element("span", "", f.title), element("span", "saving", savingOf(f)));
       const list = element("ul");
-      for (const o of f.objects.slice(0, 10)) list.append(element("li", "", `${o.name}, ${bytes(o.bytes)}`));
+      for (const o of f.objects.slice(0, 10)) list.append(element("li", "", o.wastedBytes === undefined ? `${o.name}, ${bytes(o.bytes)}` : `${o.name}, ${bytes(o.wastedBytes)} of ${bytes(o.bytes)}`));
       if (f.objectCount > 10) list.append(element("li", "", `and ${f.objectCount - 10} more`));
       box.append(heading, element("p", "", f.arithmetic + "."), list, element("p", "", "Remedy: " + f.remedy));
       panel.append(box);

@@ -125,6 +125,34 @@ class Converted(unittest.TestCase):
         self.assertTrue(any("<script>" in name for name in names), names)
         self.assertFalse(any("\r" in name for name in names))
 
+    def test_advice_begins_with_the_peak_and_says_what_was_cut(self):
+        text = self.done("advise", self.capture).stdout.splitlines()
+        self.assertRegex(text[0], r": \d+ findings? in 64 memories and ")
+        self.assertRegex(text[1], r"heap 0: peak 896 MiB at \d+\.\d s: \S+ MiB bound, \S+ MiB idle.*; "
+                                  r"Maar's default would hold \S+ MiB$")
+        value = json.loads(self.done("advise", self.capture, "--json").stdout)
+        self.assertIsNone(value["cut"])
+        peak = value["peaks"][0]
+        self.assertEqual(peak["heldBytes"], 896 << 20)
+        self.assertEqual(peak["boundBytes"] + peak["idleBytes"], peak["heldBytes"])
+        self.assertGreater(peak["maarBytes"], 0)
+        cut = self.folder / "cut.maarcap"
+        killed = bytearray(self.capture.read_bytes())
+        killed[28:32] = bytes(4)  # MaarCaptureHeader::state
+        killed += bytes(-(len(killed) - 65536) % (1 << 20))
+        cut.write_bytes(killed)
+        done = self.done("advise", cut)
+        self.assertIn("the process was killed or still runs", done.stdout)
+        self.assertEqual(done.stderr, "")
+        value = json.loads(self.done("advise", cut, "--json").stdout)
+        self.assertEqual(value["cut"], "the process was killed or still runs")
+        cut.write_bytes(killed[:70000])
+        done = self.done("advise", cut)
+        self.assertIn("the file is truncated", done.stdout)
+        self.assertIn("the file is truncated", done.stderr)
+        cut.write_bytes(b"root:x:0:0\n" * 5)
+        self.assertIn("is not a capture", self.done("advise", cut, code=2).stderr)
+
     def test_other_cards_and_imports_are_passed_over(self):
         path = self.folder / "two.csv"
         path.write_text(TWO_CARDS, encoding="utf-8")

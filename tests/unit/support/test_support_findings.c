@@ -146,6 +146,46 @@ static void bytes_never_bound_are_those_of_the_peak(void** state)
     end_advice(&advice);
 }
 
+/* What is idle at the peak, and whose waste is largest: not the largest memory. */
+static void peaks_say_what_is_idle_and_memories_what_is_wasted(void** state)
+{
+    struct advice advice;
+    size_t count = 0;
+    capture_put_device(*state);
+    capture_put_memory(*state, MEMORY, 64 * MIB, 0);
+    capture_put_memory(*state, MEMORY + 1, 32 * MIB, 0);
+    capture_put_buffer(*state, BUFFER, 60 * MIB);
+    capture_put_bind(*state, MAAR_CAPTURE_OBJECT_BUFFER, BUFFER, MEMORY, 0);
+    for (uint32_t i = 1; i < 4; ++i) { /* the first two share 8 MiB; the third has ended */
+        capture_put_buffer(*state, BUFFER + i, 8 * MIB);
+        capture_put_bind(*state, MAAR_CAPTURE_OBJECT_BUFFER, BUFFER + i, MEMORY + 1,
+                         i == 3 ? 8 * MIB : 0);
+        if (i == 3) {
+            capture_put_end(*state, MAAR_CAPTURE_KIND_BUFFER_END, BUFFER + i);
+        }
+    }
+    capture_put_memory(*state, MEMORY + 2, MIB, 0); /* now the heap holds the most */
+    advise(*state, &advice);
+    const struct support_finding* found = find(&advice, SUPPORT_FINDING_NEVER_BOUND);
+    assert_non_null(found);
+    assert_int_equal(found->most, 21 * MIB);
+    assert_int_equal(found->object_count, 3);
+    assert_int_equal(found->objects[0], 1);
+    assert_int_equal(found->wasted[0], 16 * MIB);
+    assert_int_equal(found->objects[1], 0);
+    assert_int_equal(found->wasted[1], 4 * MIB);
+    assert_int_equal(found->wasted[2], MIB);
+    struct support_heap_peak* const peaks =
+        support_findings_peaks(&advice.history, &advice.findings, &count);
+    assert_non_null(peaks);
+    assert_int_equal(count, 1);
+    assert_int_equal(peaks[0].held, 97 * MIB);
+    assert_int_equal(peaks[0].bound, 68 * MIB);
+    assert_int_equal(peaks[0].never, 21 * MIB);
+    free(peaks);
+    end_advice(&advice);
+}
+
 /* Uploads: larger buffers follow smaller ones by chance, while others of their kind live. */
 static void uploads_are_no_growth(void** state)
 {
@@ -205,7 +245,7 @@ static void hostile_names_stay_text(void** state)
     assert_null(strchr(out.text, '\x1b'));
     assert_non_null(strstr(out.text, "wrong-heap"));
     free(out.text);
-    char* json = support_findings_json(&advice.history, &advice.findings);
+    char* json = support_findings_json(&advice.history, &advice.findings, NULL, 0);
     assert_non_null(json);
     assert_non_null(strstr(json, "\"wrong-heap\""));
     assert_null(strchr(json, '\x1b'));
@@ -347,6 +387,7 @@ int main(void)
         CASE(transient_images_outside_lazy_memory_are_found),
         CASE(fallbacks_of_a_full_card_are_no_finding),
         CASE(bytes_never_bound_are_those_of_the_peak),
+        CASE(peaks_say_what_is_idle_and_memories_what_is_wasted),
         CASE(uploads_are_no_growth),
         CASE(growth_takes_three_steps),
         CASE(hostile_names_stay_text),
