@@ -174,9 +174,21 @@ static VkResult allocate(struct player_thread* thread, const struct tool_resourc
                                           : create_resource(thread, plan, &info, entry);
 }
 
+/* Counts a new resource among the living. The allocator's own count is of what its strategy took.
+ */
+static void count_alive(struct player* player, struct player_entry* entry, uint64_t bytes)
+{
+    const uint64_t live = atomic_fetch_add(&player->live_bytes, bytes) + bytes;
+    uint_fast64_t peak = atomic_load(&player->peak_live_bytes);
+    entry->bytes = bytes;
+    while (live > peak && !atomic_compare_exchange_weak(&player->peak_live_bytes, &peak, live)) {
+    }
+}
+
 static void release(struct player_thread* thread, struct player_entry* entry)
 {
     struct player* const player = thread->player;
+    atomic_fetch_sub(&player->live_bytes, entry->bytes);
     const struct stopwatch watch = start_watch();
     if (entry->buffer != VK_NULL_HANDLE) {
         maarDestroyBuffer(player->allocator, entry->buffer, entry->allocation);
@@ -213,6 +225,7 @@ static void replay_allocation(struct player_thread* thread, uint32_t resource)
         *entry = (struct player_entry){0};
         return;
     }
+    count_alive(player, entry, plan.requirements.size);
     ++thread->allocations;
     thread->real_buffers += plan.form == TOOL_FORM_BUFFER;
     thread->real_images += plan.form == TOOL_FORM_IMAGE;
@@ -486,7 +499,7 @@ static void close_allocator(struct player* player, struct tool_outcome* outcome)
 {
     MaarStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
     maarGetStatistics(player->allocator, VK_NULL_HANDLE, &statistics);
-    outcome->peak_live_bytes = statistics.peakAllocationBytes;
+    outcome->peak_live_bytes = atomic_load(&player->peak_live_bytes);
     outcome->peak_reserved_bytes = statistics.peakBlockBytes;
     outcome->peak_blocks = statistics.peakBlockCount;
     outcome->device_allocation_calls = statistics.deviceAllocationCalls;

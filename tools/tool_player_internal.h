@@ -23,7 +23,8 @@ struct player_entry {
     struct tool_place place;
     struct tool_resource_plan* plan; /* only for verification by copies */
     enum tool_access access;
-    bool booked; /* the checker accepted it */
+    uint64_t bytes; /* that the device demands for it */
+    bool booked;    /* the checker accepted it */
     struct tool_page_runs runs;
 };
 
@@ -41,6 +42,7 @@ struct player {
     struct support_picture* picture;
     size_t picture_event; /* the picture shows the live allocations before this event */
     uint64_t clock_ns;    /* the cost of two readings of the clock */
+    atomic_uint_fast64_t live_bytes, peak_live_bytes; /* what the device demands, unrounded */
     atomic_uint failures;
     atomic_uint
         fallbacks; /* fallbacks of the sparse strategy, each of whose pools has one memory type */

@@ -138,7 +138,7 @@ static void print_verification(const struct tool_outcome* outcome)
 static void print_pages(const struct tool_outcome* outcome)
 {
     char rounded[32];
-    printf("  pages: the bytes alive are those of whole pages, at most %s;\n"
+    printf("  pages: the bytes alive, rounded up to whole pages, are at most %s;\n"
            "  pages bound: %" PRIu64 "; binds: %" PRIu64 "; allocations of several pieces: %" PRIu64
            "\n",
            tool_format_size(outcome->peak_page_rounded_live_bytes, rounded, sizeof(rounded)),

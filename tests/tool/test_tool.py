@@ -464,6 +464,21 @@ class OnSimulated(Budgets, Case):
                                      max(int(live * part), live + 4 * MIB),
                                      f"{profile}: {result}")
 
+    def test_as_much_is_alive_under_every_strategy(self):
+        """What lives follows from the trace and the device, not from who places it."""
+        traces = sorted((pathlib.Path(OPTIONS.source) / "data/traces").glob("*-*.csv*"))
+        self.assertGreaterEqual(len(traces), 30)
+        results, _ = self.replay(*traces, "--strategy", "all",
+                                 device="simulated:nvidia-rtx4090-linux")
+        self.assertEqual(len(results), 6 * len(traces))
+        alive = {}
+        for result in results:
+            if result["failures"] == 0:
+                alive.setdefault(result["trace"], {})[result["strategy"]] = result["peak_live_bytes"]
+        self.assertTrue(all(len(found) >= 5 for found in alive.values()), alive)
+        self.assertEqual({name: found for name, found in alive.items()
+                          if len(set(found.values())) != 1}, {})
+
     def test_every_profile_every_strategy(self):
         profiles = sorted((pathlib.Path(OPTIONS.source) / "data/profiles").glob("*.json"))
         self.assertGreaterEqual(len(profiles), 49)
@@ -573,7 +588,7 @@ class OnSimulated(Budgets, Case):
             for start, end in zip(ends, ends[1:])]
         self.assertEqual([word.replace(" ", "_") for word in words], heads)
         self.assertEqual(done.stdout.count("  verified: all "), len(self.strategies()))
-        self.assertEqual(done.stdout.count("  pages: the bytes alive are those of whole pages, at "
+        self.assertEqual(done.stdout.count("  pages: the bytes alive, rounded up to whole pages, are at "
                                            "most "), "sparse" in self.strategies())
 
     def test_block_size_is_kept(self):
