@@ -45,8 +45,10 @@ static const struct support_finding_text finding_texts[SUPPORT_FINDING_KIND_COUN
                               "memory at all."},
     [SUPPORT_FINDING_TINY] = {"tiny-buffers", "Many tiny buffers",
                               "Take slices out of one large buffer."},
-    [SUPPORT_FINDING_LEAK] = {"leak", "A group of equal resources that only grows",
-                              "Look at who makes them, and when they should end."},
+    [SUPPORT_FINDING_LEAK] =
+        {"leak", "A group of equal resources that only grows",
+         "Look at who makes them, and when they should end. A program that loads "
+         "all the time looks the same: capture it longer."},
     [SUPPORT_FINDING_READBACK] = {"readback", "The host reads through uncached memory",
                                   "Choose a type with HOST_CACHED for what the host reads."},
     [SUPPORT_FINDING_CHURN] = {"churn", "Memory is freed, and as much allocated again soon",

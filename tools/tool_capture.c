@@ -23,7 +23,8 @@ static const char capture_help[] =
     "does\n"
     "without. The exit code is the program's. docs/captures.md explains the files.\n"
     "\n"
-    "  --output PREFIX  beginning of the files' names, or a folder; \"maar\" by default (-o)\n"
+    "  --output PREFIX  beginning of the files' names, or a folder; \"maar\" by default (-o).\n"
+    "                   A folder whose name ends in / is made\n"
     "  --limit SIZE     most bytes of a file (KiB, MiB, GiB). The capture ends there, the program\n"
     "                   goes on\n"
     "  --driver-memory  also record what drivers allocate for themselves, by\n"
@@ -118,6 +119,8 @@ static bool place_files(struct tool_capture* settings)
     const char* more = is_directory(prefix) ? "/maar" : "";
     if (prefix[strlen(prefix) - 1] == '/') {
         more = "maar";
+        /* A name that ends so can only mean a folder. Whether it is one is examined below. */
+        (void)mkdir(prefix, 0777);
     }
     const int length = snprintf(path, sizeof(settings->path), "%s%s%s%s", folder,
                                 prefix[0] != '/' ? "/" : "", prefix, more);
@@ -185,15 +188,19 @@ static bool print_failures(const struct tool_capture* settings)
 static void explain_nothing(const char* program)
 {
     tool_complain("no process of %s opened Vulkan, so there is no capture", program);
-    fprintf(stderr,
-            "Possible reasons:\n"
-            "  - it draws with OpenGL or not at all, or ended before it created an instance;\n"
-            "  - a process that was running already did the work (browsers, launchers);\n"
-            "  - it runs in a sandbox (Flatpak, Snap, Steam's) that does not see the layer;\n"
-            "  - it has more rights than its user (setuid, capabilities), so the Vulkan loader\n"
-            "    ignores the layer's path;\n"
-            "  - it brings a Vulkan loader of its own, is a 32-bit program while the layer is for\n"
-            "    64 bits, or the reverse. VK_LOADER_DEBUG=layer shows what the loader does.\n");
+    fprintf(
+        stderr,
+        "Possible reasons:\n"
+        "  - it draws with OpenGL or not at all, or ended before it created an instance. A game\n"
+        "    may have a Vulkan renderer (SuperTuxKart: --render-driver=vulkan), and OpenGL runs "
+        "on\n"
+        "    Vulkan by Mesa's zink: MESA_LOADER_DRIVER_OVERRIDE=zink GALLIUM_DRIVER=zink;\n"
+        "  - a process that was running already did the work (browsers, launchers);\n"
+        "  - it runs in a sandbox (Flatpak, Snap, Steam's) that does not see the layer;\n"
+        "  - it has more rights than its user (setuid, capabilities), so the Vulkan loader\n"
+        "    ignores the layer's path;\n"
+        "  - it brings a Vulkan loader of its own, is a 32-bit program while the layer is for\n"
+        "    64 bits, or the reverse. VK_LOADER_DEBUG=layer shows what the loader does.\n");
 }
 
 int tool_command_capture(int argc, char** argv)

@@ -222,5 +222,11 @@ int tool_capture_run(char** program)
         tool_complain("%s: %s", program[0], strerror(error));
         return error == ENOENT ? 127 : 126;
     }
+    if (WIFSIGNALED(status)) {
+        tool_complain("%s was killed by signal %d (%s)", program[0], WTERMSIG(status),
+                      strsignal(WTERMSIG(status)));
+    } else if (WEXITSTATUS(status) != 0) {
+        tool_complain("%s ended with exit status %d", program[0], WEXITSTATUS(status));
+    }
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

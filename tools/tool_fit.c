@@ -125,6 +125,11 @@ struct fit_settings {
 
 static bool parse_device(struct fit_settings* settings, const char* text)
 {
+    if (strcmp(text, "capture") == 0) {
+        tool_complain("fit: --device capture: the captured card is only for maar replay; name a "
+                      "profile");
+        return false;
+    }
     static const char simulated[] = "simulated:";
     if (settings->device_count == MAX_DEVICES) {
         tool_complain("--device: too many options");

@@ -307,6 +307,21 @@ static void play_events(struct fit_player* player)
     }
 }
 
+/* Returns the heap where Maar would put a resource of the device first. */
+static uint32_t first_heap(const struct fit_player* player)
+{
+    const VkPhysicalDeviceMemoryProperties* const memory = &player->tool->memory;
+    const MaarAllocationCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+                                           .usage = MAAR_MEMORY_USAGE_DEVICE_LOCAL};
+    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+    const uint32_t all =
+        memory->memoryTypeCount < 32 ? (1u << memory->memoryTypeCount) - 1u : UINT32_MAX;
+    const VkResult result = maarChooseMemoryType(player->allocator, all, &info, &choice);
+    return result == VK_SUCCESS && choice.candidateCount > 0
+               ? memory->memoryTypes[choice.candidates[0]].heapIndex
+               : 0;
+}
+
 /* Reads what the profile says of heaps and limits. */
 static void read_device(struct fit_player* player)
 {
@@ -332,12 +347,8 @@ static void read_device(struct fit_player* player)
         heap->budget = is_known ? budgets[i].budget : 0;
         heap->usage = heap->budget != 0 ? budgets[i].usage : 0;
         heap->assumed_budget = i < count ? budgets[i].budget : heap->size;
-        const struct tool_fit_heap* const main = &result->heaps[result->main_heap];
-        if (heap->is_device_local != main->is_device_local ? heap->is_device_local
-                                                           : heap->size > main->size) {
-            result->main_heap = i;
-        }
     }
+    result->main_heap = first_heap(player);
     result->max_memory_count = tool->properties.limits.maxMemoryAllocationCount;
     result->max_memory_size = tool->profile->limits.maxMemoryAllocationSize;
     result->max_buffer_size = tool->max_buffer_size;

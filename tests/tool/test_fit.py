@@ -466,10 +466,17 @@ class Traces(Case):
                 result = self.fit_one(path, "--device", profile)
                 self.assertEqual(len(result["heaps"]), 1)
                 self.assertEqual(result["heaps"][0]["held_bytes"], replay["peak_reserved_bytes"])
-                # The allocator's own peak may fall a little short.
                 self.assertGreaterEqual(result["heaps"][0]["live_bytes"], replay["peak_live_bytes"])
                 self.assertEqual(result["memories"], replay["peak_blocks"])
                 self.assertEqual(result["needs"]["bytes"], replay["trace_peak_live_bytes"])
+
+    def test_the_row_names_the_heap_that_resources_go_to_first(self):
+        """Also when that heap is made smaller than another of the device."""
+        result = self.fit_one("captured-supertuxkart", "--device", "nvidia-gtx950-linux440",
+                              "--heap", "0=96MiB")
+        self.assertEqual(result["main_heap"], 0)
+        held = [heap["held_bytes"] for heap in result["heaps"]]
+        self.assertEqual(max(held), held[0])
 
     def test_purposes_add_up(self):
         result = self.fit_one("captured-supertuxkart", "--device", CARD)
