@@ -689,6 +689,17 @@ class Command(Case):
         done = self.maar("true")
         self.assertIn("no process of true opened Vulkan", done.stderr)
 
+    def test_says_how_the_program_ended(self):
+        done = self.maar("sh", "-c", "kill -9 $$", code=137)
+        self.assertIn("sh was killed by signal 9", done.stderr)
+        done = self.maar("sh", "-c", "exit 3", code=3)
+        self.assertIn("sh ended with exit status 3", done.stderr)
+
+    def test_makes_a_folder_that_is_named_as_one(self):
+        done = self.maar("-o", "made/", "true")
+        self.assertIn("--render-driver=vulkan", done.stderr)
+        self.assertTrue((self.folder / "made").is_dir())
+
     def test_processes_left_behind(self):
         done = self.maar("--", "sh", "-c", f"(sleep 0.3; {OPTIONS.probe} cost 10) >/dev/null & "
                          f"{OPTIONS.probe} cost 10; exit 3", code=3)
