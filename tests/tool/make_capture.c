@@ -1,9 +1,9 @@
 /*
- * make_capture FILE EVENTS [hostile] [slow] [swapchain]: writes a capture of about that many events, as a
- * program like a game would cause: textures and buffers that come and go, render targets that stay,
- * frames, budgets and names. With "hostile", names are what an HTML page must not run. With "slow",
- * there are a hundred frames a second, and the program never ends the capture. With "swapchain",
- * it has one of 24 MiB.
+ * make_capture FILE EVENTS [hostile] [slow] [swapchain]: writes a capture of about that many
+ * events, as a program like a game would cause: textures and buffers that come and go, render
+ * targets that stay, frames, budgets and names. With "hostile", names are what an HTML page must
+ * not run. With "slow", there are a hundred frames a second, and the program never ends the
+ * capture. With "swapchain", it has one of 24 MiB.
  */
 #define _POSIX_C_SOURCE 200809L /* nanosleep */
 
