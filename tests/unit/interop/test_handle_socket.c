@@ -340,11 +340,17 @@ static void flood_of_handles_is_closed(void** state)
     expect_rejection(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
                      NULL);
     expect_message_passes();
+    /* Of a user without privileges, Linux lets as many be in flight as one process may open. */
+    struct rlimit open_files;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &open_files), 0);
+    const uint32_t each = open_files.rlim_cur > 8192 ? 64 : 8;
+    char count[16];
+    snprintf(count, sizeof count, "%u", MAAR_DESCRIPTOR_SIZE / 4 * each);
     for (uint32_t i = 0; i < MAAR_DESCRIPTOR_SIZE; i += 4) {
-        send_raw(bytes + i, 4, 64);
+        send_raw(bytes + i, 4, each);
     }
     expect_rejection(VK_ERROR_INVALID_EXTERNAL_HANDLE, SOON_NS, MAAR_MESSAGE_ID_INVALID_DESCRIPTOR,
-                     "4096");
+                     count);
     expect_message_passes();
 }
 
