@@ -8,11 +8,12 @@ import sys
 import threading
 import types
 import uuid
+from unittest import mock
 
 from python_case import DeviceCase, MaarCase, main, numpy
 
 import maar
-from maar import _vulkan
+from maar import _calls, _vulkan
 
 
 class Views(DeviceCase):
@@ -296,6 +297,17 @@ class Devices(MaarCase):
             maar.Device(vulkan_library="/nowhere/libvulkan.so")
         with self.assertRaisesRegex(maar.LibraryError, "no Vulkan loader"):
             maar.Device(vulkan_library="libm.so.6")
+
+    def test_without_a_library_of_its_own_the_systems_is_taken(self):
+        own = _calls.load_maar()
+        with mock.patch.dict(os.environ), mock.patch.object(_calls, "__file__", "/nowhere/_calls.py"):
+            os.environ.pop("MAAR_LIBRARY", None)
+            with mock.patch.object(_calls, "SYSTEM_LIBRARY", "libmaar-nowhere.so.0"):
+                with self.assertRaisesRegex(maar.LibraryError, "nor installed in this system"):
+                    _calls.load_maar()
+            path = next(path for path, functions in _calls._loaded.items() if functions is own)
+            with mock.patch.object(_calls, "SYSTEM_LIBRARY", path):
+                self.assertIs(_calls.load_maar(), own)
 
     def test_version_is_that_of_the_package(self):
         self.assertEqual(maar.version()[:2], (0, 2))

@@ -117,31 +117,36 @@ class Functions:
         return made
 
 
-def _candidates():
+# What a distribution's package of the library installs.
+SYSTEM_LIBRARY = f"libmaar.so.{C.MAAR_VERSION_MAJOR}"
+
+
+def _default_library():
     named = os.environ.get("MAAR_LIBRARY")
     if named:
-        return [named]
+        return named
     here = Path(__file__).parent
-    return [str(path) for pattern in ("libmaar.so*", "maar.dll", "libmaar.dll", "libmaar*.dylib")
-            for path in sorted(here.glob(pattern))][:1]
+    own = [str(path) for pattern in ("libmaar.so*", "maar.dll", "libmaar.dll", "libmaar*.dylib")
+           for path in sorted(here.glob(pattern))]
+    return own[0] if own else SYSTEM_LIBRARY
 
 
 _loaded = {}
 
 
 def load_maar(path=None):
-    """The functions of libmaar: of the file named, of $MAAR_LIBRARY, or of the package's own."""
-    paths = [os.fspath(path)] if path else _candidates()
-    if not paths:
-        raise LibraryError(
-            "libmaar is not part of this copy of the package: install it with pip, or set "
-            "MAAR_LIBRARY to a libmaar.so that was built with BUILD_SHARED_LIBS=ON")
-    path = paths[0]
+    """The functions of libmaar: of the file named, of $MAAR_LIBRARY, of the package's own or the system's."""
+    path = os.fspath(path) if path else _default_library()
     if path in _loaded:
         return _loaded[path]
     try:
         library = _abi.load(path)
     except OSError as error:
+        if path == SYSTEM_LIBRARY:
+            raise LibraryError(
+                "libmaar is neither part of this copy of the package nor installed in this system: "
+                "install the package with pip, or set MAAR_LIBRARY to a libmaar.so that was built "
+                "with BUILD_SHARED_LIBS=ON") from error
         raise LibraryError(f"{path} cannot be loaded as libmaar: {error}") from error
 
     def lookup(name, result, parameters):
