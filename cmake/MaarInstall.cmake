@@ -24,8 +24,9 @@ install(TARGETS ${maar_installed} EXPORT maarTargets
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET maar_tool)
     # The command finds its libraries even after the installed tree has been moved.
-    set_target_properties(maar_tool PROPERTIES
-        INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+    file(RELATIVE_PATH maar_libraries_from_program
+        ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+    set_target_properties(maar_tool PROPERTIES INSTALL_RPATH "$ORIGIN/${maar_libraries_from_program}")
     install(TARGETS maar_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     install(FILES tools/maar.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
