@@ -84,6 +84,18 @@ def members_of_statistics(checker, block):
             if not re.search(rf"^    \w+ {word};", header, re.MULTILINE)]
 
 
+def recipe_is_there(checker, block):
+    """A command for a recipe, which scripts/package-recipes runs: its folder, features and options are there."""
+    text = "\n".join(block.lines)
+    port = (checker.root / "packaging/vcpkg/ports/maar/vcpkg.json").read_text(encoding="utf-8")
+    conan = (checker.root / "packaging/conan/conanfile.py").read_text(encoding="utf-8")
+    wrong = [folder for folder in re.findall(r"\bpackaging/[\w/]+", text)
+             if not (checker.root / folder).is_dir()]
+    wrong += [feature for feature in re.findall(r"maar\[(\w+)\]", text) if f'"{feature}": {{' not in port]
+    wrong += [option for option in re.findall(r"maar/\*:(\w+)=", text) if f'"{option}": [' not in conan]
+    return [f"{block}: no {name}" for name in wrong]
+
+
 # (page, beginning of the block): a function, or the reason why nothing can be checked.
 OTHERWISE = {
     ("docs/debugging.md", "leak: allocation"): test_expects("tests/docs/test_docs_pages.c"),
@@ -95,6 +107,9 @@ OTHERWISE = {
     ("docs/replay.md", "op,id,kind"): trace_is_read,
     ("docs/building.md", "[wrap-file]"): "package.meson writes such a file",
     ("docs/building.md", "executable('program'"): "package.meson builds the consumers so",
+    ("docs/building.md", "cp -R packaging/debian"): recipe_is_there,
+    ("docs/building.md", "vcpkg install"): recipe_is_there,
+    ("docs/building.md", "conan create"): recipe_is_there,
     ("docs/watching.md", "scrape_configs:"): "tool.export lets a Prometheus server scrape",
     ("samples/from_vma/README.md", "solids: "): labels_are_printed("samples/from_vma/*.c"),
     ("samples/shared_particles/README.md", "route "):

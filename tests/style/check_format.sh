@@ -11,7 +11,7 @@ case $("$format" --version 2>/dev/null || true) in
     ;;
 esac
 cd "$root"
-for room in include core backends interop layer support tools samples bench tests vma; do
+for room in include core backends interop layer support tools samples bench tests vma packaging; do
     [ ! -d "$room" ] || find "$room" -name '*.[ch]'
 done | sort >"${TMPDIR:-/tmp}/maar-format.$$"
 trap 'rm -f "${TMPDIR:-/tmp}/maar-format.$$"' EXIT

@@ -16,7 +16,7 @@ rm -rf "$folder"
 mkdir -p "$folder/tree"
 tree=$folder/tree
 # What the script looks at, committed with some other file.
-(cd "$root" && cp -R CHANGELOG.md LICENSE core include backends interop tools vma scripts "$tree")
+(cd "$root" && cp -R CHANGELOG.md LICENSE core include backends interop packaging tools vma scripts "$tree")
 cd "$tree"
 find . -name __pycache__ -prune -exec rm -rf {} +
 version=$(sed -n 's/^#define MAAR_VERSION_[A-Z]* \([0-9]*\)$/\1/p' include/maar/base.h | paste -sd .)
@@ -69,12 +69,13 @@ git tag -d "v$version" >/dev/null
 scripts/release "$version" $with
 cd "$folder/out"
 sha256sum --check --quiet SHA256SUMS
-[ "$(find . -type f | wc -l)" -eq 3 ]
+[ "$(find . -type f | wc -l)" -eq 4 ]
 tar -tzf "maar-$version.tar.gz" >"$folder/files"
 for wanted in LICENSE core/version.c amalgamation/maar.c amalgamation/maar_simulated.h; do
     grep -Fqx "maar-$version/$wanted" "$folder/files"
 done
 ! grep -q '\.git/' "$folder/files"
+grep -Fqx "source_hash = $(sha256sum "maar-$version.tar.gz" | cut -d ' ' -f 1)" maar.wrap
 headers=$(find "$root/vma/include/maar" -name '*.h' | wc -l)
 [ "$(tar -tzf "maar-$version-amalgamation.tar.gz" | grep -c '[^/]$')" -eq $((7 + headers)) ]
 # As old as the commit, and nobody's.

@@ -40,7 +40,9 @@ def main():
                                    ("evidence", "--tests", "/nonexistent"),
                                    ("mutants", "nosuch"), ("mutants", "--check", "--lists", folder),
                                    ("package-matrix", folder, "--only", "x", "--out", table),
-                                   ("package-matrix", folder, "--table-only", "--out", table)):
+                                   ("package-matrix", folder, "--table-only", "--out", table),
+                                   ("package-recipes", folder, "rpm", "--out", table),
+                                   ("package-recipes", folder, "--table-only", "--out", table)):
             done = run(root / "scripts" / script, *arguments)
             if done.returncode != 2 or not done.stderr or table.exists():
                 faults.append(f"{script} {arguments}: exit code {done.returncode}: {done.stderr}")
