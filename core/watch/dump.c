@@ -271,6 +271,24 @@ static size_t write_snapshot(const struct maar_dump_snapshot* snapshot, MaarDump
     return maar_json_end(&json);
 }
 
+/* Returns the digits by which the text may grow although nothing is allocated: the driver's figures
+ * change by themselves. */
+static size_t growing_digits(const struct maar_dump_snapshot* snapshot)
+{
+    enum { MOST_DIGITS = 20 }; /* of 64 bits */
+    const VkPhysicalDeviceMemoryProperties* memory = &snapshot->allocator->device.facts.memory;
+    size_t digits = (size_t)memory->memoryHeapCount * 2 * (MOST_DIGITS - 1);
+    for (uint32_t i = 0; i < memory->memoryHeapCount; ++i) {
+        for (uint64_t left = snapshot->budgets[i].budget; left >= 10; left /= 10) {
+            --digits;
+        }
+        for (uint64_t left = snapshot->budgets[i].usage; left >= 10; left /= 10) {
+            --digits;
+        }
+    }
+    return digits;
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL maarWriteDump(MaarAllocator allocator, const MaarDumpInfo* pDumpInfo,
                                              size_t* pSize, char* pText)
 {
@@ -305,6 +323,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWriteDump(MaarAllocator allocator, const Maar
         maar_dump_snapshot_ask(&snapshot, usages);
     }
     size_t needed = write_snapshot(&snapshot, pDumpInfo->format, NULL, 0);
+    const size_t slack = growing_digits(&snapshot);
     if (needed == 0) {
         maar_broken(allocator, "a dump is not well-formed JSON");
         result = VK_ERROR_UNKNOWN;
@@ -316,7 +335,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWriteDump(MaarAllocator allocator, const Maar
         }
         result = VK_INCOMPLETE;
     }
-    *pSize = needed;
+    *pSize = result == VK_SUCCESS && pText != NULL ? needed : needed + slack;
     maar_dump_snapshot_release(&snapshot);
     return result;
 }

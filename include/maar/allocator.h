@@ -1559,11 +1559,11 @@ typedef struct MaarDumpUsageInfo {
  *
  * @param allocator  not null
  * @param pDumpInfo  not NULL
- * @param pSize      in: room in pText, bytes; out: bytes written with the final zero, or needed if
- *                   pText is NULL
+ * @param pSize      in: room in pText, bytes; out: bytes written with the final zero, or, if pText
+ *                   is NULL, bytes that suffice until something is allocated or freed
  * @param pText      receives the text; or NULL
  * @return VK_SUCCESS; VK_INCOMPLETE when there is too little room (only a final zero is written,
- *         and *pSize receives the bytes needed); VK_ERROR_OUT_OF_HOST_MEMORY;
+ *         and *pSize receives bytes that suffice); VK_ERROR_OUT_OF_HOST_MEMORY;
  *         VK_ERROR_VALIDATION_FAILED_EXT
  * @threadsafety internally synchronized
  * @since 0.1.0

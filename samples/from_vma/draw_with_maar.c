@@ -335,7 +335,7 @@ static void write_dump(struct app* app)
     const MaarDumpInfo info = {.sType = MAAR_STRUCTURE_TYPE_DUMP_INFO,
                                .format = MAAR_DUMP_FORMAT_VMA,
                                .detailed = VK_TRUE};
-    size_t size = 0;
+    size_t size = 0; /* suffices as long as nobody allocates between the calls */
     if (app->options.dump == NULL) {
         return;
     }

@@ -200,7 +200,7 @@ static void VKAPI_PTR maarVmaUnitMessage(void* pUserData, MaarMessageSeverity se
     (void)pText;
     if (id == MAAR_MESSAGE_ID_LEAK) {
         VMA_LEAK_LOG_FORMAT("%s", pText);
-        VMA_ASSERT_LEAK(id != MAAR_MESSAGE_ID_LEAK);
+        VMA_ASSERT_LEAK(!"something was never freed: VMA_LEAK_LOG_FORMAT receives what it is");
     } else {
         VMA_DEBUG_LOG_FORMAT("%s", pText);
         VMA_ASSERT(id != MAAR_MESSAGE_ID_MARGIN_OVERWRITTEN);
