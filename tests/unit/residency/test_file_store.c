@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/residency/store.h"
+#include "core/residency/store_ring.h"
 #include "support/sample_bytes.h"
 
 enum { FILE_SIZE = 1 << 20, LENGTH = 100001 };
@@ -74,13 +74,15 @@ static struct maar_store* make_store(void)
 static void copies_come_back_from_a_file(void** state)
 {
     static const MaarFileStoreOpenFlags ways[] = {0, MAAR_FILE_STORE_OPEN_CACHED_BIT,
-                                                  MAAR_FILE_STORE_OPEN_KEEP_BIT};
+                                                  MAAR_FILE_STORE_OPEN_KEEP_BIT,
+                                                  MAAR_FILE_STORE_OPEN_THREADS_BIT};
     (void)state;
-    for (uint32_t way = 0; way < 3; ++way) {
+    for (uint32_t way = 0; way < 4; ++way) {
         struct maar_extent extents[3];
         assert_int_equal(open_file(ways[way], FILE_SIZE - 1), VK_SUCCESS);
         assert_true(table.size == FILE_SIZE && table.alignment == 4096 && table.pfnSync != NULL);
         struct maar_store* store = make_store();
+        assert_true(way != 3 || !maar_store_has_ring(store));
         for (uint32_t i = 0; i < 3; ++i) {
             assert_int_equal(maar_store_write(store, i, source, LENGTH - i * 5000, &extents[i]),
                              MAAR_STORE_DONE);
