@@ -242,15 +242,15 @@ static void count_tiers(const struct maar_residency* it, MaarResidencyInfo* info
     }
 }
 
-static void answer_transfers(struct maar_store* store, MaarFileTransfers* transfers)
+static void answer_transfers(struct maar_store* store, MaarFileTransfers* made)
 {
     const struct maar_file_counts counts = maar_store_get_counts(store);
-    transfers->path = maar_store_has_ring(store) ? MAAR_FILE_TRANSFER_PATH_IO_URING
-                                                 : MAAR_FILE_TRANSFER_PATH_THREADS;
-    transfers->threadCount = counts.thread_count;
-    transfers->threadSize = counts.thread_size;
-    transfers->systemCount = counts.ring_count;
-    transfers->systemSize = counts.ring_size;
+    made->path = maar_store_has_ring(store) ? MAAR_FILE_TRANSFER_PATH_IO_URING
+                                            : MAAR_FILE_TRANSFER_PATH_THREADS;
+    made->threadCount = counts.thread_count;
+    made->threadSize = counts.thread_size;
+    made->systemCount = counts.ring_count;
+    made->systemSize = counts.ring_size;
 }
 
 static void answer_info(struct maar_residency* it, MaarResidencyInfo* info)

@@ -540,11 +540,11 @@ uint32_t maar_work_run(struct maar_residency* it, uint32_t most)
     while (taken < most) {
         const uint64_t ended = it->store != NULL ? maar_store_ended(it->store) : 0;
         done += collect_transfers(it, &scratch);
-        const uint32_t transfers = count_transfers(it);
-        struct maar_work* work = transfers < MOST_TRANSFERS ? next_work(it) : NULL;
+        const uint32_t under_way = count_transfers(it);
+        struct maar_work* work = under_way < MOST_TRANSFERS ? next_work(it) : NULL;
         if (work == NULL) {
             /* A call with a limit does not wait for more than it may do. */
-            if (transfers == 0 || done >= most || !maar_store_await(it->store, ended)) {
+            if (under_way == 0 || done >= most || !maar_store_await(it->store, ended)) {
                 break;
             }
             continue;
