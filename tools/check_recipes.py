@@ -76,7 +76,8 @@ def symbols_files(root):
         since = dict(re.findall(r"^ (\w+)@Base (\S+)$", read(path) if path.is_file() else "", re.MULTILINE))
         names = [line for line in read(root / "tests/abi" / listed).splitlines()
                  if line and not line.startswith("#")]
-        lines = [f"{library}.so.{version.split('.', maxsplit=1)[0]} {package} #MINVER#"]
+        lines = [f"{library}.so.{version.split('.', maxsplit=1)[0]} {package} #MINVER#",
+                 "* Build-Depends-Package: libmaar-dev"]
         lines += [f" {name}@Base {since.get(name, version)}" for name in names]
         yield path.name, "\n".join(lines) + "\n"
 

@@ -16,6 +16,8 @@ if("tools" IN_LIST FEATURES)
     # Installed where vcpkg has tools, from where the command finds its data and its libraries.
     set(TOOL_OPTIONS -DMAAR_BUILD_TOOLS=ON -DMAAR_TOOL_VMA=OFF -DMAAR_TOOL_SOURCE_DATA=
         -DCMAKE_INSTALL_BINDIR=tools/maar)
+    # The layer is there once, for programs of either kind.
+    set(VCPKG_POLICY_MISMATCHED_NUMBER_OF_BINARIES enabled)
 endif()
 
 vcpkg_cmake_configure(
