@@ -81,7 +81,8 @@ Every figure of the sections that both versions of `scripts/figures` have, each 
     scripts/figures --beside DIR    # docs/project/results/figures of the other version's sources
 
 Counts that differ by 1 %, and times that differ by 5 %, are called equal. Figures of other libraries, and
-those that only describe a run, are left out.
+those that only describe a run, are left out. That small programs make more calls for memory is the price of
+holding less: [blocks](../../design.md#blocks).
 
 | section | commit before | commit now | better | equal | worse |
 | --- | --- | --- | --- | --- | --- |
