@@ -172,11 +172,11 @@ static void read_dump(MaarAllocator allocator, MaarDumpFormat format, bool detai
     char* text = malloc(size);
     fuzz_require(text != NULL);
     size_t room = size;
-    fuzz_require(maarWriteDump(allocator, &info, &room, text) == VK_SUCCESS && room == size);
-    fuzz_require(strlen(text) == size - 1);
-    json_decref(read_json(text, size - 1));
+    fuzz_require(maarWriteDump(allocator, &info, &room, text) == VK_SUCCESS && room <= size);
+    fuzz_require(strlen(text) == room - 1);
+    json_decref(read_json(text, room - 1));
     free(text);
-    room = size - 1 - missing % size;
+    room = room - 1 - missing % room;
     text = malloc(room != 0 ? room : 1);
     fuzz_require(text != NULL);
     const size_t given = room;
