@@ -217,7 +217,10 @@ def patterns_of(root):
 
 def installed_by(build):
     """The paths below /usr that this build installs, its libraries as shared ones."""
+    others = {cache.parent for cache in build.rglob("CMakeCache.txt")} - {build}  # builds of tests
     for script in sorted(build.rglob("cmake_install.cmake")):
+        if others & set(script.parents):
+            continue
         for place, kind, rest in re.findall(
                 r'file\(INSTALL DESTINATION "\$\{CMAKE_INSTALL_PREFIX\}/([^"]*)" TYPE (\w+)(.*?)\)',
                 read(script), re.DOTALL):
