@@ -63,10 +63,12 @@ build_experiments() {
     build_targets 240 $targets
 }
 
-# Prints the path of a program: the one built here, else the pack's.
+# Prints the path of a program: the one built here, else the pack's. A pack that lies in the build folder
+# is another one's.
 program() {
     for folder in ${own:+"$own"} ${packed:+"$packed/programs" "$packed/layer"}; do
-        path=$(find "$folder" -name "$1" -type f -perm -u+x 2>/dev/null | head -n 1)
+        path=$(find "$folder" -name maar-gpu-check -prune -o -name "$1" -type f -perm -u+x -print \
+            2>/dev/null | head -n 1)
         if [ -n "$path" ]; then
             printf '%s\n' "$path"
             return
