@@ -276,6 +276,24 @@ static void open_any(void** state, const char* vendor)
     }
 }
 
+/* Opens a simulated device and a manager whose residents all have their contents. */
+static void open_filled(void** state)
+{
+    make_contents();
+    disk.left = UINT64_MAX;
+    open_any(state, rig_vendors[0]);
+    open_manager(512 * KIB, 0);
+    create_residents(VK_NULL_HANDLE);
+    fill_or_compare(true);
+}
+
+static void close_all(void** state)
+{
+    close_manager();
+    rig_close(&rig);
+    *state = NULL;
+}
+
 static void contents_go_to_another_device(void** state)
 {
     MaarCheckpoint checkpoint = VK_NULL_HANDLE;
@@ -346,9 +364,7 @@ static void what_was_below_survives_a_loss(void** state)
     assert_int_equal(open_checkpoint(&checkpoint), VK_SUCCESS);
     assert_int_equal(count_right(checkpoint), info.entryCount);
     maarCloseCheckpoint(checkpoint);
-    close_manager();
-    rig_close(&rig);
-    *state = NULL;
+    close_all(state);
 }
 
 /* The device is lost with each write of a checkpoint in turn. What was read of its memory is not in
@@ -390,12 +406,7 @@ static void a_cut_is_noticed_at_every_place(void** state)
 {
     MaarCheckpoint checkpoint = VK_NULL_HANDLE;
     uint32_t opened = 0;
-    make_contents();
-    disk.left = UINT64_MAX;
-    open_any(state, rig_vendors[0]);
-    open_manager(512 * KIB, 0);
-    create_residents(VK_NULL_HANDLE);
-    fill_or_compare(true);
+    open_filled(state);
     const uint64_t whole = write_checkpoint(VK_SUCCESS).fileSize + 2 * UNIT;
     for (uint64_t cut = 0; cut < whole; cut += cut < 512 || cut + 2 * UNIT > whole ? 8 : 509) {
         disk.left = cut;
@@ -415,9 +426,7 @@ static void a_cut_is_noticed_at_every_place(void** state)
         }
     }
     assert_true(opened > 0);
-    close_manager();
-    rig_close(&rig);
-    *state = NULL;
+    close_all(state);
 }
 
 static void altered_bytes_are_not_handed_out(void** state)
@@ -425,12 +434,7 @@ static void altered_bytes_are_not_handed_out(void** state)
     MaarCheckpoint checkpoint = VK_NULL_HANDLE;
     uint32_t refused = 0;
     uint32_t lost = 0;
-    make_contents();
-    disk.left = UINT64_MAX;
-    open_any(state, rig_vendors[0]);
-    open_manager(512 * KIB, 0);
-    create_residents(VK_NULL_HANDLE);
-    fill_or_compare(true);
+    open_filled(state);
     const uint64_t size = write_checkpoint(VK_SUCCESS).fileSize;
     for (uint64_t at = 0; at < size; at += at < 64 ? 1 : 97) {
         disk.bytes[at] ^= 0x10;
@@ -445,21 +449,14 @@ static void altered_bytes_are_not_handed_out(void** state)
         disk.bytes[at] ^= 0x10;
     }
     assert_true(refused >= 56 && lost > size / 97 / 2);
-    close_manager();
-    rig_close(&rig);
-    *state = NULL;
+    close_all(state);
 }
 
 /* The directory says which contents belong to which key. */
 static void altered_directory_is_noticed(void** state)
 {
     MaarCheckpoint checkpoint = VK_NULL_HANDLE;
-    make_contents();
-    disk.left = UINT64_MAX;
-    open_any(state, rig_vendors[0]);
-    open_manager(512 * KIB, 0);
-    create_residents(VK_NULL_HANDLE);
-    fill_or_compare(true);
+    open_filled(state);
     const uint64_t end = write_checkpoint(VK_SUCCESS).fileSize;
     const uint64_t size = COUNT * sizeof(struct maar_checkpoint_entry);
     for (uint64_t at = end - UNIT; at < end - UNIT + size; ++at) {
@@ -471,9 +468,7 @@ static void altered_directory_is_noticed(void** state)
     }
     assert_int_equal(open_checkpoint(&checkpoint), VK_SUCCESS);
     maarCloseCheckpoint(checkpoint);
-    close_manager();
-    rig_close(&rig);
-    *state = NULL;
+    close_all(state);
 }
 
 /* A checkpoint is carried to a disk that transfers larger units. */
@@ -483,12 +478,7 @@ static void checkpoint_opens_on_a_disk_of_larger_units(void** state)
     const MaarCheckpointOpenInfo info = {.sType = MAAR_STRUCTURE_TYPE_CHECKPOINT_OPEN_INFO,
                                          .pFileStore = &other};
     MaarCheckpoint checkpoint = VK_NULL_HANDLE;
-    make_contents();
-    disk.left = UINT64_MAX;
-    open_any(state, rig_vendors[0]);
-    open_manager(512 * KIB, 0);
-    create_residents(VK_NULL_HANDLE);
-    fill_or_compare(true);
+    open_filled(state);
     (void)write_checkpoint(VK_SUCCESS);
     other.alignment = 16384;
     disk.least_unit = other.alignment;
@@ -496,9 +486,7 @@ static void checkpoint_opens_on_a_disk_of_larger_units(void** state)
     assert_int_equal(count_right(checkpoint), COUNT);
     maarCloseCheckpoint(checkpoint);
     disk.least_unit = 0;
-    close_manager();
-    rig_close(&rig);
-    *state = NULL;
+    close_all(state);
 }
 
 /* An entry of no bytes would be a read of none. */
@@ -507,12 +495,7 @@ static void entry_without_bytes_is_noticed(void** state)
     MaarCheckpoint checkpoint = VK_NULL_HANDLE;
     struct maar_checkpoint_entry entry;
     uint64_t head[7];
-    make_contents();
-    disk.left = UINT64_MAX;
-    open_any(state, rig_vendors[0]);
-    open_manager(512 * KIB, 0);
-    create_residents(VK_NULL_HANDLE);
-    fill_or_compare(true);
+    open_filled(state);
     const uint64_t directory = write_checkpoint(VK_SUCCESS).fileSize - UNIT;
     memcpy(&entry, disk.bytes + directory, sizeof entry);
     entry.stored = 0;
@@ -523,9 +506,7 @@ static void entry_without_bytes_is_noticed(void** state)
     head[6] = maar_checksum(head, 6 * sizeof head[0]);
     memcpy(disk.bytes, head, sizeof head);
     assert_int_equal(open_checkpoint(&checkpoint), VK_ERROR_INITIALIZATION_FAILED);
-    close_manager();
-    rig_close(&rig);
-    *state = NULL;
+    close_all(state);
 }
 
 /* ---- a disk with a cache ---- */
@@ -619,21 +600,14 @@ static void checkpoints_survive_a_disk_that_writes_in_another_order(void** state
             }
         }
     }
-    close_manager();
-    rig_close(&rig);
-    *state = NULL;
+    close_all(state);
 }
 
 static void bad_input_is_reported(void** state)
 {
     MaarCheckpoint checkpoint = VK_NULL_HANDLE;
     MaarFileStore bad = store;
-    make_contents();
-    disk.left = UINT64_MAX;
-    open_any(state, rig_vendors[0]);
-    open_manager(512 * KIB, 0);
-    create_residents(VK_NULL_HANDLE);
-    fill_or_compare(true);
+    open_filled(state);
     bad.pfnWrite = NULL;
     assert_int_equal(maarWriteCheckpoint(rig.allocator, residency, &bad, NULL),
                      VK_ERROR_VALIDATION_FAILED_EXT);
@@ -672,9 +646,7 @@ static void bad_input_is_reported(void** state)
     assert_int_equal(maarReadCheckpoint(VK_NULL_HANDLE, 1, 1, &bad),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     maarCloseCheckpoint(VK_NULL_HANDLE);
-    close_manager();
-    rig_close(&rig);
-    *state = NULL;
+    close_all(state);
 }
 
 /* ---- failures ---- */
@@ -732,9 +704,7 @@ static void errors_of_the_store_are_returned(void** state)
     assert_int_equal(maarEnumerateCheckpoint(checkpoint, NULL, &first),
                      VK_ERROR_VALIDATION_FAILED_EXT);
     maarCloseCheckpoint(checkpoint);
-    close_manager();
-    rig_close(&rig);
-    *state = NULL;
+    close_all(state);
 }
 
 /* Each host allocation of writing, opening and reading fails in turn. */
@@ -748,12 +718,7 @@ static void host_memory_may_run_out(void** state)
         print_message("skipped: host memory is counted on simulated devices\n");
         skip();
     }
-    make_contents();
-    disk.left = UINT64_MAX;
-    open_any(state, rig_vendors[0]);
-    open_manager(512 * KIB, 0);
-    create_residents(VK_NULL_HANDLE);
-    fill_or_compare(true);
+    open_filled(state);
     write_checkpoint(VK_SUCCESS);
     for (uint64_t nth = 1; result != VK_SUCCESS; ++nth) {
         rig.host.calls = 0;
@@ -791,9 +756,7 @@ static void host_memory_may_run_out(void** state)
         ++failed;
     }
     assert_true(failed >= 3);
-    close_manager();
-    rig_close(&rig);
-    *state = NULL;
+    close_all(state);
 }
 
 int main(void)
