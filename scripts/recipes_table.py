@@ -44,7 +44,7 @@ def main():
         path = folder / "results" / f"{recipe}.tsv"
         lines += [f"## {title}", ""]
         if not path.is_file():
-            lines += ["No run has come to its end.", ""]
+            lines += ["No complete run yet.", ""]
             continue
         if recipe in REMARKS:
             lines += [REMARKS[recipe], ""]
