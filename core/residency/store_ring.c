@@ -272,7 +272,8 @@ static void take_started(struct maar_store* store)
     maar_mutex_unlock(&store->lock);
 }
 
-/* A child process has none of the transfers that were under way. */
+/* A child process has none of the transfers that were under way, and leaves what has come back to
+ * its parent: both see the same ring. */
 static void fail_all(struct maar_store* store)
 {
     struct maar_store_ring* ring = &store->ring;
@@ -287,6 +288,20 @@ static void fail_all(struct maar_store* store)
     }
 }
 
+/* Goes on with all requests as far as that takes no sleep. */
+static void drive_once(struct maar_store* store)
+{
+    const struct maar_store_ring* ring = &store->ring;
+    take_started(store);
+    if (!ring->calls->belongs_here(ring->user)) {
+        fail_all(store);
+        return;
+    }
+    take_results(store);
+    begin_pieces(store);
+    submit_added(store, false);
+}
+
 /* Goes on with all requests; if it sleeps, until one has ended. The lock is held, and left
  * meanwhile. No other thread drives. */
 static void drive(struct maar_store* store, bool sleeps)
@@ -297,19 +312,10 @@ static void drive(struct maar_store* store, bool sleeps)
     ring->is_driven = true;
     maar_mutex_unlock(&store->lock);
     maar_lock_rank_expect_none();
-    take_started(store);
-    if (!ring->calls->belongs_here(ring->user)) {
-        fail_all(store);
-    }
-    take_results(store);
-    begin_pieces(store);
-    submit_added(store, false);
+    drive_once(store);
     while (sleeps && ring->ended == ended && ring->active != NULL) {
         submit_added(store, true);
-        take_results(store);
-        take_started(store);
-        begin_pieces(store);
-        submit_added(store, false);
+        drive_once(store);
     }
     maar_mutex_lock(&store->lock);
     ring->is_driven = false;
