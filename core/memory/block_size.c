@@ -1,6 +1,7 @@
 /*
- * Decides how large the next block is. A pool whose block size nobody has named is frugal, which
- * most pools are: what the allocator may hold beside the bytes that live in it bounds the block.
+ * Decides how large the next block is. Most pools are frugal, those whose block size nobody has
+ * named and whose blocks are not for others: what the allocator may hold beside the bytes that live
+ * in it bounds the block.
  * The growth of the arena gives the largest size that the block may have, and the size itself where
  * the program has named one. Once an arena holds much, a block for small requests may be larger.
  */

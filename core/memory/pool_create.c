@@ -156,6 +156,14 @@ static VkDeviceSize pool_alignment(const MaarPoolCreateInfo* info)
     return pool_export_types(info) != 0 && both != 0 ? both : info->minAlignment;
 }
 
+/* Whether others see most blocks of a pool: each costs a descriptor here, and an import there. Of
+ * memory that can be exported by default they see little. */
+static bool is_for_sharing(MaarAllocator allocator, const MaarPoolCreateInfo* info)
+{
+    const VkExternalMemoryHandleTypeFlags types = pool_export_types(info);
+    return types != 0 && types != allocator->default_exports[info->memoryTypeIndex];
+}
+
 static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, bool custom,
                       struct maar_pool* pool)
 {
@@ -177,7 +185,8 @@ static void fill_pool(MaarAllocator allocator, const MaarPoolCreateInfo* info, b
         .atom = atom,
         .fixed_size = info->blockSize,
         .preferred_size = preferred,
-        .frugal = allocator->preferred_block_size == 0 && info->blockSize == 0,
+        .frugal = allocator->preferred_block_size == 0 && info->blockSize == 0 &&
+                  !is_for_sharing(allocator, info),
         .min_alignment = alignment,
         .device_local =
             (maar_type_flags(allocator, type) & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0,

@@ -178,6 +178,41 @@ static void wrong_defaults_are_refused(void** state)
     rig_make_allocator(rig);
 }
 
+/* Fills 16 MiB and returns the number of blocks. */
+static uint32_t count_blocks(const MaarExportInfo* export)
+{
+    enum { COUNT = 256 };
+    MaarAllocation allocations[COUNT];
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pNext = export;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        allocations[i] = rig_allocate(rig, 65536, &how);
+    }
+    const uint32_t count = rig_statistics(rig, VK_NULL_HANDLE).blockCount;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        maarFreeMemory(rig->allocator, allocations[i]);
+    }
+    return count;
+}
+
+/* Each block of memory for others costs a handle; most memory that is exported by default is for
+ * nobody else. */
+static void memory_for_others_has_few_blocks(void** state)
+{
+    const MaarExportInfo export = {.sType = MAAR_STRUCTURE_TYPE_EXPORT_INFO, .handleTypes = OPAQUE};
+    (void)state;
+    need(rig_is("") || rig_is("none") || rig_is("simulated"), "knows the size of the first block");
+    const struct rig_setup setup = {.sharing = rig_sharing_everything()};
+    rig = rig_new();
+    rig_open(rig, &setup);
+    rig_make_allocator(rig);
+    assert_int_equal(count_blocks(&export), 1);
+    assert_true(count_blocks(NULL) > 2);
+    (void)rig_end_case(NULL);
+    assert_true(start(true));
+    assert_true(count_blocks(NULL) > 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +220,7 @@ int main(void)
         rig_unit_test(every_request_is_exported),
         rig_unit_test(types_that_are_not_named_are_not_exported),
         rig_unit_test(wrong_defaults_are_refused),
+        rig_unit_test(memory_for_others_has_few_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

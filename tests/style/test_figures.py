@@ -201,8 +201,8 @@ class Beside(unittest.TestCase):
     def test_verdicts(self):
         for key, old, new, verdict in (
                 ("a.calls", 100, 103, "worse"), ("a.calls", 100, 97, "better"),
-                ("a.calls", 1000, 1001, "equal"), ("a.ns_timed", 100, 104, "equal"),
-                ("a.ns_timed", 100, 106, "worse"), ("a.occupancy", 0.98, 0.95, "worse"),
+                ("a.calls", 1000, 1001, "equal"), ("a.ns_timed", 100, 109, "equal"),
+                ("a.ns_timed", 100, 111, "worse"), ("a.occupancy", 0.98, 0.95, "worse"),
                 ("a.speedup_timed", 1, 2, "better"), ("a.failures", 0, 1, "worse"),
                 ("a.failures", 0, 0, "equal")):
             self.assertEqual(figure_beside.judge(key, old, new)[0], verdict, key)
@@ -224,9 +224,22 @@ class Beside(unittest.TestCase):
             page = folder / "beside.md"
             self.assertEqual(figure_beside.write(folder / "new", folder / "old", page), 0)
             text = page.read_text(encoding="utf-8")
-            self.assertIn("| `a` | old | new | 0 | 1 | 2 |", text)
+            self.assertIn("| `a` | old | new | 1 | 0 | 1 | 2 |", text)
             self.assertIn("| `a.maar.calls` | 10 | 20 | 2.00 |", text)
             self.assertEqual(figure_beside.write(folder / "new", folder / "empty", page), 2)
+
+    def test_several_runs_are_medians(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for run, calls in enumerate((10, 70, 11)):
+                (folder / str(run)).mkdir()
+                (folder / str(run) / "a.json").write_text(json.dumps(
+                    {"section": "a", "commit": str(run), "values": {"a.maar.calls": calls, "yes": True}}))
+            (folder / "0" / "tree.json").write_text(json.dumps(
+                {"section": "tree", "commit": "0", "values": {"tree.files": 3}}))
+            values, runs = figure_beside.read(folder)
+            self.assertEqual(values, {"a": {"a.maar.calls": 11}})
+            self.assertEqual(runs, {"a": ("2", 3)})
 
 
 if __name__ == "__main__":

@@ -1,28 +1,44 @@
 """Results of scripts/figures beside those of another version."""
 
 import json
+import statistics
 import sys
 
 # Ratios nearer to 1 than this are called equal: counts vary less, times on a quiet machine about so.
-EQUAL = {False: 0.01, True: 0.05}
+EQUAL = {False: 0.01, True: 0.1}
 # Endings of keys of which more is better. Of all others less is better.
 MORE = ("occupancy", "occupancy_min", "speedup", "speedup_timed", "speedup_min", "speedup_median",
         "speedup_max", "solved", "vma_of_maar", "edges_less_percent", "lower_bound", "gbps_timed", "pages_s")
-# Endings of keys that describe the run, and parts of keys of other programs.
+# Sections that say how much was tested or written; endings of keys that describe the run; parts of keys
+# of other programs.
+WHOLE_SECTIONS_OUT = ("tree", "faults", "replay-faults", "pictures")
 NEITHER = ("objects", "resources", "events", "entries", "runs", "quiet_timed", "quiet_runs", "rounds",
            "live", "live_mib", "frames", "rows", "states", "parts", "injections", "points", "lines")
 OTHERS = ("vma", "minimalloc", "single", "system", "raw")
 
 
-def read(folder):
-    """Returns {section: {key: number}}, {section: (commit, whether its values are times)}."""
-    values, runs = {}, {}
+def read_run(folder):
+    """Returns {section: (commit, {key: number})} of one run."""
+    records = {}
     for path in sorted(folder.glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
-        values[record["section"]] = {
-            key: value for key, value in record["values"].items()
-            if isinstance(value, (int, float)) and not isinstance(value, bool)}
-        runs[record["section"]] = record["commit"]
+        if record.get("section") not in (None, *WHOLE_SECTIONS_OUT):
+            records[record["section"]] = (record["commit"], {
+                key: value for key, value in record["values"].items()
+                if isinstance(value, (int, float)) and not isinstance(value, bool)})
+    return records
+
+
+def read(folder):
+    """Returns {section: {key: median}} and {section: (commit, number of runs)}. The folder has the results
+    of one run, or a folder for each run."""
+    found = [read_run(each) for each in (folder, *sorted(each for each in folder.iterdir() if each.is_dir()))]
+    values, runs = {}, {}
+    for name in sorted({name for run in found for name in run}):
+        of_name = [run[name] for run in found if name in run]
+        keys = set.intersection(*(set(numbers) for _, numbers in of_name))
+        values[name] = {key: statistics.median(numbers[key] for _, numbers in of_name) for key in keys}
+        runs[name] = (of_name[-1][0], len(of_name))
     return values, runs
 
 
@@ -71,21 +87,23 @@ def write(folder, other, output):
             counts[verdict] += 1
             if verdict == "worse":
                 worse.append((ratio, key, old[name][key], new[name][key]))
-        rows.append(f"| `{name}` | {old_runs[name]} | {runs[name]} | {counts['better']} | "
-                    f"{counts['equal']} | {counts['worse']} |")
+        rows.append(f"| `{name}` | {old_runs[name][0]} | {runs[name][0]} | "
+                    f"{min(old_runs[name][1], runs[name][1])} | {counts['better']} | {counts['equal']} | "
+                    f"{counts['worse']} |")
     worse.sort(key=lambda row: (-max(row[0], 1 / row[0] if row[0] else 1), row[1]))
     text = f"""# Beside the version before
 
-Every figure of the sections that both versions of `scripts/figures` have, each measured by its own. Made by
+Every figure of the sections that both versions of `scripts/figures` have, each measured by its own, in turn on
+the same machine. Made by
 
-    scripts/figures --beside DIR    # docs/project/results/figures of the other version's sources
+    scripts/figures --beside BEFORE --now NOW    # folders of results: one for each run
 
-Counts that differ by 1 %, and times that differ by 5 %, are called equal. Figures of other libraries, and
-those that only describe a run, are left out. That small programs make more calls for memory is the price of
-holding less: [blocks](../../design.md#blocks).
+Of several runs the median counts. Counts that differ by 1 %, and times that differ by 10 %, are called equal.
+Figures of other libraries, and those that only describe a run, are left out. That small programs make more
+calls for memory is the price of holding less: [blocks](../../design.md#blocks).
 
-| section | commit before | commit now | better | equal | worse |
-| --- | --- | --- | --- | --- | --- |
+| section | commit before | commit now | runs | better | equal | worse |
+| --- | --- | --- | --- | --- | --- | --- |
 {chr(10).join(rows)}
 
 ## What is worse
