@@ -59,7 +59,7 @@ install(EXPORT maarTargets NAMESPACE maar:: DESTINATION ${maar_package_dir})
 configure_package_config_file(cmake/maarConfig.cmake.in ${PROJECT_BINARY_DIR}/maarConfig.cmake
     INSTALL_DESTINATION ${maar_package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/maarConfigVersion.cmake
-    COMPATIBILITY SameMinorVersion)
+    COMPATIBILITY ${maar_compatibility})
 install(FILES
     ${PROJECT_BINARY_DIR}/maarConfig.cmake
     ${PROJECT_BINARY_DIR}/maarConfigVersion.cmake

@@ -3,6 +3,15 @@
 
 set(MAAR_ROOT_DIR ${PROJECT_SOURCE_DIR})
 
+# While the major version is 0, each minor version has interfaces of its own: its shared libraries have
+# other names, and its CMake package serves no other minor version.
+set(maar_soversion ${PROJECT_VERSION_MAJOR})
+set(maar_compatibility SameMajorVersion)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(maar_soversion 0.${PROJECT_VERSION_MINOR})
+    set(maar_compatibility SameMinorVersion)
+endif()
+
 function(maar_target_defaults target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 11
@@ -54,7 +63,7 @@ function(maar_library_defaults target)
     maar_target_defaults(${target})
     set_target_properties(${target} PROPERTIES
         VERSION ${PROJECT_VERSION}
-        SOVERSION ${PROJECT_VERSION_MAJOR}
+        SOVERSION ${maar_soversion}
         POSITION_INDEPENDENT_CODE ON
         UNITY_BUILD OFF)
     if(MAAR_COVERAGE)

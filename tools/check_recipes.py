@@ -4,7 +4,8 @@
   --build FOLDER   also compare what this build would install with Debian's lists of files
   --write          write Debian's lists of symbols from tests/abi, and check nothing
 
-Compared are: the version, with include/maar/base.h; Debian's symbols, with tests/abi/symbols*.txt;
+Compared are: the version, with include/maar/base.h; the names of Debian's packages of libraries, with the
+version, as each minor version of a major version 0 is another library; Debian's symbols, with tests/abi/symbols*.txt;
 each option that a recipe sets, with those that CMake has; the features of vcpkg's port and the options of
 Conan's recipe, with what each of them does; the folders that Conan's recipe takes along, with those that
 the libraries are built from; the packages that Debian's recipe builds with, with those that scripts/setup
@@ -25,12 +26,12 @@ DEBIAN = "packaging/debian"
 PORT = "packaging/vcpkg/ports/maar"
 CONAN = "packaging/conan/conanfile.py"
 WRAP = "packaging/meson/maar.wrap"
-# The libraries by the list of tests/abi: package, and name of the file.
+# The libraries by the list of tests/abi. The packages have their names, with hyphens.
 LIBRARIES = {
-    "symbols.txt": ("libmaar0", "libmaar"),
-    "symbols-simulated.txt": ("libmaar-simulated0", "libmaar_simulated"),
-    "symbols-vma.txt": ("libmaar-vma0", "libmaar_vma"),
-    "symbols-vma-names.txt": ("libmaar-vma-names0", "libmaar_vma_names"),
+    "symbols.txt": "libmaar",
+    "symbols-simulated.txt": "libmaar_simulated",
+    "symbols-vma.txt": "libmaar_vma",
+    "symbols-vma-names.txt": "libmaar_vma_names",
 }
 # What Debian's recipe builds with beside the packages of scripts/setup.
 DEBIAN_TOOLS = {"debhelper-compat", "dh-sequence-python3"}
@@ -46,6 +47,16 @@ def read(path):
 def version_of(root):
     return ".".join(re.findall(r"^#define MAAR_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$",
                                read(root / "include/maar/base.h"), re.MULTILINE))
+
+
+def soversion_of(root):
+    """What follows ".so." in the name that programs find a library by."""
+    major, minor, _ = version_of(root).split(".")
+    return f"0.{minor}" if major == "0" else major
+
+
+def package_of(root, library):
+    return library.replace("_", "-") + soversion_of(root)
 
 
 # ---- versions ----
@@ -71,12 +82,13 @@ def symbols_files(root):
     """Debian's lists of symbols by name, as tests/abi has them. A function that the list has keeps its
     version; a new one comes with this version."""
     version = version_of(root)
-    for listed, (package, library) in LIBRARIES.items():
+    for listed, library in LIBRARIES.items():
+        package = package_of(root, library)
         path = root / DEBIAN / f"{package}.symbols"
         since = dict(re.findall(r"^ (\w+)@Base (\S+)$", read(path) if path.is_file() else "", re.MULTILINE))
         names = [line for line in read(root / "tests/abi" / listed).splitlines()
                  if line and not line.startswith("#")]
-        lines = [f"{library}.so.{version.split('.', maxsplit=1)[0]} {package} #MINVER#",
+        lines = [f"{library}.so.{soversion_of(root)} {package} #MINVER#",
                  "* Build-Depends-Package: libmaar-dev"]
         lines += [f" {name}@Base {since.get(name, version)}" for name in names]
         yield path.name, "\n".join(lines) + "\n"
@@ -188,6 +200,12 @@ def debian_paragraphs(root):
 def check_debian(root):
     source, *packages = debian_paragraphs(root)
     names = {package["Package"] for package in packages}
+    libraries = {package_of(root, library) for library in LIBRARIES.values()}
+    named = set(re.findall(r"\blibmaar[a-z-]*[0-9][0-9.]*\b", read(root / DEBIAN / "control")))
+    for name in sorted(libraries - names):
+        yield f"{DEBIAN}/control: there is no package {name}"
+    for name in sorted(named - libraries):
+        yield f"{DEBIAN}/control: {name} is not the name of a library of {version_of(root)}"
     needed = {re.match(r"[\w.+-]+", item.strip())[0]
               for item in source["Build-Depends"].split(",") if item.strip()}
     done = subprocess.run([root / "scripts/setup", "--list"], capture_output=True, text=True, check=True)

@@ -17,7 +17,7 @@ extern "C" {
 
 /** Version of these headers: it rises when a promised behaviour or interface changes. */
 #define MAAR_VERSION_MAJOR 0
-/** Version of these headers: it rises when something is added. */
+/** Version of these headers: it rises when something is added; in 0.x, also when it changes. */
 #define MAAR_VERSION_MINOR 2
 /** Version of these headers: it rises when something is corrected. */
 #define MAAR_VERSION_PATCH 0

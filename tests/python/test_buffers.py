@@ -300,9 +300,10 @@ class Devices(MaarCase):
 
     def test_without_a_library_of_its_own_the_systems_is_taken(self):
         own = _calls.load_maar()
+        self.assertEqual(_calls.SYSTEM_LIBRARY, "libmaar.so.0.2")
         with mock.patch.dict(os.environ), mock.patch.object(_calls, "__file__", "/nowhere/_calls.py"):
             os.environ.pop("MAAR_LIBRARY", None)
-            with mock.patch.object(_calls, "SYSTEM_LIBRARY", "libmaar-nowhere.so.0"):
+            with mock.patch.object(_calls, "SYSTEM_LIBRARY", "libmaar-nowhere.so.0.2"):
                 with self.assertRaisesRegex(maar.LibraryError, "nor installed in this system"):
                     _calls.load_maar()
             path = next(path for path, functions in _calls._loaded.items() if functions is own)

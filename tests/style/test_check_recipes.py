@@ -21,12 +21,15 @@ CONAN = "packaging/conan/conanfile.py"
 # File, words in it, words in their place, and words of what must be found.
 CHANGES = (
     ("include/maar/base.h", "VERSION_PATCH 0", "VERSION_PATCH 7", "changelog: 0.2.0, but"),
+    ("include/maar/base.h", "VERSION_MINOR 2", "VERSION_MINOR 3", "no package libmaar-vma0.3"),
+    ("include/maar/base.h", "VERSION_MAJOR 0", "VERSION_MAJOR 1", "libmaar0.2 is not the name of a library of 1.2.0"),
+    (f"{DEBIAN}/control", " libmaar0.2 (>= ", " libmaar0 (>= ", "libmaar0 is not the name"),
     (f"{PORT}/vcpkg.json", '"version": "', '"version": "9', "vcpkg.json: 9"),
     ("packaging/meson/maar.wrap", "directory = maar-", "directory = maar-9", "directory: 9"),
     ("packaging/meson/maar.wrap", "filename = maar-", "filename = maar-9", "source_filename: 9"),
     ("interop/python/pyproject.toml", "MAAR_VERSION_MINOR", "MAAR_VERSION_MINUTE", "pyproject.toml: None"),
-    ("tests/abi/symbols.txt", "maarAcquireFromCuda\n", "maarAcquireFromCuda\nmaarAdded\n", "libmaar0.symbols"),
-    ("tests/abi/symbols-vma.txt", "maarVmaAllocateMemory\n", "", "libmaar-vma0.symbols"),
+    ("tests/abi/symbols.txt", "maarAcquireFromCuda\n", "maarAcquireFromCuda\nmaarAdded\n", "libmaar0.2.symbols"),
+    ("tests/abi/symbols-vma.txt", "maarVmaAllocateMemory\n", "", "libmaar-vma0.2.symbols"),
     (f"{DEBIAN}/rules", "-DMAAR_ZSTD=", "-DMAAR_ZIP=", "no option MAAR_ZIP"),
     (f"{DEBIAN}/rules", "-DMAAR_BUILD_BENCH=OFF", "-DMAAR_LZ4=OFF", "whether MAAR_BUILD_BENCH"),
     ("cmake/MaarOptions.cmake", "option(MAAR_INSTALL", 'option(MAAR_BUILD_MORE "More" ON)\noption(MAAR_INSTALL',
@@ -81,5 +84,5 @@ with tempfile.TemporaryDirectory() as folder:
         faults = "\n".join(check_recipes.check_files(tree, tree))
     assert "libnovelty.so is in 0 of Debian's packages" in faults, faults
     assert "novelty is in 1" not in faults and "share/maar" not in faults, faults
-    assert "libmaar-vma0.install: nothing is installed as" in faults, faults
+    assert "libmaar-vma0.2.install: nothing is installed as" in faults, faults
 print(f"{len(CHANGES) + 2} changes found")

@@ -1,8 +1,9 @@
-"""One version everywhere: test_version.py ROOT PROJECT_VERSION [FILE.pc...]
+"""One version everywhere: test_version.py ROOT PROJECT_VERSION SOVERSION [FILE.pc...]
 
 include/maar/base.h is its home. CMake's, Meson's, pkg-config's, the amalgamation's, the changelog's last
 release and the one that docs name for users must be the same; nothing may be newer than it.
-maarGetVersion() is compared by the consumers of tests/package.
+maarGetVersion() is compared by the consumers of tests/package. The shared libraries of two versions have one
+name only if programs of the one run with the other: while the major version is 0, within a minor version.
 """
 
 import re
@@ -27,7 +28,7 @@ version = ".".join(re.findall(r"^#define MAAR_VERSION_(?:MAJOR|MINOR|PATCH) (\d+
 assert re.fullmatch(r"\d+\.\d+\.\d+", version), version
 found = {"CMake": sys.argv[2], "the amalgamation": amalgamate.version_of(root),
          "meson.build": re.search(r"^    version: '(.*)',$", read("meson.build"), re.MULTILINE)[1]}
-for path in sys.argv[3:]:
+for path in sys.argv[4:]:
     found[path] = re.search(r"^Version: (.*)$", Path(path).read_text(), re.MULTILINE)[1]
 for name, text in amalgamate.amalgamate(root).items():
     found[name] = re.match(r"/\*\n \* Maar (\S+): ", text)[1]
@@ -47,6 +48,7 @@ for path in root.glob("include/maar/*.h"):
     for since in re.findall(r"@since (\S+)", path.read_text(encoding="utf-8")):
         assert number(since) <= number(version), f"{path.name}: @since {since} in {version}"
 minor = ".".join(version.split(".")[:2])
+assert sys.argv[3] == (minor if version.startswith("0.") else version.split(".", maxsplit=1)[0]), sys.argv[3]
 asked = re.findall(r"find_package\(maar (\S+)", read("docs/building.md"))
 assert asked and set(asked) == {minor}, asked
 print(f"{version}, in {len(found)} places; {len(releases)} releases")

@@ -117,8 +117,9 @@ class Functions:
         return made
 
 
-# What a distribution's package of the library installs.
-SYSTEM_LIBRARY = f"libmaar.so.{C.MAAR_VERSION_MAJOR}"
+# What a distribution's package of the library installs. While the major version is 0, each minor version
+# has interfaces of its own.
+SYSTEM_LIBRARY = f"libmaar.so.{C.MAAR_VERSION_MAJOR or f'0.{C.MAAR_VERSION_MINOR}'}"
 
 
 def _default_library():
