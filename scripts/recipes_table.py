@@ -1,7 +1,7 @@
 """Writes the table of scripts/package-recipes: recipes_table.py FOLDER ROOT OUT
 
-FOLDER/results holds a file of rows for each recipe: what was done, its result, seconds, a note. Exit codes:
-0 nothing failed; 1 a row failed, or there is none.
+FOLDER/results holds a file of rows for each recipe: what was done, its result, seconds, a note; and one with the
+commit that the recipe has built. Exit codes: 0 nothing failed; 1 a row failed, or there is none.
 """
 
 import re
@@ -46,6 +46,7 @@ def main():
         if not path.is_file():
             lines += ["No complete run yet.", ""]
             continue
+        lines += [f"Commit {path.with_suffix('.commit').read_text(encoding='utf-8').strip()}.", ""]
         if recipe in REMARKS:
             lines += [REMARKS[recipe], ""]
         lines += ["| | result | seconds | |", "| --- | --- | --- | --- |"]
