@@ -46,7 +46,8 @@ function(maar_target_defaults target)
     if(MAAR_WARNINGS)
         target_compile_options(${target} PRIVATE
             -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion
-            -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla)
+            $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
+            -Wundef -Wvla)
     endif()
     if(MAAR_WERROR)
         target_compile_options(${target} PRIVATE -Werror)

@@ -143,23 +143,26 @@ function(maar_add_skipped_entry entry reason label)
     set_tests_properties(${entry} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: " LABELS ${label})
 endfunction()
 
-# maar_take_blocks(target page...): writes the C blocks of documents to headers NAME.inc, which a
-# test includes. A comment before each block names its place. docs.blocks reads these calls to learn
-# which pages have compiled blocks.
+# maar_take_blocks(target [LANGUAGE cpp] page...): writes the blocks of C, or of C++, of documents to
+# headers NAME.inc, which a test includes. A comment before each block names its place. docs.blocks
+# reads these calls to learn which pages have compiled blocks of C.
 function(maar_take_blocks target)
+    cmake_parse_arguments(arg "" "LANGUAGE" "" ${ARGN})
     find_package(Python3 REQUIRED COMPONENTS Interpreter)
     set(script ${PROJECT_SOURCE_DIR}/tests/docs/extract_blocks.py)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}_blocks)
     file(MAKE_DIRECTORY ${folder})
-    foreach(page IN LISTS ARGN)
+    foreach(page IN LISTS arg_UNPARSED_ARGUMENTS)
         get_filename_component(name ${page} NAME_WE)
         add_custom_command(OUTPUT ${folder}/${name}.inc
             COMMAND ${Python3_EXECUTABLE} -B ${script} ${PROJECT_SOURCE_DIR}/${page}
-                ${folder}/${name}.inc
+                ${folder}/${name}.inc ${arg_LANGUAGE}
             DEPENDS ${PROJECT_SOURCE_DIR}/${page} ${script}
             VERBATIM)
         target_sources(${target} PRIVATE ${folder}/${name}.inc)
-        set_property(GLOBAL APPEND PROPERTY MAAR_COMPILED_PAGES ${page})
+        if(NOT arg_LANGUAGE)
+            set_property(GLOBAL APPEND PROPERTY MAAR_COMPILED_PAGES ${page})
+        endif()
     endforeach()
     target_include_directories(${target} PRIVATE ${folder})
 endfunction()

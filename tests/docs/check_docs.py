@@ -2,6 +2,7 @@
 
   --root=ROOT             the sources
   --compiled=PAGE         a page whose C a test compiles (maar_take_blocks); may be repeated
+  --cpp=PAGE              a page whose C++ a test compiles
   --python=PAGE           a page whose Python a test runs
   --cmake=PAGE            a page whose CMake a test configures
   --program=PATH          a program that commands may name
@@ -292,7 +293,7 @@ class Checker:
                     return []
                 self.count("held against the sources or the command")
                 return way(self, block)
-        lists = {"c": self.options.compiled, "python": self.options.python}
+        lists = {"c": self.options.compiled, "cpp": self.options.cpp, "python": self.options.python}
         if block.language in lists:
             self.count(f"{block.language}: by tests")
             if block.page in lists[block.language]:
@@ -389,7 +390,7 @@ class Checker:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--root", type=pathlib.Path, required=True)
-    for name in ("compiled", "python", "cmake", "program", "env"):
+    for name in ("compiled", "cpp", "python", "cmake", "program", "env"):
         parser.add_argument(f"--{name}", action="append", default=[])
     parser.add_argument("--missing", default="")
     options = parser.parse_args()

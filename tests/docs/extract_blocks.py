@@ -1,6 +1,7 @@
-"""The C of a Markdown file, as a file to include: extract_blocks.py FILE.md OUT.inc
+"""The C or C++ of a Markdown file, as a file to include: extract_blocks.py FILE.md OUT.inc [LANGUAGE]
 
-Every block that begins with ```c is taken, in order, after a comment that says where it stands.
+Every block that begins with ```c, or ```LANGUAGE, is taken, in order, after a comment that says where it
+stands.
 """
 
 import pathlib
@@ -9,10 +10,11 @@ import sys
 
 def main():
     source, out = map(pathlib.Path, sys.argv[1:3])
+    begin = "```" + (sys.argv[3] if len(sys.argv) > 3 else "c")
     lines = []
     inside = False
     for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
-        if not inside and line == "```c":
+        if not inside and line == begin:
             inside = True
             lines.append(f"/* {source.name}:{number} */")
         elif inside and line == "```":
@@ -20,7 +22,7 @@ def main():
         elif inside:
             lines.append(line)
     if not lines or inside:
-        sys.exit(f"{source}: no block of C, or one that does not end")
+        sys.exit(f"{source}: no block with {begin}, or one that does not end")
     out.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

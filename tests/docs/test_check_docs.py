@@ -32,6 +32,7 @@ class Noticed(unittest.TestCase):
 
     def test_block_without_a_check_is_refused(self):
         self.assertIn("no test takes", self.wrong("int x;", "c"))
+        self.assertIn("no test takes", self.wrong("int x;", "cpp"))
         self.assertIn("no test takes", self.wrong("x = 1", "python"))
         self.assertIn("no check", self.wrong("x", "yaml"))
         self.assertIn("no check", self.wrong("x", "none"))
@@ -84,6 +85,6 @@ if __name__ == "__main__":
     parser.add_argument("--root", type=pathlib.Path, required=True)
     parser.add_argument("--program", action="append", required=True)
     OPTIONS, rest = parser.parse_known_args()
-    OPTIONS.compiled = OPTIONS.python = OPTIONS.cmake = OPTIONS.env = ()
+    OPTIONS.compiled = OPTIONS.cpp = OPTIONS.python = OPTIONS.cmake = OPTIONS.env = ()
     OPTIONS.missing = "not needed here"
     unittest.main(argv=sys.argv[:1] + rest)

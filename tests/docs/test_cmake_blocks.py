@@ -2,7 +2,7 @@
 linked with Maar; where Maar is an installed one, the program is built and run.
 
 test_cmake_blocks.py --cmake=PROGRAM --compiler=PROGRAM --vulkan=FOLDER --root=ROOT --build=FOLDER
-                     --work=FOLDER PAGE...
+                     --work=FOLDER [--cxx=PROGRAM] PAGE...
 
 --build is installed below --work. Maar from its sources is configured here and built by package.*.
 """
@@ -17,9 +17,11 @@ import sys
 from markdown_blocks import blocks_of
 
 HEAD = """cmake_minimum_required(VERSION 3.21)
-project(reader LANGUAGES C)
-add_executable(program program.c)
+project(reader LANGUAGES {language})
+add_executable(program {source})
 """
+# Pages whose reader has no compiler of C.
+IN_CPP = ("docs/cpp.md",)
 PROGRAM = """#include <maar/maar.h>
 int main(void)
 {
@@ -39,14 +41,18 @@ def run(*command):
 
 def make_project(options, folder, block):
     folder.mkdir()
-    (folder / "CMakeLists.txt").write_text(HEAD + block.text, encoding="utf-8")
-    (folder / "program.c").write_text(PROGRAM, encoding="utf-8")
+    language, source, compiler = "C", "program.c", f"-DCMAKE_C_COMPILER={options.compiler}"
+    if block.page in IN_CPP:
+        language, source, compiler = "CXX", "program.cpp", f"-DCMAKE_CXX_COMPILER={options.cxx}"
+    (folder / "CMakeLists.txt").write_text(HEAD.format(language=language, source=source) + block.text,
+                                           encoding="utf-8")
+    (folder / source).write_text(PROGRAM, encoding="utf-8")
     if "third_party" in block.text:
         (folder / "third_party").mkdir()
         os.symlink(options.root, folder / "third_party/maar")
     build = folder / "build"
     run(options.cmake, "-S", folder, "-B", build, "-G", "Ninja",
-        f"-DCMAKE_C_COMPILER={options.compiler}", f"-DMAAR_VULKAN_INCLUDE_DIR={options.vulkan}",
+        compiler, f"-DMAAR_VULKAN_INCLUDE_DIR={options.vulkan}",
         f"-DCMAKE_PREFIX_PATH={options.work / 'prefix'}")
     if "find_package" in block.text:
         run(options.cmake, "--build", build)
@@ -62,6 +68,7 @@ def main():
         parser.add_argument(f"--{name}", required=True)
     for name in ("root", "build", "work"):
         parser.add_argument(f"--{name}", type=pathlib.Path, required=True)
+    parser.add_argument("--cxx", default="")
     parser.add_argument("pages", nargs="+")
     options = parser.parse_args()
     if not shutil.which("ninja"):
@@ -74,7 +81,7 @@ def main():
     for page in options.pages:
         text = (options.root / page).read_text(encoding="utf-8")
         for block in blocks_of(page, text):
-            if block.language == "cmake":
+            if block.language == "cmake" and not (page in IN_CPP and not options.cxx):
                 make_project(options, options.work / str(count), block)
                 count += 1
     print(f"{count} blocks")

@@ -3,9 +3,9 @@
 test_first_examples.py --root=ROOT --vulkan=FOLDER --compiled=PAGE...
 
   --vulkan=FOLDER   holds vulkan/vulkan_core.h
-  --compiled=PAGE   a page whose C a test compiles (maar_take_blocks)
+  --compiled=PAGE   a page whose C or C++ a test compiles (maar_take_blocks)
 
-A guide is a page of docs/ with C, or the README. Short is below 40 lines. The results: of each call in
+A guide is a page of docs/ with C or C++, or the README. Short is below 40 lines. The results: of each call in
 the example that returns a VkResult, the result is used, and a variable that holds one is read before it
 gets another. It runs: a case of the test that includes the page's blocks calls a function of the example,
 directly or through others, or the example itself stands in a function of that test.
@@ -38,7 +38,7 @@ def without_comments(text):
 def functions_of(text):
     """Name and body of each function that is defined, also by a macro of cmocka's."""
     found = {}
-    for match in re.finditer(r"^(?:[A-Za-z_][\w *]*?[ *])(\w+)\(([^;{}]*)\)\s*\{$", text, re.MULTILINE):
+    for match in re.finditer(r"^(?:[A-Za-z_][\w: *]*?[ *])(\w+)\(([^;{}]*)\)\s*\{$", text, re.MULTILINE):
         end = text.find("\n}", match.end())
         found[match[1]] = text[match.end():end if end >= 0 else len(text)]
     return found
@@ -105,7 +105,7 @@ def is_run(page, example, every, sources):
 
 
 def complaints(page, text, names, compiled, sources):
-    blocks = [block for block in blocks_of(page, text) if block.language == "c"]
+    blocks = [block for block in blocks_of(page, text) if block.language in ("c", "cpp")]
     if not blocks:
         return []
     example = blocks[0].text
@@ -156,14 +156,15 @@ def main():
     parser.add_argument("--compiled", action="append", default=[])
     options = parser.parse_args()
     names = returning_result(options.root, options.vulkan)
-    sources = [path.read_text(encoding="utf-8") for path in sorted(options.root.glob("tests/**/*.c"))
+    sources = [path.read_text(encoding="utf-8") for pattern in ("tests/**/*.c", "tests/**/*.cpp")
+               for path in sorted(options.root.glob(pattern))
                if '.inc"' in path.read_text(encoding="utf-8")]
     wrong = planted(names)
     guides = 0
     for path in [options.root / "README.md", *sorted(options.root.glob("docs/*.md"))]:
         page = path.relative_to(options.root).as_posix()
         text = path.read_text(encoding="utf-8")
-        guides += "\n```c\n" in text
+        guides += "\n```c\n" in text or "\n```cpp\n" in text
         wrong += complaints(page, text, names, set(options.compiled), sources)
     wrong += [f"EXCEPTIONS: there is no {page}" for page in EXCEPTIONS
               if not (options.root / page).exists()]
