@@ -42,7 +42,7 @@ if(PROJECT_IS_TOP_LEVEL)
     set(maar_doc_dir ${CMAKE_INSTALL_DOCDIR})
 endif()
 install(FILES LICENSE DESTINATION ${maar_doc_dir})
-if(PROJECT_IS_TOP_LEVEL OR TARGET maar_tool)
+if(MAAR_INSTALL_DATA)
     install(DIRECTORY data/frames data/grafana data/profiles data/traces
         DESTINATION ${CMAKE_INSTALL_DATADIR}/maar)
 endif()

@@ -41,6 +41,7 @@ option(MAAR_BUILD_GPU_CHECKS "Build the programs of scripts/gpu-check; not on Wi
 option(MAAR_ZSTD "Build libmaar with Zstandard where it is found" ${MAAR_BUILD_TESTS})
 option(MAAR_LZ4 "Build libmaar with LZ4 where it is found" ${MAAR_BUILD_TESTS})
 option(MAAR_INSTALL "Install Maar with the project" ${PROJECT_IS_TOP_LEVEL})
+option(MAAR_INSTALL_DATA "Install the data of the maar command, below share/maar" ${MAAR_BUILD_TOOLS})
 option(MAAR_WARNINGS "Compile with Maar's warnings" ${PROJECT_IS_TOP_LEVEL})
 option(MAAR_WERROR "Treat warnings as errors" OFF)
 option(MAAR_HEAVY_CHECKS "Walk whole data structures after each change (slow)" OFF)

@@ -83,10 +83,13 @@ if(WAY STREQUAL "install")
     run(${CMAKE_COMMAND} --build ${here} --target install)
     file(RENAME ${prefix}.staged ${prefix})
     file(REMOVE_RECURSE ${here}.sources)
+    set(data share/maar/profiles/cpu-lavapipe25.0.json share/maar/traces/captured-vkcube.csv
+        share/maar/grafana/maar.json)
+    if(NOT TOOLS)
+        set(data "")
+    endif()
     foreach(wanted IN ITEMS
-            include/maar/maar.h share/doc/maar/LICENSE share/maar/profiles/cpu-lavapipe25.0.json
-            share/maar/traces/captured-vkcube.csv share/maar/grafana/maar.json
-            include/maar-vma/vma/vk_mem_alloc.h)
+            include/maar/maar.h share/doc/maar/LICENSE include/maar-vma/vma/vk_mem_alloc.h ${data})
         if(NOT EXISTS ${prefix}/${wanted})
             message(FATAL_ERROR "${wanted} was not installed")
         endif()
@@ -213,6 +216,11 @@ if(WAY STREQUAL "preset")
     file(READ ${here}/compile_commands.json commands)
     if(commands MATCHES " -g[0-9a-z]* " OR NOT commands MATCHES " -O[23] ")
         message(FATAL_ERROR "the preset library compiles with ${CMAKE_MATCH_0}")
+    endif()
+    # Nor the data of the command, which it does not build.
+    file(READ ${here}/cmake_install.cmake rules)
+    if(rules MATCHES "data/profiles" OR NOT rules MATCHES "include/maar")
+        message(FATAL_ERROR "the preset library installs the data of the command")
     endif()
     return()
 endif()

@@ -42,11 +42,5 @@ file(REMOVE_RECURSE
     "${CURRENT_PACKAGES_DIR}/debug/include"
     "${CURRENT_PACKAGES_DIR}/debug/share"
     "${CURRENT_PACKAGES_DIR}/share/doc")
-if(NOT "tools" IN_LIST FEATURES)
-    # Data of the command alone.
-    foreach(folder IN ITEMS frames grafana profiles traces)
-        file(REMOVE_RECURSE "${CURRENT_PACKAGES_DIR}/share/maar/${folder}")
-    endforeach()
-endif()
 file(INSTALL "${CMAKE_CURRENT_LIST_DIR}/usage" DESTINATION "${CURRENT_PACKAGES_DIR}/share/${PORT}")
 vcpkg_install_copyright(FILE_LIST "${SOURCE_PATH}/LICENSE")
