@@ -505,6 +505,40 @@ static void use_level_pool(MaarAllocator allocator)
     maarDestroyPool(allocator, pool);
 }
 
+/* Five buffers of 3 MiB fit into a block of 16 MiB. */
+static void use_own_blocks(MaarAllocator allocator, VkInstance instance, VkDevice device)
+{
+    enum { COUNT = 6 };
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = (VkDeviceSize)3 << 20,
+                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    VkBuffer buffers[COUNT] = {VK_NULL_HANDLE};
+    MaarRange ranges[COUNT] = {VK_NULL_HANDLE};
+    VkMemoryRequirements needs;
+    for (int i = 0; i < COUNT; ++i) {
+        assert_int_equal(LOAD(instance, vkCreateBuffer)(device, &info, NULL, &buffers[i]),
+                         VK_SUCCESS);
+        LOAD(instance, vkGetBufferMemoryRequirements)(device, buffers[i], &needs);
+    }
+    MaarAllocation block = VK_NULL_HANDLE;
+    MaarRangeAllocator places = VK_NULL_HANDLE;
+    assert_int_equal(take_block(allocator, 0, &needs, &block, &places), VK_SUCCESS);
+    MaarAllocationInfo got = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO};
+    assert_int_equal(maarGetAllocationInfo(allocator, block, &got), VK_SUCCESS);
+    assert_int_equal(got.size, 16 << 20);
+    assert_int_equal(got.blockSize, got.size);
+    for (int i = 0; i < COUNT; ++i) {
+        assert_int_equal(place_buffer(allocator, block, places, buffers[i], &needs, &ranges[i]),
+                         i < COUNT - 1 ? VK_SUCCESS : VK_ERROR_OUT_OF_POOL_MEMORY);
+    }
+    for (int i = 0; i < COUNT; ++i) {
+        LOAD(instance, vkDestroyBuffer)(device, buffers[i], NULL);
+        assert_int_equal(maarFreeRange(places, ranges[i]), VK_SUCCESS);
+    }
+    maarDestroyRangeAllocator(places);
+    maarFreeMemory(allocator, block);
+}
+
 static void use_stitching_pool(MaarAllocator allocator)
 {
     const MaarPool pool = create_stitching_pool(allocator, 0);
@@ -551,12 +585,76 @@ static void docs_pages_come_and_go(void** state)
     use_tiles(allocator);
     use_buffer_cache(allocator, instance, device);
     use_level_pool(allocator);
+    use_own_blocks(allocator, instance, device);
     use_stitching_pool(allocator);
     LOAD(instance, vkDestroyCommandPool)(device, pool, NULL);
     maarDestroyAllocator(allocator);
     MaarSimulatedCounters counters = {.sType = MAAR_STRUCTURE_TYPE_SIMULATED_COUNTERS};
     maarSimulatedGetCounters(only_device(instance), &counters);
     assert_int_equal(counters.violationCount, 0);
+    LOAD(instance, vkDestroyDevice)(device, NULL);
+    LOAD(instance, vkDestroyInstance)(instance, NULL);
+}
+
+/* Fills blocks of the preferred size of 64 MiB, and notes by how much each one makes Maar hold
+ * more. */
+static void expect_growth(MaarAllocator allocator, MaarPool pool)
+{
+    static const VkDeviceSize mib[] = {8, 16, 32, 64, 64};
+    enum { BLOCKS = sizeof mib / sizeof *mib, MOST_BUFFERS = 400 };
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .size = (VkDeviceSize)1 << 20,
+                                     .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT};
+    const MaarAllocationCreateInfo how = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
+                                          .pool = pool};
+    VkBuffer buffers[MOST_BUFFERS];
+    MaarAllocation memory[MOST_BUFFERS];
+    uint32_t made = 0;
+    uint32_t blocks = 0;
+    VkDeviceSize held = 0;
+    while (blocks < BLOCKS && made < MOST_BUFFERS) {
+        assert_int_equal(maarCreateBuffer(allocator, &info, &how, &buffers[made], &memory[made]),
+                         VK_SUCCESS);
+        ++made;
+        MaarStatistics now = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
+        assert_int_equal(maarGetStatistics(allocator, VK_NULL_HANDLE, &now), VK_SUCCESS);
+        if (now.blockCount > blocks) {
+            assert_int_equal(now.blockBytes - held, mib[blocks] << 20);
+            held = now.blockBytes;
+            blocks = now.blockCount;
+        }
+    }
+    assert_int_equal(blocks, BLOCKS);
+    while (made > 0) {
+        --made;
+        maarDestroyBuffer(allocator, buffers[made], memory[made]);
+    }
+}
+
+static void docs_blocks_grow_to_the_preferred_size(void** state)
+{
+    (void)state;
+    const VkInstance instance = make_sparse_instance();
+    VkDevice device = VK_NULL_HANDLE;
+    maarDestroyAllocator(open_device(instance, &device));
+    const MaarAllocatorCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
+                                          .instance = instance,
+                                          .physicalDevice = only_device(instance),
+                                          .device = device,
+                                          .pfnGetInstanceProcAddr = vkGetInstanceProcAddr,
+                                          .preferredBlockSize = (VkDeviceSize)64 << 20};
+    const MaarPoolCreateInfo pool_info = {.sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO};
+    for (int with_pool = 0; with_pool < 2; ++with_pool) {
+        MaarAllocator allocator = VK_NULL_HANDLE;
+        MaarPool pool = VK_NULL_HANDLE;
+        assert_int_equal(maarCreateAllocator(&info, &allocator), VK_SUCCESS);
+        if (with_pool == 1) {
+            assert_int_equal(maarCreatePool(allocator, &pool_info, &pool), VK_SUCCESS);
+        }
+        expect_growth(allocator, pool);
+        maarDestroyPool(allocator, pool);
+        maarDestroyAllocator(allocator);
+    }
     LOAD(instance, vkDestroyDevice)(device, NULL);
     LOAD(instance, vkDestroyInstance)(instance, NULL);
 }
@@ -661,6 +759,7 @@ int main(void)
         cmocka_unit_test(docs_recommendation_goes_into_the_programs_chain),
         cmocka_unit_test(docs_array_grows_and_shrinks),
         cmocka_unit_test(docs_pages_come_and_go),
+        cmocka_unit_test(docs_blocks_grow_to_the_preferred_size),
         cmocka_unit_test(docs_logged_trace_is_read),
         cmocka_unit_test(docs_plan_shares_as_described),
         cmocka_unit_test(docs_each_class_of_a_plan_has_memory),
