@@ -6,6 +6,7 @@
  * for that, and failures are counted.
  */
 #include "core/memory/allocate.h"
+#include "core/memory/allocation_failure.h"
 
 #include <string.h>
 

@@ -6,6 +6,7 @@
  * for another attempt.
  */
 #include "core/memory/allocate.h"
+#include "core/memory/allocation_failure.h"
 
 #include <stdio.h>
 

@@ -14,8 +14,9 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/memory/pool.h"
+#include "core/memory/pool_room.h"
 
-enum { TEXT_SIZE = 480, ROOM_SIZE = 320 };
+enum { TEXT_SIZE = 560, ROOM_SIZE = 320 };
 
 static const MaarMessageId failure_ids[MAAR_FAILURE_REASONS] = {
     [MAAR_FAILURE_BY_DRIVER] = MAAR_MESSAGE_ID_OUT_OF_DEVICE_MEMORY,
@@ -88,6 +89,26 @@ static bool mentions_heap(enum maar_failure_reason reason)
            reason != MAAR_FAILURE_TOO_MANY && reason != MAAR_FAILURE_ABOVE_LARGEST;
 }
 
+/* Describes why a pool has no room, and what would make some. */
+static void explain_full_pool(const struct maar_pool* pool, const char* name, char* text,
+                              size_t size)
+{
+    const struct maar_pool_room room =
+        pool != NULL ? maar_pool_find_room(pool) : (struct maar_pool_room){.size = 0};
+    const uint32_t blocks = pool != NULL ? maar_atomic32_load(&pool->block_count) : 0;
+    const bool waits = room.pending > 0;
+    (void)snprintf(text, size,
+                   "pool %s has %s in %u block%s and may not add one; %s are free, but not where "
+                   "the request fits%s%s%s; raise maxBlockCount, or free something",
+                   name, maar_show_bytes(room.size).text, blocks, blocks == 1 ? "" : "s",
+                   maar_show_bytes(room.free).text, waits ? ", and " : "",
+                   waits ? maar_show_bytes(room.pending).text : "",
+                   waits
+                       ? " wait for points of a timeline (maarWaitPoints for the oldest, then try "
+                         "again)"
+                       : "");
+}
+
 /* Describes the reason and the remedy. */
 static void explain_failure(MaarAllocator allocator, const struct maar_allocation_failure* failure,
                             enum maar_failure_reason reason, char* text, size_t size)
@@ -103,10 +124,7 @@ static void explain_failure(MaarAllocator allocator, const struct maar_allocatio
     }
     switch (reason) {
     case MAAR_FAILURE_POOL_IS_FULL:
-        (void)snprintf(text, size,
-                       "pool %s has no room in its %u blocks and may not add a block; raise "
-                       "maxBlockCount, or free something",
-                       name.text, pool != NULL ? maar_atomic32_load(&pool->block_count) : 0);
+        explain_full_pool(pool, name.text, text, size);
         break;
     case MAAR_FAILURE_ABOVE_BLOCK:
         (void)snprintf(text, size,

@@ -8,28 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/port_atomic.h"
+#include "core/memory/failure_counts.h"
 #include "maar/allocator.h"
 
 struct maar_pool;
-
-enum maar_failure_reason {
-    MAAR_FAILURE_BY_DRIVER,
-    MAAR_FAILURE_OVER_BUDGET,   /* the request may not exceed the budget */
-    MAAR_FAILURE_ABOVE_LIMIT,   /* above the caller's limit of the heap */
-    MAAR_FAILURE_ABOVE_HEAP,    /* larger than the whole heap */
-    MAAR_FAILURE_ABOVE_LARGEST, /* larger than maxMemoryAllocationSize */
-    MAAR_FAILURE_TOO_MANY,      /* maxMemoryAllocationCount objects exist */
-    MAAR_FAILURE_POOL_IS_FULL,
-    MAAR_FAILURE_ABOVE_BLOCK, /* larger than the blocks of the pool */
-    MAAR_FAILURE_REASONS
-};
-
-/* The number of failures in a heap, by reason, since a VkDeviceMemory was last made there. */
-struct maar_failure_counts {
-    maar_atomic32 any; /* whether any count is not 0 */
-    maar_atomic32 by_reason[MAAR_FAILURE_REASONS];
-};
 
 /* A request for which there was no memory. */
 struct maar_allocation_failure {
@@ -74,17 +56,4 @@ void maar_report_fallback(MaarAllocator allocator, const struct maar_fallback* f
 /* Counts and reports that a budget was exceeded, in the same way. name may be NULL. */
 void maar_report_over_budget(MaarAllocator allocator, const char* call, const char* name,
                              uint32_t heap, VkDeviceSize size);
-/* Sets the counts to 0 after a VkDeviceMemory was made in the heap, so that the next failure is
- * reported. */
-static inline void maar_forget_allocation_failures(struct maar_failure_counts* counts)
-{
-    if (maar_atomic32_load(&counts->any) == 0) {
-        return;
-    }
-    maar_atomic32_store(&counts->any, 0);
-    for (uint32_t i = 0; i < MAAR_FAILURE_REASONS; ++i) {
-        maar_atomic32_store(&counts->by_reason[i], 0);
-    }
-}
-
 #endif

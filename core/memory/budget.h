@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/memory/allocation_failure.h"
+#include "core/memory/failure_counts.h"
 #include "core/port_atomic.h"
 #include "maar/allocator.h"
 

@@ -7,6 +7,7 @@
  * where a function says that no lock may be held.
  */
 #include "core/paging/page_commit.h"
+#include "core/memory/allocation_failure.h"
 #include "core/memory/device_memory.h"
 
 #include "core/paging/page_entry.h"

@@ -165,6 +165,77 @@ static void docs_staging_pool_is_a_ring(void** state)
     maarDestroyPool(rig->allocator, pool);
 }
 
+static void submit_frame(struct rig* rig, VkSemaphore timeline, uint64_t value)
+{
+    const VkTimelineSemaphoreSubmitInfo values = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &value,
+    };
+    const VkSubmitInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = &values,
+        .signalSemaphoreCount = 1,
+        .pSignalSemaphores = &timeline,
+    };
+    assert_int_equal(vkQueueSubmit(rig->queue, 1, &info, VK_NULL_HANDLE), VK_SUCCESS);
+}
+
+/* The ring has room for two frames with two pieces each, and the device executes nothing before
+ * somebody waits for it. */
+static void docs_full_ring_waits_for_the_oldest_frame(void** state)
+{
+    enum { FRAMES = 6, PIECES = 2 };
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    MaarPool pool = VK_NULL_HANDLE;
+    assert_int_equal(create_staging_pool(rig->allocator, 4 * MIB, &pool), VK_SUCCESS);
+    const VkSemaphore timeline = rig_create_timeline(rig, 0);
+    char* const data = calloc(1, MIB);
+    assert_non_null(data);
+    uint64_t oldest = 0;
+    maarSimulatedSetFlags(rig->physical, MAAR_SIMULATED_HOLD_SUBMISSIONS_BIT);
+    for (uint64_t frame = 0; frame < FRAMES; ++frame) {
+        const MaarPoint end = end_of_frame(timeline, frame);
+        for (uint32_t i = 0; i < PIECES; ++i) {
+            VkBuffer buffer = VK_NULL_HANDLE;
+            MaarAllocation allocation = VK_NULL_HANDLE;
+            assert_int_equal(stage_in_turn(rig->allocator, pool, data, MIB, timeline, &oldest,
+                                           frame, &buffer, &allocation),
+                             VK_SUCCESS);
+            assert_int_equal(maarDestroyBufferAfter(rig->allocator, buffer, allocation, 1, &end),
+                             VK_SUCCESS);
+        }
+        assert_true(oldest <= frame);
+        submit_frame(rig, timeline, end.value);
+    }
+    assert_in_range(oldest, 1, FRAMES - 1);
+    rig_expect_message(rig, MAAR_MESSAGE_ID_POOL_FULL);
+    maarSimulatedSetFlags(rig->physical, 0);
+    assert_int_equal(vkQueueWaitIdle(rig->queue), VK_SUCCESS);
+    /* A frame that fills the ring by itself waits for nothing. */
+    VkBuffer held[4];
+    MaarAllocation memories[4];
+    oldest = FRAMES;
+    for (uint32_t i = 0; i < 4; ++i) {
+        assert_int_equal(stage_in_turn(rig->allocator, pool, data, MIB, timeline, &oldest, FRAMES,
+                                       &held[i], &memories[i]),
+                         VK_SUCCESS);
+    }
+    VkBuffer more = VK_NULL_HANDLE;
+    MaarAllocation its_memory = VK_NULL_HANDLE;
+    assert_int_equal(stage_in_turn(rig->allocator, pool, data, MIB, timeline, &oldest, FRAMES,
+                                   &more, &its_memory),
+                     VK_ERROR_OUT_OF_POOL_MEMORY);
+    rig_forget_messages(rig);
+    for (uint32_t i = 0; i < 4; ++i) {
+        maarDestroyBuffer(rig->allocator, held[i], memories[i]);
+    }
+    free(data);
+    maarDestroyPool(rig->allocator, pool);
+    vkDestroySemaphore(rig->device, timeline, NULL);
+}
+
 static void docs_mesh_is_written_in_place_where_that_is_possible(void** state)
 {
     (void)state;
@@ -658,6 +729,7 @@ int main(void)
         rig_unit_test(docs_slice_stays_until_its_frame_is_done),
         rig_unit_test(docs_parts_of_one_buffer_serve_frames),
         rig_unit_test(docs_staging_pool_is_a_ring),
+        rig_unit_test(docs_full_ring_waits_for_the_oldest_frame),
         rig_unit_test(docs_mesh_is_written_in_place_where_that_is_possible),
         rig_unit_test(docs_observer_makes_room),
         rig_unit_test(docs_old_blocks_are_given_back),

@@ -207,6 +207,11 @@ static void failure_by_a_pool_names_it(void** state)
     MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
     how.pool = pool;
     assert_int_equal(rig_try(rig, 600 * KIB, &how, &held), VK_SUCCESS);
+    assert_int_equal(rig_try(rig, 500 * KIB, &how, &large), VK_ERROR_OUT_OF_POOL_MEMORY);
+    assert_true(rig_message_names_number(rig, 500 * KIB));
+    assert_true(rig_message_names_number(rig, MIB));
+    assert_true(rig_message_names_number(rig, 424 * KIB)); /* free */
+    assert_false(rig_message_names(rig, "maarWaitPoints"));
     expect_failure(rig, 600 * KIB, &how, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
                    MAAR_MESSAGE_ID_POOL_FULL, "\"streaming\"");
     expect_failure(rig, 2 * MIB, &how, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_SEVERITY_INFO,
@@ -217,6 +222,38 @@ static void failure_by_a_pool_names_it(void** state)
     maarFreeMemory(rig->allocator, large);
     maarFreeMemory(rig->allocator, held);
     maarDestroyPool(rig->allocator, pool);
+}
+
+/* What waits for a point is no free byte, and comes back when the point has passed. */
+static void failure_by_a_pool_says_what_waits(void** state)
+{
+    (void)state;
+    rig_need_all_functions();
+    struct rig* const rig = rig_begin(NULL);
+    const MaarPoint host = {VK_NULL_HANDLE, 1};
+    const MaarPoolCreateInfo info = {
+        .blockSize = MIB,
+        .maxBlockCount = 1,
+        .strategy = MAAR_PLACEMENT_STRATEGY_LINEAR,
+    };
+    MaarAllocation made[2] = {VK_NULL_HANDLE, VK_NULL_HANDLE};
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = rig_create_pool(rig, &info);
+    assert_int_equal(rig_try(rig, 384 * KIB, &how, &made[0]), VK_SUCCESS);
+    assert_int_equal(rig_try(rig, 320 * KIB, &how, &made[1]), VK_SUCCESS);
+    assert_int_equal(maarFreeMemoryAfter(rig->allocator, made[0], 1, &host), VK_SUCCESS);
+    MaarAllocation none = VK_NULL_HANDLE;
+    assert_int_equal(rig_try(rig, 512 * KIB, &how, &none), VK_ERROR_OUT_OF_POOL_MEMORY);
+    assert_true(rig_message_names_number(rig, 512 * KIB));
+    assert_true(rig_message_names_number(rig, MIB));
+    assert_true(rig_message_names_number(rig, 320 * KIB)); /* free */
+    assert_true(rig_message_names_number(rig, 384 * KIB)); /* waits */
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_POOL_FULL, "maarWaitPoints");
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
+    maarFreeMemory(rig->allocator, made[1]);
+    assert_int_equal(rig_try(rig, 512 * KIB, &how, &made[0]), VK_SUCCESS);
+    maarFreeMemory(rig->allocator, made[0]);
+    maarDestroyPool(rig->allocator, how.pool);
 }
 
 /* ---- other calls ---- */
@@ -519,6 +556,7 @@ int main(void)
         rig_unit_test(failure_within_budget_is_no_warning),
         rig_unit_test(question_for_what_is_there_is_silent),
         rig_unit_test(failure_by_a_pool_names_it),
+        rig_unit_test(failure_by_a_pool_says_what_waits),
         rig_unit_test(pool_without_its_first_blocks_says_why),
         rig_unit_test(objects_without_memory_name_their_call),
         rig_unit_test(mapping_that_fails_names_the_block),
