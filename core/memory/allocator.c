@@ -386,7 +386,7 @@ static void end_pending(MaarAllocator allocator)
         allocator->paging.end_pool(allocator, NULL, MAAR_END_RECORDED);
     }
     (void)maar_retire_wait(&allocator->retire, NULL, MAAR_DESTROY_TIMEOUT_NS);
-    const struct maar_retire_blocker blocker = maar_retire_find_blocker(&allocator->retire, NULL);
+    const struct maar_retire_blocker blocker = maar_find_blocker(allocator, NULL);
     uint32_t count = maar_retire_flush(&allocator->retire, NULL);
     if (count > 0) {
         maar_retire_report_flushed(&allocator->retire, "maarDestroyAllocator", count, &blocker);

@@ -22,6 +22,37 @@ static const char* name_pool(const struct maar_pool* pool, char* text, size_t si
     return text;
 }
 
+/* Writes the name of what a pending item frees. The lock of the retire queue is held. */
+static void name_pending(MaarAllocator allocator, const struct maar_retire_item* item, char* text,
+                         size_t size)
+{
+    /* The range of an item of ordered reuse may be another allocation's already. */
+    if (item->range == MAAR_RETIRE_NO_RANGE || item->rest[0] != NULL) {
+        (void)snprintf(text, size, "%s",
+                       item->rest[0] != NULL ? "memory that is reused in order"
+                                             : "a slice, pages, or an object without its memory");
+        return;
+    }
+    const struct maar_slot* slot = maar_slot_at(&allocator->slots, item->range);
+    (void)snprintf(text, size, "allocation %s (low half of its handle: 0x%X)",
+                   maar_quote(maar_slot_name(slot, item->range)).text, item->range + 1u);
+}
+
+struct maar_retire_blocker maar_find_blocker(MaarAllocator allocator,
+                                             const struct maar_retire_pool* pool)
+{
+    struct maar_retire_blocker blocker = {.any = false};
+    maar_mutex_lock(&allocator->retire.lock);
+    const struct maar_retire_item* item =
+        maar_retire_find_blocker(&allocator->retire, pool, &blocker.point);
+    if (item != NULL) {
+        blocker.any = true;
+        name_pending(allocator, item, blocker.what, sizeof blocker.what);
+    }
+    maar_mutex_unlock(&allocator->retire.lock);
+    return blocker;
+}
+
 /* Reports an allocation that was never freed, and ends it. */
 static void release_leak(struct maar_arena* arena, uint32_t index)
 {

@@ -177,8 +177,7 @@ static void end_pool_pending(struct maar_pool* pool)
         return;
     }
     (void)maar_retire_wait(&allocator->retire, &pool->pending, MAAR_DESTROY_TIMEOUT_NS);
-    const struct maar_retire_blocker blocker =
-        maar_retire_find_blocker(&allocator->retire, &pool->pending);
+    const struct maar_retire_blocker blocker = maar_find_blocker(allocator, &pool->pending);
     const uint32_t flushed = maar_retire_flush(&allocator->retire, &pool->pending);
     maar_retire_wait_for_bytes(&allocator->retire);
     maar_retire_wait_for_pool(&allocator->retire, &pool->pending);

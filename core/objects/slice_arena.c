@@ -212,22 +212,22 @@ static void end_synchronization(struct maar_slice_arena* arena)
     maar_mutex_destroy(&arena->lock);
 }
 
-uint32_t maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* arena)
+void maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* arena,
+                          struct maar_leaked_slices* leaked)
 {
-    uint32_t leaked = 0;
+    leaked->size += arena->live_bytes;
     while (arena->shelves != NULL) {
         struct maar_slice_shelf* shelf = arena->shelves;
         arena->shelves = shelf->next;
         for (struct maar_slice_buffer* home = maar_slice_first_buffer(shelf); home != NULL;
              home = maar_slice_first_buffer(shelf)) {
-            leaked += home->slice_count;
+            leaked->count += home->slice_count;
             maar_slice_unshelve(home);
             maar_slice_buffer_destroy(allocator, "maarDestroyAllocator", home);
         }
         maar_host_free(allocator->callbacks, shelf);
     }
     end_synchronization(arena);
-    return leaked;
 }
 
 /* Makes the arena with a number. If another thread has made it, returns that arena. Returns NULL if

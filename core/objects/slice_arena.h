@@ -96,8 +96,14 @@ void maar_slice_buffer_destroy(MaarAllocator allocator, const char* call,
 
 /* Initializes an arena whose members are zero. Returns false when no mutex can be made. */
 bool maar_slice_arena_init(struct maar_slice_arena* arena, uint32_t number, bool synchronized);
-/* Destroys the contents of an arena. Returns the number of slices that were not released. */
-uint32_t maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* arena);
+/* Slices that were not released. */
+struct maar_leaked_slices {
+    uint32_t count;
+    VkDeviceSize size; /* of the slices */
+};
+/* Destroys the contents of an arena. Counts the slices that were not released. */
+void maar_slice_arena_end(MaarAllocator allocator, struct maar_slice_arena* arena,
+                          struct maar_leaked_slices* leaked);
 /* Locks and returns the arena that this thread takes slices from. */
 struct maar_slice_arena* maar_slice_arena_enter(MaarAllocator allocator,
                                                 struct maar_slice_state* state);

@@ -91,20 +91,22 @@ static VkResult check_slice_info(MaarAllocator allocator, const char* call,
 static void destroy_slices(MaarAllocator allocator, void* opaque)
 {
     struct maar_slice_state* state = opaque;
-    uint32_t leaked = 0;
+    struct maar_leaked_slices leaked = {.count = 0};
     struct maar_slice_arena* arena = maar_slice_next_arena(state, 0);
     while (arena != NULL) {
         struct maar_slice_arena* next = maar_slice_next_arena(state, arena->number + 1);
-        leaked += maar_slice_arena_end(allocator, arena);
+        maar_slice_arena_end(allocator, arena, &leaked);
         if (arena != &state->first_arena) {
             maar_host_free(allocator->callbacks, arena);
         }
         arena = next;
     }
     maar_arena_set_destroy(&state->arenas);
-    if (leaked > 0) {
+    if (leaked.count > 0) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
-                    "leak: %u slices were never destroyed", leaked);
+                    "leak: %u slice%s, of %s%s, %s never destroyed", leaked.count,
+                    leaked.count == 1 ? "" : "s", maar_show_bytes(leaked.size).text,
+                    leaked.count == 1 ? "" : " together", leaked.count == 1 ? "was" : "were");
     }
     maar_slots_destroy(&state->slots);
     maar_host_free(allocator->callbacks, state);

@@ -57,14 +57,18 @@ void maar_retire_run(struct maar_retire* retire, struct maar_retire_item* item);
  * maarWaitPending describes the results. */
 VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_pool* pool,
                           uint64_t timeout_ns);
-/* What the first pending item of a pool, or of all pools if pool is NULL, waits for. */
+/* Returns a pending item of a pool, or of all pools if pool is NULL, and a point for which it
+ * waits: one of a semaphore if an item waits for one, or else one of the host timeline. Returns
+ * NULL if nothing is pending. The lock is held, so that the item does not end. */
+const struct maar_retire_item* maar_retire_find_blocker(const struct maar_retire* retire,
+                                                        const struct maar_retire_pool* pool,
+                                                        MaarPoint* point);
+/* What a pending item waits for. */
 struct maar_retire_blocker {
     MaarPoint point;
-    bool any; /* there is such an item */
+    bool any;       /* there is such an item */
+    char what[160]; /* the item frees it */
 };
-/* Returns a point of a semaphore if an item waits for one, or else one of the host timeline. */
-struct maar_retire_blocker maar_retire_find_blocker(struct maar_retire* retire,
-                                                    const struct maar_retire_pool* pool);
 /* Reports items that the end of their owner did before their points had passed. */
 void maar_retire_report_flushed(const struct maar_retire* retire, const char* call, uint32_t count,
                                 const struct maar_retire_blocker* blocker);

@@ -74,19 +74,23 @@ static const struct maar_retire_item* next_timeline(const struct maar_retire* re
     return maar_retire_tree_find(retire->root, &last, true);
 }
 
-/* Copies the points of one item if there is an item that a driver call can wait for. Otherwise sets
- * the number of points to 0. */
-static void find_points(const struct maar_retire* retire, const struct maar_retire_pool* pool,
-                        struct maar_retire_points* points)
+/* Copies the points of one item if there is an item that a driver call can wait for, and returns
+ * the item. Otherwise sets the number of points to 0, and returns NULL. */
+static const struct maar_retire_item* find_points(const struct maar_retire* retire,
+                                                  const struct maar_retire_pool* pool,
+                                                  struct maar_retire_points* points)
 {
     const struct maar_retire_key host = {.value = UINT64_MAX};
+    const struct maar_retire_item* found = NULL;
     const struct maar_retire_item* item = pool != NULL
                                               ? pool->lists[MAAR_RETIRE_OF_DEVICE]
                                               : maar_retire_tree_find(retire->root, &host, true);
     for (points->count = 0; item != NULL && points->count == 0;) {
         list_points(retire, item, points);
+        found = points->count > 0 ? item : NULL;
         item = pool != NULL ? item->pool_next : next_timeline(retire, item);
     }
+    return found;
 }
 
 /* Returns what the caller has to wait for, and copies points as find_points does. */
@@ -94,8 +98,7 @@ static enum pending look(const struct maar_retire* retire, const struct maar_ret
                          struct maar_retire_points* points)
 {
     maar_assert_held(&retire->lock);
-    find_points(retire, pool, points);
-    if (points->count > 0) {
+    if (find_points(retire, pool, points) != NULL) {
         return PENDING_ON_DEVICE;
     }
     if (is_in_hand(retire, pool)) {
@@ -164,45 +167,63 @@ VkResult maar_retire_wait(struct maar_retire* retire, const struct maar_retire_p
     }
 }
 
-struct maar_retire_blocker maar_retire_find_blocker(struct maar_retire* retire,
-                                                    const struct maar_retire_pool* pool)
+const struct maar_retire_item* maar_retire_find_blocker(const struct maar_retire* retire,
+                                                        const struct maar_retire_pool* pool,
+                                                        MaarPoint* point)
 {
     struct maar_retire_points points = {.count = 0};
-    struct maar_retire_blocker blocker = {.any = false};
-    maar_mutex_lock(&retire->lock);
-    find_points(retire, pool, &points);
-    const struct maar_retire_item* item = maar_retire_any(retire, pool);
-    if (points.count > 0) {
-        blocker.any = true;
-        blocker.point = (MaarPoint){points.semaphores[0], points.values[0]};
-    } else if (item != NULL && item->at < item->point_count) {
-        blocker.any = true;
-        blocker.point = item->points[item->at];
+    maar_assert_held(&retire->lock);
+    const struct maar_retire_item* item = find_points(retire, pool, &points);
+    if (item != NULL) {
+        *point = (MaarPoint){points.semaphores[0], points.values[0]};
+        return item;
     }
-    maar_mutex_unlock(&retire->lock);
-    return blocker;
+    item = maar_retire_any(retire, pool);
+    if (item == NULL || item->at >= item->point_count) {
+        return NULL;
+    }
+    *point = item->points[item->at];
+    return item;
+}
+
+/* Writes the value that a semaphore has reached. */
+static void show_reached(const struct maar_retire* retire, VkSemaphore semaphore, char* text,
+                         size_t size)
+{
+    const struct maar_device* device = retire->device;
+    uint64_t reached = 0;
+    maar_lock_rank_expect_none();
+    const VkResult result = device->vkGetSemaphoreCounterValue(device->handle, semaphore, &reached);
+    if (result == VK_SUCCESS) {
+        (void)snprintf(text, size, "%llu", (unsigned long long)reached);
+    } else {
+        (void)snprintf(text, size, "an unknown value (%s)", maarGetResultName(result));
+    }
 }
 
 void maar_retire_report_flushed(const struct maar_retire* retire, const char* call, uint32_t count,
                                 const struct maar_retire_blocker* blocker)
 {
-    char reason[160] = "another thread has just queued them";
+    char reason[400] = "another thread has just begun it";
+    char reached[80];
     if (blocker->any && blocker->point.semaphore == VK_NULL_HANDLE) {
         (void)snprintf(reason, sizeof reason,
-                       "the host timeline, which maarAdvanceHostTimeline advances, is at %llu, and "
-                       "the first of them waits for %llu",
-                       (unsigned long long)maar_atomic64_load(&retire->host_value),
-                       (unsigned long long)blocker->point.value);
+                       "%s%s waits for %llu of the host timeline, which maarAdvanceHostTimeline "
+                       "advances, and which is at %llu",
+                       count == 1 ? "" : "the first one, of ", blocker->what,
+                       (unsigned long long)blocker->point.value,
+                       (unsigned long long)maar_atomic64_load(&retire->host_value));
     } else if (blocker->any) {
+        show_reached(retire, blocker->point.semaphore, reached, sizeof reached);
         (void)snprintf(reason, sizeof reason,
-                       "semaphore 0x%llX has not reached %llu, for which the first of them waits",
-                       (unsigned long long)MAAR_TO_BITS(blocker->point.semaphore),
-                       (unsigned long long)blocker->point.value);
+                       "%s%s waits for %llu of semaphore 0x%llX, which has reached %s",
+                       count == 1 ? "" : "the first one, of ", blocker->what,
+                       (unsigned long long)blocker->point.value,
+                       (unsigned long long)MAAR_TO_BITS(blocker->point.semaphore), reached);
     }
     maar_report(retire->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_PENDING_AT_DESTROY,
-                call,
-                "%u frees were still pending and were done before their points had passed: %s",
-                count, reason);
+                call, "%u free%s still pending and %s done before the points had passed: %s", count,
+                count == 1 ? " was" : "s were", count == 1 ? "was" : "were", reason);
 }
 
 VkResult maar_retire_wait_points(struct maar_retire* retire, uint32_t point_count,

@@ -399,9 +399,15 @@ static void leaked_slices_are_reported(void** state)
     (void)make_slice(rig, &info);
     (void)make_slice(rig, &info);
     maarDestroyAllocator(rig->allocator);
-    rig->allocator = VK_NULL_HANDLE;
     assert_int_equal(rig->messages.total, 1);
+    assert_true(rig_message_names(rig, "slices") && rig_message_names_number(rig, 200));
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_LEAK, "2");
+    rig_make_allocator(rig);
+    (void)make_slice(rig, &info);
+    maarDestroyAllocator(rig->allocator);
+    rig->allocator = VK_NULL_HANDLE;
+    assert_true(rig_message_names(rig, "slice") && rig_message_names_number(rig, 100));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_LEAK, "1");
 }
 
 static uint32_t type_of_slice(struct rig* rig, MaarSlice slice)

@@ -450,16 +450,21 @@ static void destroy_ends_what_is_pending(void** state)
     how.pName = "pending to the end";
     free_after(rig, rig_allocate(rig, 1000, &how), host_point(1));
     maarDestroyAllocator(rig->allocator);
+    assert_true(rig_message_names(rig, how.pName));
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_PENDING_AT_DESTROY, "maarAdvanceHostTimeline");
     /* What waits for a semaphore is not explained by the host timeline. */
     rig_make_allocator(rig);
     free_after(rig, rig_allocate(rig, 1000, NULL), host_point(1));
-    free_after(rig, rig_allocate(rig, 1000, NULL), (MaarPoint){timeline, 4711});
+    how.pName = "never signalled";
+    free_after(rig, rig_allocate(rig, 1000, &how), (MaarPoint){timeline, 4711});
+    rig_signal(rig, timeline, 815);
     char name[32];
     (void)snprintf(name, sizeof name, "0x%llX", (unsigned long long)MAAR_TO_BITS(timeline));
     maarDestroyAllocator(rig->allocator);
     rig->allocator = VK_NULL_HANDLE;
     assert_true(rig_message_names_number(rig, 4711));
+    assert_true(rig_message_names_number(rig, 815)); /* reached */
+    assert_true(rig_message_names(rig, how.pName));
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_PENDING_AT_DESTROY, name);
     vkDestroySemaphore(rig->device, timeline, NULL);
 }
