@@ -162,9 +162,9 @@ static VkResult place_host(struct maar_residency* it, const char* call,
     return result;
 }
 
-VkResult maar_host_object_make(struct maar_residency* it, const char* call,
-                               struct maar_resident* resident, VkDeviceSize reserve,
-                               struct maar_copy_waits* waits)
+static VkResult make_host_object(struct maar_residency* it, const char* call,
+                                 struct maar_resident* resident, VkDeviceSize reserve,
+                                 struct maar_copy_waits* waits)
 {
     const VkDeviceSize size = resident->host_request.requirements.size;
     VkResult result = make_host_room(it, call, size, reserve);
@@ -189,6 +189,15 @@ VkResult maar_host_object_make(struct maar_residency* it, const char* call,
             is_free = true;
         }
     }
+    return result;
+}
+
+VkResult maar_host_object_make(struct maar_residency* it, const char* call,
+                               struct maar_resident* resident, VkDeviceSize reserve,
+                               struct maar_copy_waits* waits)
+{
+    const VkResult result = make_host_object(it, call, resident, reserve, waits);
+    it->host_is_full = it->host_is_full || result == VK_ERROR_OUT_OF_POOL_MEMORY;
     return result;
 }
 

@@ -107,6 +107,7 @@ struct maar_residency {
     uint64_t serial;          /* of calls of maarBeginUse */
     uint32_t forgotten_count; /* pieces of work that still have a host object nobody wants */
     bool is_patient;          /* the present call waits, so that no other one comes before it */
+    bool host_is_full;        /* a copy found no room in host memory; the caller clears it */
     bool has_expected;        /* what was searched for host objects has some that are expected */
 
     struct maar_mutex work_lock;      /* guards the lists of work, and the next three members */

@@ -353,26 +353,31 @@ static VkResult refuse_size(struct maar_residency* it, const char* call, const s
 {
     const VkDeviceSize wanted = lack->present + lack->needed;
     info->missingSize = wanted > it->device.budget ? wanted - it->device.budget : 0;
-    return maar_fail(it->allocator, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_ID_TOO_MUCH_IN_USE,
-                     call,
-                     "the residents of the use take %s beside those that others pin, %s more than "
-                     "the budget of the device; split the submission, or use "
-                     "MAAR_USE_MAY_DEMOTE_BIT",
-                     maar_show_bytes(wanted).text, maar_show_bytes(info->missingSize).text);
+    return maar_fail(
+        it->allocator, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_ID_TOO_MUCH_IN_USE, call,
+        "the residents of the use and those that others pin take %s, and the budget of "
+        "the device is %s: %s less; split the submission, or use "
+        "MAAR_USE_MAY_DEMOTE_BIT",
+        maar_show_bytes(wanted).text, maar_show_bytes(it->device.budget).text,
+        maar_show_bytes(info->missingSize).text);
 }
 
-/* Reports that the bytes are there, but not side by side or not where copies go. */
+/* Reports that the budget of the device has the bytes, but that they are not side by side, or that
+ * host memory has no room for the copies of what must leave. */
 static void refuse_pieces(struct maar_residency* it, const char* call, VkDeviceSize missing,
                           MaarUseInfo* info)
 {
+    const struct maar_tier_memory* full = it->host_is_full ? &it->host : &it->device;
     info->missingSize = missing;
     maar_report(it->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_TOO_MUCH_IN_USE, call,
-                "%s find no room side by side: what is pinned divides the memory of the device "
-                "(%s of %s in use), or copies that must be made find none in host memory (%s of "
-                "%s)",
-                maar_show_bytes(missing).text, maar_show_bytes(it->device.live).text,
-                maar_show_bytes(it->device.budget).text, maar_show_bytes(it->host.live).text,
-                maar_show_bytes(it->host.budget).text);
+                it->host_is_full
+                    ? "%s lack room on the device, and host memory has none for what would make "
+                      "way: %s of %s are in use%s; raise hostBudget, or give a file store"
+                    : "%s lack room on the device, since what is pinned divides its memory: %s of "
+                      "%s are in use%s; split the submission, or end uses earlier",
+                maar_show_bytes(missing).text, maar_show_bytes(full->live).text,
+                maar_show_bytes(full->budget).text,
+                full->is_refused ? ", and the driver has refused memory within this budget" : "");
 }
 
 /* Whether a resident's only contents are in host memory, and nothing uses them. */
@@ -494,6 +499,7 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
     }
     it->device.is_refused = false;
     it->host.is_refused = false;
+    it->host_is_full = false;
     struct lack lack = find_lack(it, call, use);
     result = lack.result;
     if (result == VK_SUCCESS && lack.present + lack.needed > it->device.budget &&

@@ -340,11 +340,44 @@ static void use_above_the_budget_gives_the_missing_bytes(void** state)
         uses[i] = (MaarResidentUse){create_buffer(UNIT, 0), MAAR_ACCESS_OVERWRITE_BIT, 0};
     }
     assert_int_equal(try_uses(5, uses, 0, NULL, &use), VK_ERROR_OUT_OF_POOL_MEMORY);
+    assert_true(rig_message_names_number(rig, 5 * UNIT));
+    assert_true(rig_message_names_number(rig, 4 * UNIT));
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_TOO_MUCH_IN_USE, "budget");
     assert_int_equal(answer.missingSize, UNIT);
     expect_no_pins();
     assert_int_equal(try_uses(4, uses, 0, NULL, &use), VK_SUCCESS);
     cancel_use(use);
+    close_scene();
+}
+
+/* The device has the bytes, and host memory has room: what is pinned divides them. */
+static void use_between_pinned_pieces_says_so(void** state)
+{
+    enum { HALVES = 8 };
+    MaarResident halves[HALVES];
+    MaarResidentUse pinned[HALVES / 2];
+    MaarUse pins = VK_NULL_HANDLE;
+    MaarUse use = VK_NULL_HANDLE;
+    (void)state;
+    open_scene(16);
+    for (uint32_t i = 0; i < HALVES; ++i) {
+        halves[i] = create_buffer(UNIT / 2, 0);
+        write_buffer(halves[i], i + 1);
+    }
+    for (uint32_t i = 0; i < HALVES / 2; ++i) {
+        pinned[i] = (MaarResidentUse){halves[2 * i], MAAR_ACCESS_READ_BIT, 0};
+    }
+    assert_int_equal(try_uses(HALVES / 2, pinned, 0, NULL, &pins), VK_SUCCESS);
+    const MaarResident whole = create_buffer(UNIT, 0);
+    VkResult result = try_use(whole, MAAR_ACCESS_OVERWRITE_BIT, MAAR_USE_WAIT_BIT, &use);
+    assert_int_equal(result, VK_ERROR_OUT_OF_POOL_MEMORY);
+    assert_true(rig_message_names_number(rig, UNIT));
+    assert_true(rig_message_names_number(rig, 2 * UNIT)); /* pinned */
+    assert_true(rig_message_names_number(rig, 4 * UNIT));
+    assert_false(rig_message_names(rig, "hostBudget"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_TOO_MUCH_IN_USE, "pinned");
+    cancel_use(pins);
+    cancel_use(begin_use(whole, MAAR_ACCESS_OVERWRITE_BIT, 0));
     close_scene();
 }
 
@@ -468,6 +501,7 @@ int main(void)
         rig_unit_test(end_misuse_leaves_the_use),
         rig_unit_test(end_with_too_many_timelines_leaves_the_use),
         rig_unit_test(use_above_the_budget_gives_the_missing_bytes),
+        rig_unit_test(use_between_pinned_pieces_says_so),
         rig_unit_test(update_misuse_names_the_argument),
         rig_unit_test(yield_misuse_names_the_argument),
         rig_unit_test(work_says_whether_there_is_more),
