@@ -3,7 +3,8 @@
  */
 #include "core/memory/allocation_handle.h"
 
-void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation)
+void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation,
+                            const char* result)
 {
     const bool was_used = maar_slot_was_used(&allocator->slots, MAAR_TO_BITS(allocation));
     if (allocation == VK_NULL_HANDLE) {
@@ -12,15 +13,22 @@ void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAlloc
     } else {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
                     was_used ? MAAR_MESSAGE_ID_STALE_HANDLE : MAAR_MESSAGE_ID_FOREIGN_HANDLE, call,
-                    "allocation 0x%llx %s", (unsigned long long)MAAR_TO_BITS(allocation),
-                    was_used ? "was freed already" : "is not an allocation of this allocator");
+                    "allocation 0x%llx %s%s", (unsigned long long)MAAR_TO_BITS(allocation),
+                    was_used ? "was freed already" : "is not an allocation of this allocator",
+                    result);
     }
+}
+
+void maar_report_late_free(MaarAllocator allocator, const char* call, const char* result)
+{
+    maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FREED_CONCURRENTLY, call,
+                "another thread freed the allocation during this call%s", result);
 }
 
 VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call)
 {
-    return maar_misuse(allocator, MAAR_MESSAGE_ID_FREED_CONCURRENTLY, call,
-                       "another thread freed the allocation during this call");
+    maar_report_late_free(allocator, call, "");
+    return VK_ERROR_VALIDATION_FAILED_EXT;
 }
 
 MaarMoveObstacle maar_slot_owner_obstacle(MaarAllocator allocator, const struct maar_slot* slot)
@@ -58,6 +66,6 @@ struct maar_slot* maar_allocation_enter(MaarAllocator allocator, const char* cal
         }
         maar_mutex_unlock(&maar_block_arena(*block)->lock); /* freed before the lock was taken */
     }
-    maar_report_unresolved(allocator, call, allocation);
+    maar_report_unresolved(allocator, call, allocation, "");
     return NULL;
 }

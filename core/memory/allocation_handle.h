@@ -9,10 +9,14 @@
 #include "core/memory/slot_home.h"
 #include "maar/move.h"
 
-/* Reports why a handle names no allocation. */
-void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation);
-/* Reports that another thread freed an allocation after this call had resolved its handle. Returns
- * the error for the caller. */
+/* Reports why a handle names no allocation. result: the end of the sentence, which begins with "; "
+ * and says what the call has left, or "". */
+void maar_report_unresolved(MaarAllocator allocator, const char* call, MaarAllocation allocation,
+                            const char* result);
+/* Reports that another thread freed an allocation after this call had resolved its handle. result:
+ * as above. */
+void maar_report_late_free(MaarAllocator allocator, const char* call, const char* result);
+/* Does so, and returns the error for the caller. */
 VkResult maar_refuse_late_free(MaarAllocator allocator, const char* call);
 /* Returns the slot of a handle. If the handle names no allocation, reports why and returns NULL.
  * *index receives the slot's number; index may be NULL. */
@@ -26,7 +30,7 @@ static inline struct maar_slot* maar_resolve(MaarAllocator allocator, const char
         *index = number;
     }
     if (slot == NULL) {
-        maar_report_unresolved(allocator, call, allocation);
+        maar_report_unresolved(allocator, call, allocation, "");
     }
     return slot;
 }

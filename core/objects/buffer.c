@@ -263,6 +263,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarChooseMemoryTypeForBuffer(
         return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, __func__,
                            "pBufferInfo->size is 0");
     }
+    if (!maar_buffer_has_usage(pBufferInfo)) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_EMPTY_FLAGS, __func__,
+                           "pBufferInfo->usage is 0");
+    }
     MaarMemoryRequest request;
     result = maar_buffer_info_request(allocator, pBufferInfo, &request);
     if (result != VK_SUCCESS) {

@@ -5,6 +5,8 @@
  */
 #include "core/objects/object.h"
 
+#include <stdio.h>
+
 #include "core/device_calls.h"
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
@@ -27,6 +29,9 @@ VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
     /* These checks run for each buffer, so they are in line, without a table of rules. */
     if (info->size == 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call, "pBufferInfo->size is 0");
+    }
+    if (!maar_buffer_has_usage(info)) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_EMPTY_FLAGS, call, "pBufferInfo->usage is 0");
     }
     if ((info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, call,
@@ -59,7 +64,7 @@ struct maar_fault maar_find_image_fault(const VkImageCreateInfo* info)
         {info->mipLevels == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->mipLevels is 0"},
         {info->arrayLayers == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->arrayLayers is 0"},
         {info->samples == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->samples is 0"},
-        {info->usage == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->usage is 0"},
+        {info->usage == 0, MAAR_MESSAGE_ID_EMPTY_FLAGS, ".pImageInfo->usage is 0"},
         {has_extent && info->mipLevels > most_levels(extent), MAAR_MESSAGE_ID_OUT_OF_RANGE,
          ".pImageInfo->mipLevels is more than such an extent has, down to one texel"},
         {info->imageType == VK_IMAGE_TYPE_1D && extent->height > 1, MAAR_MESSAGE_ID_OUT_OF_RANGE,
@@ -420,6 +425,26 @@ static uint64_t bits_of(struct maar_object object)
                                           : MAAR_TO_BITS(object.buffer);
 }
 
+/* Reports a handle that names no allocation, or whose allocation another thread has freed during
+ * this call, and that the object of the call stays. */
+MAAR_NOINLINE VkResult refuse_destruction(MaarAllocator allocator, const char* call,
+                                          struct maar_object object, MaarAllocation allocation,
+                                          bool is_late)
+{
+    char stays[64] = "";
+    if (bits_of(object) != 0) {
+        (void)snprintf(stays, sizeof stays, "; Vk%s 0x%llX was not destroyed",
+                       object.image != VK_NULL_HANDLE ? "Image" : "Buffer",
+                       (unsigned long long)bits_of(object));
+    }
+    if (is_late) {
+        maar_report_late_free(allocator, call, stays);
+    } else {
+        maar_report_unresolved(allocator, call, allocation, stays);
+    }
+    return VK_ERROR_VALIDATION_FAILED_EXT;
+}
+
 VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct maar_object object,
                              MaarAllocation allocation, bool own)
 {
@@ -427,9 +452,9 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct m
     struct maar_slot* slot = NULL;
     enum maar_claim claim = MAAR_CLAIMED;
     if (allocation != VK_NULL_HANDLE) {
-        slot = maar_resolve(allocator, call, allocation, &index);
+        slot = maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(allocation), &index);
         if (slot == NULL) {
-            return VK_ERROR_VALIDATION_FAILED_EXT;
+            return refuse_destruction(allocator, call, object, allocation, false);
         }
         if (slot->owned && maar_slot_is_movable(allocator, slot)) {
             return maar_movable_destroy(allocator, call, slot, object, allocation, 0, NULL);
@@ -441,7 +466,7 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct m
             claim = maar_slot_claim_moving(slot, MAAR_TO_BITS(allocation));
         }
         if (claim == MAAR_CLAIM_LOST) {
-            return maar_refuse_late_free(allocator, call);
+            return refuse_destruction(allocator, call, object, allocation, true);
         }
         if (slot->stitched) {
             maar_stitched_end(allocator, slot, index, bits_of(object), 0, NULL, action_of(object));
@@ -470,6 +495,9 @@ VkResult maar_destroy_object_after(MaarAllocator allocator, const char* call,
     }
     uint32_t index = 0;
     struct maar_slot* slot = maar_slot_resolve(&allocator->slots, MAAR_TO_BITS(allocation), &index);
+    if (slot == NULL && allocation != VK_NULL_HANDLE) {
+        return refuse_destruction(allocator, call, object, allocation, false);
+    }
     if (slot == NULL || !maar_slot_is_movable(allocator, slot)) {
         return maar_free_after(allocator, call, bits_of(object), allocation, point_count, points,
                                action_of(object), own);

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "core/chain.h"
 #include "core/handle.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/patience.h"
@@ -35,6 +36,15 @@ static inline MaarResourceKind maar_tiling_kind(VkImageTiling tiling)
 }
 
 /* ---- create infos ---- */
+
+/* The type of VkBufferUsageFlags2CreateInfo, which older headers lack. */
+enum { MAAR_TYPE_BUFFER_USAGE_FLAGS_2 = 1000470006 };
+
+/* Whether a create info has a usage: of its own, or in its chain. */
+static inline bool maar_buffer_has_usage(const VkBufferCreateInfo* info)
+{
+    return info->usage != 0 || maar_chain_find(info->pNext, MAAR_TYPE_BUFFER_USAGE_FLAGS_2) != NULL;
+}
 
 /* Check the create info of a buffer, or of an image that is not disjoint. Return VK_SUCCESS if Maar
  * can bind the object to an allocation. Otherwise report what is wrong and return an error.

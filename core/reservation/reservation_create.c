@@ -11,6 +11,7 @@
 #include "core/chain.h"
 #include "core/memory/allocation_check.h"
 #include "core/memory/allocator_state.h"
+#include "core/objects/object.h"
 #include "core/paging/page_table.h"
 #include "core/paging/paging_info.h"
 #include "core/paging/paging_open.h"
@@ -81,6 +82,7 @@ static VkResult check_reservation_info(MaarAllocator allocator, const char* call
         {copying && (info->flags & SPARSE_FLAGS) != 0, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
          "flags requests growth by copies and something that only sparse binding does"},
         {buffer->size == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pBufferInfo->size is 0"},
+        {!maar_buffer_has_usage(buffer), MAAR_MESSAGE_ID_EMPTY_FLAGS, "pBufferInfo->usage is 0"},
         {has_address && !allocator->device.facts.buffer_device_address,
          MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
          "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the feature bufferDeviceAddress is not "

@@ -228,6 +228,7 @@ static VkResult check_buffer(const struct subject* s)
     const bool has_address = (info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
     const struct maar_rule rules[] = {
         {info->size == 0, MAAR_MESSAGE_ID_INVALID_GRAPH, ".pBufferInfo->size is 0"},
+        {!maar_buffer_has_usage(info), MAAR_MESSAGE_ID_INVALID_GRAPH, ".pBufferInfo->usage is 0"},
         {(info->flags & VK_BUFFER_CREATE_SPARSE_BINDING_BIT) != 0, MAAR_MESSAGE_ID_INVALID_GRAPH,
          ".pBufferInfo is sparse"},
         {has_address && !s->allocator->device.facts.buffer_device_address,

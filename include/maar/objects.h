@@ -16,7 +16,8 @@ extern "C" {
  * Creates a buffer with memory bound to it.
  *
  * @param allocator    not null
- * @param pBufferInfo  as for vkCreateBuffer; usage SHADER_DEVICE_ADDRESS requires that
+ * @param pBufferInfo  as for vkCreateBuffer; usage is not 0, unless the chain has a
+ *                     VkBufferUsageFlags2CreateInfo; usage SHADER_DEVICE_ADDRESS requires that
  *                     pEnabledFeatures of the allocator had the bufferDeviceAddress feature
  * @param pCreateInfo  how to allocate; NULL for the defaults
  * @param pBuffer      receives the buffer
@@ -37,7 +38,10 @@ MAAR_API VkResult VKAPI_CALL maarCreateBuffer(MaarAllocator allocator,
  * @param allocator   not null
  * @param buffer      may be VK_NULL_HANDLE; created by Maar, or with the allocator's
  *                    pAllocationCallbacks
- * @param allocation  may be VK_NULL_HANDLE; if it is stale, the buffer is not destroyed either
+ * @param allocation  may be VK_NULL_HANDLE; if it is refused (it is stale, another allocator's, or
+ *                    an object of Maar's owns it), the buffer is not destroyed either, as the
+ *                    message of a stale one says: destroy the buffer with its own allocation, or
+ *                    with VK_NULL_HANDLE
  * @threadsafety internally synchronized; `buffer` and `allocation` externally
  * @since 0.1.0
  */
@@ -64,7 +68,7 @@ MAAR_API VkResult VKAPI_CALL maarDestroyBufferAfter(MaarAllocator allocator, VkB
  * Creates an image with memory bound to it. For disjoint images see maarCreateDisjointImage.
  *
  * @param allocator    not null
- * @param pImageInfo   as for vkCreateImage
+ * @param pImageInfo   as for vkCreateImage; usage is not 0
  * @param pCreateInfo  how to allocate; NULL for the defaults
  * @param pImage       receives the image
  * @param pAllocation  receives its memory
@@ -83,7 +87,9 @@ MAAR_API VkResult VKAPI_CALL maarCreateImage(MaarAllocator allocator,
  *
  * @param allocator   not null
  * @param image       may be VK_NULL_HANDLE
- * @param allocation  may be VK_NULL_HANDLE; if it is stale, the image is not destroyed either
+ * @param allocation  may be VK_NULL_HANDLE; if it is refused (it is stale, another allocator's, or
+ *                    an object of Maar's owns it), the image is not destroyed either, as the
+ * message of a stale one says: destroy the image with its own allocation, or with VK_NULL_HANDLE
  * @threadsafety internally synchronized; `image` and `allocation` externally
  * @since 0.1.0
  */

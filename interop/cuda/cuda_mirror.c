@@ -74,6 +74,10 @@ static VkResult check_mirror_buffer(MaarAllocator allocator, const char* call,
             allocator, info->size == 0 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_OUT_OF_RANGE,
             call, "pCreateInfo->pBufferInfo->size is 0 or too large");
     }
+    if (!maar_buffer_has_usage(info)) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_EMPTY_FLAGS, call,
+                           "pCreateInfo->pBufferInfo->usage is 0");
+    }
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,

@@ -2,6 +2,9 @@
  * Buffers and images: created in one call, bound by hand, and aliased. Planes, device addresses,
  * and memory types for objects that do not exist yet.
  */
+#include <stdio.h>
+
+#include "core/handle.h"
 #include "tests/rig/rig.h"
 
 static void buffer_comes_bound(void** state)
@@ -74,9 +77,54 @@ static void buffer_destroyed_twice_is_reported(void** state)
     rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_HANDLE);
     assert_int_equal(maarCreateBuffer(rig->allocator, &info, NULL, &b, &y), VK_SUCCESS);
     maarDestroyBuffer(rig->allocator, b, x); /* a stale allocation: the buffer lives */
-    rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_HANDLE);
+    char name[32];
+    (void)snprintf(name, sizeof name, "0x%llX", (unsigned long long)MAAR_TO_BITS(b));
+    assert_true(rig_message_names(rig, "VkBuffer"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, name);
     assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 1);
+    const MaarPoint host = {VK_NULL_HANDLE, 1};
+    assert_int_equal(maarDestroyBufferAfter(rig->allocator, b, x, 1, &host),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_names(rig, "VkBuffer"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, name);
+    assert_int_equal(maarAdvanceHostTimeline(rig->allocator, 1), VK_SUCCESS);
+    assert_int_equal(maarCollect(rig->allocator, NULL), VK_SUCCESS);
+    assert_int_equal(rig_counters(rig).liveCount[MAAR_SIMULATED_OBJECT_BUFFER], 1);
+    /* Without an object the message is about the allocation alone. */
+    maarDestroyBuffer(rig->allocator, VK_NULL_HANDLE, x);
+    assert_false(rig_message_names(rig, "VkBuffer"));
+    rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_HANDLE);
     maarDestroyBuffer(rig->allocator, b, y);
+}
+
+/* A structure of Vulkan that has the usage, by its number: the headers may be older. */
+enum { TYPE_USAGE_FLAGS_2 = 1000470006 };
+
+static void buffer_without_usage_is_refused(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    VkBufferCreateInfo info = rig_buffer_info(5000);
+    VkBuffer buffer = (VkBuffer)(uintptr_t)1;
+    MaarAllocation allocation = (MaarAllocation)(uintptr_t)1;
+    MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
+    info.usage = 0;
+    const uint64_t calls = rig_calls(rig, "vkCreateBuffer");
+    assert_int_equal(maarCreateBuffer(rig->allocator, &info, NULL, &buffer, &allocation),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_EMPTY_FLAGS, "pBufferInfo->usage");
+    assert_true(buffer == VK_NULL_HANDLE && allocation == VK_NULL_HANDLE);
+    assert_int_equal(maarChooseMemoryTypeForBuffer(rig->allocator, &info, NULL, &choice),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_EMPTY_FLAGS, "pBufferInfo->usage");
+    assert_int_equal(rig_calls(rig, "vkCreateBuffer"), calls);
+    /* The driver sees what a later structure may explain. */
+    const VkBaseInStructure later = {.sType = (VkStructureType)TYPE_USAGE_FLAGS_2};
+    info.pNext = &later;
+    rig_set_fault(rig, "vkCreateBuffer", 1, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(maarCreateBuffer(rig->allocator, &info, NULL, &buffer, &allocation),
+                     VK_ERROR_OUT_OF_HOST_MEMORY);
+    rig_expect_silence(rig);
 }
 
 static void buffer_misuse_names_the_argument(void** state)
@@ -162,7 +210,7 @@ static void image_comes_bound(void** state)
     assert_int_equal(rig_info(rig, allocation).memoryTypeIndex, 0);
     maarDestroyImage(rig->allocator, image, allocation);
     maarDestroyImage(rig->allocator, image, allocation);
-    rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_HANDLE);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_HANDLE, "VkImage");
     info.tiling = VK_IMAGE_TILING_LINEAR;
     assert_int_equal(maarCreateImage(rig->allocator, &info, NULL, &image, &allocation), VK_SUCCESS);
     assert_int_equal(rig_info(rig, allocation).kind, MAAR_RESOURCE_KIND_LINEAR);
@@ -568,13 +616,17 @@ static void impossible_image_is_named_and_not_tried(void** state)
     for (uint32_t i = 0; i < 11; ++i) {
         VkImage image = VK_NULL_HANDLE;
         MaarAllocation allocation = VK_NULL_HANDLE;
-        const MaarMessageId id = i < 7 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_OUT_OF_RANGE;
+        const MaarMessageId id = i < 6    ? MAAR_MESSAGE_ID_ZERO_SIZE
+                                 : i == 6 ? MAAR_MESSAGE_ID_EMPTY_FLAGS
+                                          : MAAR_MESSAGE_ID_OUT_OF_RANGE;
         assert_int_equal(maarCreateImage(rig->allocator, &infos[i], NULL, &image, &allocation),
                          VK_ERROR_VALIDATION_FAILED_EXT);
         rig_expect_message_naming(rig, id, names[i]);
     }
     for (uint32_t i = 0; i < 11; ++i) {
-        const MaarMessageId id = i < 7 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_OUT_OF_RANGE;
+        const MaarMessageId id = i < 6    ? MAAR_MESSAGE_ID_ZERO_SIZE
+                                 : i == 6 ? MAAR_MESSAGE_ID_EMPTY_FLAGS
+                                          : MAAR_MESSAGE_ID_OUT_OF_RANGE;
         MaarMemoryTypeChoice choice = {.sType = MAAR_STRUCTURE_TYPE_MEMORY_TYPE_CHOICE};
         assert_int_equal(maarChooseMemoryTypeForImage(rig->allocator, &infos[i], NULL, &choice),
                          VK_ERROR_VALIDATION_FAILED_EXT);
@@ -608,6 +660,7 @@ int main(void)
         rig_unit_test(buffer_comes_bound),
         rig_unit_test(buffers_in_a_block_are_bound_where_their_allocations_lie),
         rig_unit_test(buffer_destroyed_twice_is_reported),
+        rig_unit_test(buffer_without_usage_is_refused),
         rig_unit_test(buffer_misuse_names_the_argument),
         rig_unit_test(failing_steps_are_undone),
         rig_unit_test(object_that_the_driver_refuses_is_reported),
