@@ -1,9 +1,11 @@
 /*
  * Creates and destroys buffer caches.
  */
+#include "core/bound_check.h"
 #include "core/buffer_cache/buffer_room.h"
 #include "core/buffer_cache/buffer_uploads.h"
 #include "core/device_calls.h"
+#include "core/memory/queue_index.h"
 #include "core/objects/buffer.h"
 #include "core/paging/page_table.h"
 #include "core/paging/paging_open.h"
@@ -48,13 +50,19 @@ static VkResult check_cache_info(MaarAllocator allocator, const char* call,
          MAAR_MESSAGE_ID_RESERVATION_NOT_CACHEABLE, "pCreateInfo->reservation may share its pages"},
         {maar_page_table_committed(reservation->table) != 0,
          MAAR_MESSAGE_ID_RESERVATION_NOT_CACHEABLE, "pCreateInfo->reservation has committed pages"},
-        {info->budget < reservation->page_size, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pCreateInfo->budget is less than a page"},
-        {info->queueIndex >= allocator->queue_count, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pCreateInfo->queueIndex is not the index of a queue in MaarAllocatorCreateInfo::pQueues"},
         {0},
     };
-    result = maar_check_rules(allocator, call, rules);
+    const struct maar_bound bounds[] = {
+        {info->budget < reservation->page_size, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->budget is less than a page",
+         MAAR_SHOW_BYTES(info->budget, reservation->page_size)},
+        {0},
+    };
+    result = maar_check_rules_and_bounds(allocator, call, rules, bounds);
+    if (result == VK_SUCCESS) {
+        result =
+            maar_check_queue_index(allocator, call, "pCreateInfo->queueIndex", info->queueIndex);
+    }
     if (result == VK_SUCCESS) {
         result =
             maar_require_functions(allocator, &allocator->device, call, MAAR_FUNCTIONS_COMMANDS);
@@ -243,8 +251,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetBufferCacheBudget(MaarAllocator allocator,
         return result;
     }
     if (budget < it->reservation->page_size) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
-                           "budget is less than a page");
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         __func__, "budget is %s, less than a page, which has %s",
+                         maar_show_bytes(budget).text,
+                         maar_show_bytes(it->reservation->page_size).text);
     }
     VkDeviceSize evicted_size = 0;
     it->info.budget = budget;

@@ -1,6 +1,7 @@
 /*
  * The items of buffer caches: adding, removing, locking and describing them.
  */
+#include "core/bound_check.h"
 #include "core/buffer_cache/buffer_room.h"
 #include "core/host_stack.h"
 
@@ -39,17 +40,24 @@ static VkResult check_new_item(const struct maar_buffer_cache* cache, const char
                                const MaarBufferItem* item)
 {
     const VkDeviceSize size = cache->reservation->size;
-    const struct maar_rule rules[] = {
-        {item->size == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "the size of an item is 0"},
-        {item->offset % cache->reservation->page_size != 0, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
-         "the offset of an item is not a multiple of the reservation's page size"},
-        {item->offset > size || item->size > size - item->offset, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "an item ends beyond the reservation"},
+    const VkDeviceSize page = cache->reservation->page_size;
+    if (item->size == 0) {
+        return maar_misuse(cache->allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
+                           "the size of an item is 0");
+    }
+    if (item->offset > size || item->size > size - item->offset) {
+        return maar_refuse_range(cache->allocator, call, "offset and size of an item", item->offset,
+                                 item->size, "the reservation", size);
+    }
+    const struct maar_bound bounds[] = {
+        {item->offset % page != 0, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+         "the offset of an item does not begin a page of the reservation",
+         MAAR_SHOW_MULTIPLE(item->offset, page)},
         {item->priorityClass > 7, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "the priorityClass of an item is above 7"},
+         "the priorityClass of an item is above 7", MAAR_SHOW_LIMIT(item->priorityClass, 7)},
         {0},
     };
-    return maar_check_rules(cache->allocator, call, rules);
+    return maar_check_bounds(cache->allocator, call, bounds);
 }
 
 /* ---- adding and removing ---- */
@@ -66,8 +74,11 @@ static VkResult add_item(struct maar_buffer_cache* cache, const char* call,
     const uint64_t first = info->offset / page;
     const uint64_t count = (info->size - 1) / page + 1;
     if (!are_pages_free(cache, first, count)) {
-        return maar_misuse(cache->allocator, MAAR_MESSAGE_ID_ITEMS_OVERLAP, call,
-                           "an item shares a page with another one");
+        return maar_fail(cache->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                         MAAR_MESSAGE_ID_ITEMS_OVERLAP, call,
+                         "the item at byte %llu, of %s, shares a page of %s with another one",
+                         (unsigned long long)info->offset, maar_show_bytes(info->size).text,
+                         maar_show_bytes(page).text);
     }
     *number = maar_policy_add(cache->policy, count * page, info->priorityClass);
     if (*number == MAAR_NO_OBJECT) {
@@ -109,11 +120,16 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAddBufferItems(MaarAllocator allocator, MaarB
     }
     const struct maar_rule rules[] = {
         {itemCount > 0 && pItems == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pItems is NULL"},
-        {itemCount > UINT32_MAX - 1 - it->item_count, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "itemCount is too large"},
         {0},
     };
-    result = maar_check_rules(allocator, __func__, rules);
+    const uint32_t most = UINT32_MAX - 1 - it->item_count;
+    const struct maar_bound bounds[] = {
+        {itemCount > most, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "itemCount is above the number of items that the cache can still have",
+         MAAR_SHOW_LIMIT(itemCount, most)},
+        {0},
+    };
+    result = maar_check_rules_and_bounds(allocator, __func__, rules, bounds);
     if (result != VK_SUCCESS || itemCount == 0) {
         return result;
     }

@@ -3,6 +3,7 @@
  */
 #include "core/buffer_cache/buffer_use.h"
 
+#include "core/bound_check.h"
 #include "core/buffer_cache/buffer_room.h"
 #include "core/buffer_cache/buffer_uploads.h"
 #include "core/time/retire.h"
@@ -152,18 +153,19 @@ static VkResult check_needs(struct maar_buffer_cache* cache, const char* call,
     const uint64_t pages = cache->pinned_pages + needs->pages;
     if (needs->pages > 0 && pages > cache->budget_pages) {
         answer->missingSize = (pages - cache->budget_pages) * cache->reservation->page_size;
-        return maar_fail(cache->allocator, VK_ERROR_OUT_OF_POOL_MEMORY,
-                         MAAR_MESSAGE_ID_ITEMS_TOO_LARGE, call,
-                         "the budget lacks %s for the items of the use and what else is pinned",
-                         maar_show_bytes(answer->missingSize).text);
+        return maar_fail(
+            cache->allocator, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_ID_ITEMS_TOO_LARGE, call,
+            "the budget, %s, lacks %s for the items of the use and what else is pinned",
+            maar_show_bytes(cache->info.budget).text, maar_show_bytes(answer->missingSize).text);
     }
     const struct maar_upload_slots* staging = &cache->staging;
     if (cache->fill != NULL && !may_wait && needs->uploads > staging->count) {
         answer->missingSize = (needs->uploads - staging->count) * staging->size;
         return maar_fail(cache->allocator, VK_ERROR_OUT_OF_POOL_MEMORY,
                          MAAR_MESSAGE_ID_ITEMS_TOO_LARGE, call,
-                         "the staging memory lacks %s for the items that are missing; "
+                         "the staging memory, %s, lacks %s for the items that are missing; "
                          "MAAR_BUFFER_USE_WAIT_BIT uses it several times",
+                         maar_show_bytes((uint64_t)staging->count * staging->size).text,
                          maar_show_bytes(answer->missingSize).text);
     }
     if (needs->waits ||
@@ -219,15 +221,16 @@ static VkResult check_begin(struct maar_buffer_cache* cache, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_rule rules[] = {
-        {(info->flags & ~(MaarBufferUseFlags)MAAR_BUFFER_USE_WAIT_BIT) != 0,
-         MAAR_MESSAGE_ID_UNKNOWN_FLAGS, "flags has bits that are no MaarBufferUseFlagBits"},
-        {info->itemCount == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pBeginInfo->itemCount is 0"},
-        {0},
-    };
-    result = maar_check_rules(cache->allocator, call, rules);
-    return result == VK_SUCCESS ? maar_check_items(cache, call, info->itemCount, info->pItems)
-                                : result;
+    const MaarBufferUseFlags unknown = info->flags & ~(MaarBufferUseFlags)MAAR_BUFFER_USE_WAIT_BIT;
+    if (unknown != 0) {
+        return maar_refuse_flags(cache->allocator, call, "pBeginInfo->flags",
+                                 "MaarBufferUseFlagBits", unknown);
+    }
+    if (info->itemCount == 0) {
+        return maar_misuse(cache->allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
+                           "pBeginInfo->itemCount is 0");
+    }
+    return maar_check_items(cache, call, info->itemCount, info->pItems);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarBeginBufferUse(MaarAllocator allocator, MaarBufferCache cache,

@@ -74,9 +74,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAdvanceHostTimeline(MaarAllocator allocator, 
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (value < maar_atomic64_load(&allocator->retire.host_value)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_HOST_TIMELINE_DECREASED, __func__,
-                           "value is below the present value of the host timeline");
+    const uint64_t present = maar_atomic64_load(&allocator->retire.host_value);
+    if (value < present) {
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                         MAAR_MESSAGE_ID_HOST_TIMELINE_DECREASED, __func__,
+                         "value is %llu, and the host timeline is at %llu",
+                         (unsigned long long)value, (unsigned long long)present);
     }
     maar_atomic64_max(&allocator->retire.host_value, value);
     return VK_SUCCESS;
@@ -228,8 +231,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetAllocationPriority(MaarAllocator allocator
         return result;
     }
     if (!(priority >= 0.0F && priority <= 1.0F)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
-                           "priority is not within 0 and 1");
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         __func__, "priority is %g, not within 0 and 1", (double)priority);
     }
     struct maar_slot* slot = maar_resolve(allocator, __func__, allocation, NULL);
     if (slot == NULL) {

@@ -42,7 +42,8 @@ static const MaarMarginInfo* find_margins(const MaarAllocatorCreateInfo* info)
     return maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_MARGIN_INFO);
 }
 
-static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
+static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info,
+                                           struct maar_bound_text* text)
 {
     const VkAllocationCallbacks* callbacks = info->pAllocationCallbacks;
     const MaarEntryPointsInfo* given = find_entry_points(info);
@@ -50,8 +51,6 @@ static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
         maar_chain_find(info->pNext, MAAR_STRUCTURE_TYPE_DEFAULT_EXPORT_INFO);
     const MaarMarginInfo* margins = find_margins(info);
     const struct maar_rule rules[] = {
-        {(info->flags & ~KNOWN_ALLOCATOR_FLAGS) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-         "pCreateInfo->flags has bits that are no MaarAllocatorCreateFlagBits"},
         {info->instance == VK_NULL_HANDLE, MAAR_MESSAGE_ID_NULL_HANDLE,
          "pCreateInfo->instance is VK_NULL_HANDLE"},
         {info->physicalDevice == VK_NULL_HANDLE, MAAR_MESSAGE_ID_NULL_HANDLE,
@@ -67,23 +66,34 @@ static struct maar_fault find_create_fault(const MaarAllocatorCreateInfo* info)
          MAAR_MESSAGE_ID_NULL_ARGUMENT, "MaarEntryPointsInfo::ppInstanceExtensionNames is NULL"},
         {export != NULL && export->memoryTypeCount > 0 && export->pHandleTypes == NULL,
          MAAR_MESSAGE_ID_NULL_ARGUMENT, "MaarDefaultExportInfo::pHandleTypes is NULL"},
-        {margins != NULL && margins->marginSize > LARGEST_MARGIN, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "MaarMarginInfo::marginSize is above 1 MiB"},
         {info->enabledExtensionCount > 0 && info->ppEnabledExtensionNames == NULL,
          MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo->ppEnabledExtensionNames is NULL"},
         {info->queueCount > 0 && info->pQueues == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
          "pCreateInfo->pQueues is NULL"},
         {info->heapSizeLimitCount > 0 && info->pHeapSizeLimits == NULL,
          MAAR_MESSAGE_ID_NULL_ARGUMENT, "pCreateInfo->pHeapSizeLimits is NULL"},
-        {(uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR, MAAR_MESSAGE_ID_INVALID_ENUM,
-         "pCreateInfo->strategy is not a MaarPlacementStrategy"},
         {callbacks != NULL && (callbacks->pfnAllocation == NULL ||
                                callbacks->pfnReallocation == NULL || callbacks->pfnFree == NULL),
          MAAR_MESSAGE_ID_NULL_ARGUMENT,
          "pCreateInfo->pAllocationCallbacks lacks pfnAllocation, pfnReallocation or pfnFree"},
         {0},
     };
-    return maar_find_fault(rules);
+    const MaarAllocatorCreateFlags unknown = info->flags & ~KNOWN_ALLOCATOR_FLAGS;
+    const VkDeviceSize margin = margins != NULL ? margins->marginSize : 0;
+    const struct maar_bound bounds[] = {
+        {unknown != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "pCreateInfo->flags has bits that are no MaarAllocatorCreateFlagBits",
+         MAAR_SHOW_BITS(unknown)},
+        {(uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "pCreateInfo->strategy is not a MaarPlacementStrategy",
+         MAAR_SHOW_NUMBER((uint32_t)info->strategy)},
+        {margin > LARGEST_MARGIN, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "MaarMarginInfo::marginSize is larger than a margin may be",
+         MAAR_SHOW_BYTES(margin, LARGEST_MARGIN)},
+        {0},
+    };
+    const struct maar_fault fault = maar_find_fault(rules);
+    return fault.sentence != NULL ? fault : maar_find_broken_bound(bounds, text);
 }
 
 static void copy_settings(const MaarAllocatorCreateInfo* info, MaarAllocator allocator)
@@ -293,7 +303,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateAllocator(const MaarAllocatorCreateInfo
         pCreateInfo->sType != MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    const struct maar_fault fault = find_create_fault(pCreateInfo);
+    struct maar_bound_text text;
+    const struct maar_fault fault = find_create_fault(pCreateInfo, &text);
     if (fault.sentence != NULL) {
         const struct maar_reporter reporter = {.message = pCreateInfo->pfnMessage,
                                                .user_data = pCreateInfo->pMessageUserData};

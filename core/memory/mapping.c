@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/bound_check.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/captured_driver.h"
@@ -284,8 +285,8 @@ static VkResult find_synced_range(MaarAllocator allocator, const char* call, str
                                   VkMappedMemoryRange* range)
 {
     if (!is_inside(span, offset, size)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "offset and size reach outside the allocation");
+        return maar_refuse_range(allocator, call, "offset and size", offset, size, "the allocation",
+                                 span.size);
     }
     if (mapped_block(allocator, slot) == NULL) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPED, call,
@@ -465,8 +466,8 @@ static VkResult begin_copy(MaarAllocator allocator, const char* call, struct maa
 {
     const struct maar_span span = maar_slot_find_bytes(allocator, slot);
     if (size > SIZE_MAX || size == VK_WHOLE_SIZE || !is_inside(span, offset, size)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "offset and size reach outside the allocation");
+        return maar_refuse_range(allocator, call, "offset and size", offset, size, "the allocation",
+                                 span.size);
     }
     return map_any_slot(allocator, call, slot, data);
 }

@@ -83,11 +83,14 @@ static VkResult check_submission(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
+    if (info->waitCount > MAAR_MAX_POINTS || info->signalCount > MAAR_MAX_POINTS) {
+        const bool waits = info->waitCount > MAAR_MAX_POINTS;
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         call, "pInfo->%s is %u, above MAAR_MAX_POINTS (%u)",
+                         waits ? "waitCount" : "signalCount",
+                         waits ? info->waitCount : info->signalCount, (unsigned)MAAR_MAX_POINTS);
+    }
     const struct maar_rule rules[] = {
-        {info->waitCount > MAAR_MAX_POINTS, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pInfo->waitCount is above MAAR_MAX_POINTS"},
-        {info->signalCount > MAAR_MAX_POINTS, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pInfo->signalCount is above MAAR_MAX_POINTS"},
         {info->waitCount > 0 && info->pWaits == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
          "pInfo->pWaits is NULL"},
         {info->signalCount > 0 && info->pSignals == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,

@@ -4,13 +4,15 @@
 #ifndef MAAR_CORE_MEMORY_ORDERED_USE_H
 #define MAAR_CORE_MEMORY_ORDERED_USE_H
 
-#include "core/message_delivery.h"
+#include "core/bound_check.h"
 #include "maar/ordered.h"
 
 /* Returns the MaarOrderedUseInfo in a chain, or NULL. */
 const MaarOrderedUseInfo* maar_ordered_use_find(const void* chain);
-/* Returns the first mistake in it. use may be NULL. */
-struct maar_fault maar_ordered_use_fault(const MaarOrderedUseInfo* use);
+/* Returns the first mistake in it. use may be NULL. text: may have the sentence, as long as the
+ * fault is used. */
+struct maar_fault maar_ordered_use_fault(const MaarOrderedUseInfo* use,
+                                         struct maar_bound_text* text);
 /* Return and set the number of its waits; 0 without the flag for waits. */
 uint32_t maar_ordered_wait_count(const MaarOrderedUseInfo* use);
 void maar_ordered_set_wait_count(const MaarOrderedUseInfo* use, uint32_t count);

@@ -119,8 +119,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetPoolPriority(MaarAllocator allocator, Maar
                            "pool is VK_NULL_HANDLE");
     }
     if (!(priority >= 0.0F && priority <= 1.0F)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
-                           "priority is not within 0 and 1");
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         __func__, "priority is %g, not within 0 and 1", (double)priority);
     }
     const struct maar_device* device = &allocator->device;
     if (!device->facts.memory_priority) {

@@ -90,7 +90,8 @@ static struct maar_fault find_export_fault(const MaarPoolCreateInfo* info)
 }
 
 /* Returns what is wrong with the pages that a pool asks for. */
-static struct maar_fault find_paging_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info)
+static struct maar_fault find_paging_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info,
+                                           struct maar_bound_text* text)
 {
     const MaarPoolPagingInfo* paging = maar_pool_find_paging(info);
     if (paging == NULL || paging->stitch != VK_TRUE) {
@@ -100,43 +101,69 @@ static struct maar_fault find_paging_fault(MaarAllocator allocator, const MaarPo
         {pool_export_types(info) != 0, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
          "pCreateInfo asks for pages and for memory that can be exported; drivers do not bind that "
          "to sparse resources"},
-        {paging->pageBlockSize > largest_block(allocator), MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "MaarPoolPagingInfo::pageBlockSize is above the device's maxMemoryAllocationSize"},
         {0},
     };
-    return maar_find_fault(rules);
+    const VkDeviceSize largest = largest_block(allocator);
+    const struct maar_bound bounds[] = {
+        {paging->pageBlockSize > largest, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "MaarPoolPagingInfo::pageBlockSize is above the device's maxMemoryAllocationSize",
+         MAAR_SHOW_BYTES(paging->pageBlockSize, largest)},
+        {0},
+    };
+    const struct maar_fault fault = maar_find_fault(rules);
+    return fault.sentence != NULL ? fault : maar_find_broken_bound(bounds, text);
+}
+
+/* Returns what a create info has too much of. */
+static struct maar_fault find_pool_bound(MaarAllocator allocator, const MaarPoolCreateInfo* info,
+                                         struct maar_bound_text* text)
+{
+    const uint32_t type_count = allocator->device.facts.memory.memoryTypeCount;
+    const VkDeviceSize largest = largest_block(allocator);
+    const struct maar_bound bounds[] = {
+        {info->memoryTypeIndex >= type_count, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->memoryTypeIndex is not a memory type of this device",
+         MAAR_SHOW_COUNT(info->memoryTypeIndex, type_count)},
+        {!(info->priority >= 0.0F && info->priority <= 1.0F), MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->priority is not within 0 and 1", MAAR_SHOW_FRACTION(info->priority)},
+        {(uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "pCreateInfo->strategy is not a MaarPlacementStrategy",
+         MAAR_SHOW_NUMBER((uint32_t)info->strategy)},
+        {info->minAlignment > largest, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->minAlignment is above the device's maxMemoryAllocationSize",
+         MAAR_SHOW_BYTES(info->minAlignment, largest)},
+        {info->blockSize > largest, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->blockSize is above the device's maxMemoryAllocationSize",
+         MAAR_SHOW_BYTES(info->blockSize, largest)},
+        {info->maxBlockCount != 0 && info->minBlockCount > info->maxBlockCount,
+         MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "pCreateInfo->minBlockCount is above maxBlockCount",
+         MAAR_SHOW_LIMIT(info->minBlockCount, info->maxBlockCount)},
+        {0},
+    };
+    return maar_find_broken_bound(bounds, text);
 }
 
 /* The caller of the function checks what does not depend on the device. */
-struct maar_fault maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info)
+struct maar_fault maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info,
+                                       struct maar_bound_text* text)
 {
     const struct maar_device_facts* facts = &allocator->device.facts;
     const bool is_type = info->memoryTypeIndex < facts->memory.memoryTypeCount;
     const struct maar_fault export = find_export_fault(info);
     const struct maar_rule rules[] = {
-        {!is_type, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pCreateInfo->memoryTypeIndex is not a memory type of this device"},
-        {(uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR, MAAR_MESSAGE_ID_INVALID_ENUM,
-         "pCreateInfo->strategy is not a MaarPlacementStrategy"},
-        {info->maxBlockCount != 0 && info->minBlockCount > info->maxBlockCount,
-         MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
-         "pCreateInfo->minBlockCount is above maxBlockCount"},
-        {!(info->priority >= 0.0F && info->priority <= 1.0F), MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pCreateInfo->priority is not within 0 and 1"},
         {maar_chain_has_untyped(info->pNext), MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE,
          "pCreateInfo->pNext has a structure whose sType is 0"},
-        {info->minAlignment > largest_block(allocator), MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pCreateInfo->minAlignment is above the device's maxMemoryAllocationSize"},
-        {info->blockSize > largest_block(allocator), MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pCreateInfo->blockSize is above the device's maxMemoryAllocationSize"},
         {is_type && !maar_type_is_usable(facts, info->memoryTypeIndex),
          MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
          "pCreateInfo->memoryTypeIndex needs a feature that is not enabled (deviceCoherentMemory "
          "or protectedMemory)"},
         {0},
     };
-    const struct maar_fault fault = export.sentence != NULL ? export : maar_find_fault(rules);
-    return fault.sentence != NULL ? fault : find_paging_fault(allocator, info);
+    struct maar_fault fault = export.sentence != NULL ? export : maar_find_fault(rules);
+    if (fault.sentence == NULL) {
+        fault = find_pool_bound(allocator, info, text);
+    }
+    return fault.sentence != NULL ? fault : find_paging_fault(allocator, info, text);
 }
 
 static VkDeviceSize pool_granularity(MaarAllocator allocator, const MaarPoolCreateInfo* info)

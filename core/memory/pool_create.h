@@ -5,8 +5,8 @@
 #ifndef MAAR_CORE_MEMORY_POOL_CREATE_H
 #define MAAR_CORE_MEMORY_POOL_CREATE_H
 
+#include "core/bound_check.h"
 #include "core/memory/pool.h"
-#include "core/message_delivery.h"
 #include "maar/paging.h"
 
 /* Makes a pool without blocks. The pool is in no list yet. */
@@ -19,7 +19,8 @@ void maar_pool_free(struct maar_pool* pool);
 /* Returns the MaarPoolPagingInfo in a chain, or NULL. */
 const MaarPoolPagingInfo* maar_pool_find_paging(const MaarPoolCreateInfo* info);
 /* Returns what is wrong with a create info. Checks only what depends on the device;
- * the caller checks the rest. */
-struct maar_fault maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info);
+ * the caller checks the rest. text: may have the sentence, as long as the fault is used. */
+struct maar_fault maar_pool_find_fault(MaarAllocator allocator, const MaarPoolCreateInfo* info,
+                                       struct maar_bound_text* text);
 
 #endif

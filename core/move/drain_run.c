@@ -4,6 +4,7 @@
 #include "core/move/drain_run.h"
 
 #include "core/bits.h"
+#include "core/bound_check.h"
 #include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
 #include "core/memory/pool_list.h"
@@ -132,20 +133,28 @@ static VkResult check_run_info(MaarAllocator allocator, const char* call,
         return result;
     }
     const MaarDefragmentationFlags known = MAAR_DEFRAGMENTATION_DRY_RUN_BIT;
+    const MaarDefragmentationFlags unknown = info->flags & ~known;
     const bool wants_room = info->goal == MAAR_DEFRAGMENTATION_GOAL_ROOM;
     const struct maar_rule rules[] = {
-        {(uint32_t)info->goal > MAAR_DEFRAGMENTATION_GOAL_PAGES, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pBeginInfo->goal is not a MaarDefragmentationGoal"},
         {wants_room && info->roomSize == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pBeginInfo->roomSize is 0"},
-        {wants_room && !maar_is_power_of_two_or_zero(info->roomAlignment),
-         MAAR_MESSAGE_ID_OUT_OF_RANGE, "pBeginInfo->roomAlignment is not a power of two"},
-        {wants_room && (uint32_t)info->roomKind > MAAR_RESOURCE_KIND_OPTIMAL,
-         MAAR_MESSAGE_ID_OUT_OF_RANGE, "pBeginInfo->roomKind is not a MaarResourceKind"},
-        {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-         "pBeginInfo->flags has a flag that is not a MaarDefragmentationFlagBits"},
         {0},
     };
-    return maar_check_rules(allocator, call, rules);
+    const struct maar_bound bounds[] = {
+        {(uint32_t)info->goal > MAAR_DEFRAGMENTATION_GOAL_PAGES, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "pBeginInfo->goal is not a MaarDefragmentationGoal",
+         MAAR_SHOW_NUMBER((uint32_t)info->goal)},
+        {wants_room && !maar_is_power_of_two_or_zero(info->roomAlignment),
+         MAAR_MESSAGE_ID_INVALID_ALIGNMENT, "pBeginInfo->roomAlignment is not a power of two",
+         MAAR_SHOW_NUMBER(info->roomAlignment)},
+        {wants_room && (uint32_t)info->roomKind > MAAR_RESOURCE_KIND_OPTIMAL,
+         MAAR_MESSAGE_ID_INVALID_ENUM, "pBeginInfo->roomKind is not a MaarResourceKind",
+         MAAR_SHOW_NUMBER((uint32_t)info->roomKind)},
+        {unknown != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "pBeginInfo->flags has bits that are no MaarDefragmentationFlagBits",
+         MAAR_SHOW_BITS(unknown)},
+        {0},
+    };
+    return maar_check_rules_and_bounds(allocator, call, rules, bounds);
 }
 
 /* Refuses pools that do not serve a run. */

@@ -224,9 +224,10 @@ static VkResult check_begin_info(MaarAllocator allocator, const char* call,
     result = maar_check_rules(allocator, call, rules);
     for (uint32_t i = 0; result == VK_SUCCESS && i < info->requestCount; ++i) {
         if (!maar_is_power_of_two_or_zero(info->pRequests[i].alignment)) {
-            result =
-                maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-                          call, "pBeginInfo->pRequests[%u].alignment is not a power of two", i);
+            result = maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                               MAAR_MESSAGE_ID_INVALID_ALIGNMENT, call,
+                               "pBeginInfo->pRequests[%u].alignment is %llu, not a power of two", i,
+                               (unsigned long long)info->pRequests[i].alignment);
         }
     }
     return result;

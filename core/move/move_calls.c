@@ -181,8 +181,7 @@ static VkResult bind_moved(MaarAllocator allocator, const char* call, MaarMoveBa
     const struct maar_slot* twin = maar_move_twin(allocator, &own->moves[at]);
     const struct maar_span span = maar_slot_bytes(allocator, twin);
     if (offset >= span.size) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "offset is not within the new range");
+        return maar_refuse_offset(allocator, call, offset, "the new range", span.size);
     }
     MaarMemoryRequest request = {.requiresDedicated = VK_FALSE};
     if (object.buffer != VK_NULL_HANDLE) {

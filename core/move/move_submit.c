@@ -2,8 +2,10 @@
  * Submits the copies of a batch to a queue of the allocator. Each such queue has a timeline of its
  * own here, so that submissions to different queues need no order.
  */
+#include "core/bound_check.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/object_handle.h"
+#include "core/memory/queue_index.h"
 #include "core/move/move_copy.h"
 #include "core/move/moved_object.h"
 #include "core/paging/page_move.h"
@@ -131,17 +133,25 @@ static VkResult check_submit_info(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_rule rules[] = {
-        {info->queueIndex >= allocator->queue_count, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pSubmitInfo->queueIndex is not the index of a queue in MaarAllocatorCreateInfo::pQueues"},
+    const struct maar_bound bounds[] = {
         {info->waitCount > MAAR_MAX_POINTS, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pSubmitInfo->waitCount is above MAAR_MAX_POINTS"},
+         "pSubmitInfo->waitCount is above MAAR_MAX_POINTS",
+         MAAR_SHOW_LIMIT(info->waitCount, MAAR_MAX_POINTS)},
+        {0},
+    };
+    const struct maar_rule rules[] = {
         {info->waitCount > 0 && info->pWaits == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT,
          "pSubmitInfo->pWaits is NULL"},
         {batch->is_submitted, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "batch was submitted already"},
         {0},
     };
-    result = maar_check_rules(allocator, call, rules);
+    result = maar_check_queue_index(allocator, call, "pSubmitInfo->queueIndex", info->queueIndex);
+    if (result == VK_SUCCESS) {
+        result = maar_check_bounds(allocator, call, bounds);
+    }
+    if (result == VK_SUCCESS) {
+        result = maar_check_rules(allocator, call, rules);
+    }
     if (result == VK_SUCCESS && !facts->timeline_semaphore) {
         return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT,
                          MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,

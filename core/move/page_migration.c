@@ -5,6 +5,7 @@
  * cursor at its next run, and the cursors form a heap: the coldest run comes first when pages
  * spill, and the one that was touched last when they return.
  */
+#include "core/bound_check.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/object_handle.h"
 #include "core/move/move_batch.h"
@@ -278,8 +279,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBeginPageMigration(MaarAllocator allocator,
         return result;
     }
     if ((uint32_t)pInfo->direction > MAAR_PAGE_MIGRATION_RETURN) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, __func__,
-                           "pInfo->direction is not a MaarPageMigration");
+        return maar_refuse_enum(allocator, __func__, "pInfo->direction", "MaarPageMigration",
+                                (int)pInfo->direction);
     }
     struct migration migration = {
         .info = pInfo,

@@ -55,11 +55,14 @@ static VkResult check_disjoint(MaarAllocator allocator, const char* call,
          "pImageInfo->flags lacks VK_IMAGE_CREATE_DISJOINT_BIT"},
         {(info->flags & VK_IMAGE_CREATE_SPARSE_BINDING_BIT) != 0,
          MAAR_MESSAGE_ID_SPARSE_NOT_SUPPORTED, "pImageInfo is sparse; use maarCreateSparseImage"},
-        {plane_count < 2 || plane_count > MAAR_MAX_PLANES, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "planeCount is neither 2 nor 3"},
         {0},
     };
-    result = maar_check_rules(allocator, call, rules);
+    const struct maar_bound bounds[] = {
+        {plane_count < 2 || plane_count > MAAR_MAX_PLANES, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "planeCount is neither 2 nor 3", MAAR_SHOW_NUMBER(plane_count)},
+        {0},
+    };
+    result = maar_check_rules_and_bounds(allocator, call, rules, bounds);
     if (result == VK_SUCCESS && (allocator->device.vkBindImageMemory2 == NULL ||
                                  allocator->device.vkGetImageMemoryRequirements2 == NULL)) {
         return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT,

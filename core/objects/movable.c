@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "core/bound_check.h"
 #include "core/device_calls.h"
 #include "core/host_memory.h"
 #include "core/memory/allocation_free.h"
@@ -69,10 +70,9 @@ static VkResult check_allocation(MaarAllocator allocator, const char* call,
                                  const MaarAllocationCreateInfo* info)
 {
     const MaarMovableFlags known = MAAR_MOVABLE_ADDRESS_MAY_CHANGE_BIT;
+    const MaarMovableFlags unknown = maar_find_movable(info)->flags & ~known;
     const MaarAllocationCreateFlags alias = MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT;
     const struct maar_rule rules[] = {
-        {(maar_find_movable(info)->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-         "MaarMovableInfo::flags has unknown bits"},
         {(info->flags & alias) != 0, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
          "pCreateInfo has both MaarMovableInfo and MAAR_ALLOCATION_CREATE_CAN_ALIAS_BIT, but a "
          "movable object has its memory for itself"},
@@ -81,7 +81,13 @@ static VkResult check_allocation(MaarAllocator allocator, const char* call,
          "move"},
         {0},
     };
-    return maar_check_rules(allocator, call, rules);
+    const struct maar_bound bounds[] = {
+        {unknown != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "MaarMovableInfo::flags has bits that are no MaarMovableFlagBits",
+         MAAR_SHOW_BITS(unknown)},
+        {0},
+    };
+    return maar_check_rules_and_bounds(allocator, call, rules, bounds);
 }
 
 /* ---- creation ---- */

@@ -53,10 +53,11 @@ static uint32_t most_levels(const VkExtent3D* extent)
     return 1 + maar_top_bit(longest > extent->depth ? longest : extent->depth);
 }
 
-struct maar_fault maar_find_image_fault(const VkImageCreateInfo* info)
+struct maar_fault maar_find_image_fault(const VkImageCreateInfo* info, struct maar_bound_text* text)
 {
     const VkExtent3D* extent = &info->extent;
     const bool has_extent = extent->width != 0 && extent->height != 0 && extent->depth != 0;
+    const uint32_t most = has_extent ? most_levels(extent) : 0;
     const struct maar_rule rules[] = {
         {extent->width == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->extent.width is 0"},
         {extent->height == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->extent.height is 0"},
@@ -65,23 +66,32 @@ struct maar_fault maar_find_image_fault(const VkImageCreateInfo* info)
         {info->arrayLayers == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->arrayLayers is 0"},
         {info->samples == 0, MAAR_MESSAGE_ID_ZERO_SIZE, ".pImageInfo->samples is 0"},
         {info->usage == 0, MAAR_MESSAGE_ID_EMPTY_FLAGS, ".pImageInfo->usage is 0"},
-        {has_extent && info->mipLevels > most_levels(extent), MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         ".pImageInfo->mipLevels is more than such an extent has, down to one texel"},
-        {info->imageType == VK_IMAGE_TYPE_1D && extent->height > 1, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         ".pImageInfo->extent.height is not 1, but imageType is 1D"},
-        {info->imageType != VK_IMAGE_TYPE_3D && extent->depth > 1, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         ".pImageInfo->extent.depth is not 1, but imageType is not 3D"},
-        {info->imageType == VK_IMAGE_TYPE_3D && info->arrayLayers > 1, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         ".pImageInfo->arrayLayers is not 1, but imageType is 3D"},
         {0},
     };
-    return maar_find_fault(rules);
+    const struct maar_bound bounds[] = {
+        {has_extent && info->mipLevels > most, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         ".pImageInfo->mipLevels is more than such an extent has, down to one texel",
+         MAAR_SHOW_LIMIT(info->mipLevels, most)},
+        {info->imageType == VK_IMAGE_TYPE_1D && extent->height > 1, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         ".pImageInfo->extent.height is not 1, but imageType is 1D",
+         MAAR_SHOW_NUMBER(extent->height)},
+        {info->imageType != VK_IMAGE_TYPE_3D && extent->depth > 1, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         ".pImageInfo->extent.depth is not 1, but imageType is not 3D",
+         MAAR_SHOW_NUMBER(extent->depth)},
+        {info->imageType == VK_IMAGE_TYPE_3D && info->arrayLayers > 1, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         ".pImageInfo->arrayLayers is not 1, but imageType is 3D",
+         MAAR_SHOW_NUMBER(info->arrayLayers)},
+        {0},
+    };
+    const struct maar_fault fault = maar_find_fault(rules);
+    return fault.sentence != NULL ? fault : maar_find_broken_bound(bounds, text);
 }
 
 VkResult maar_refuse_impossible_image(MaarAllocator allocator, const char* call,
                                       const VkImageCreateInfo* info)
 {
-    const struct maar_fault fault = maar_find_image_fault(info);
+    struct maar_bound_text text;
+    const struct maar_fault fault = maar_find_image_fault(info, &text);
     return fault.sentence == NULL ? VK_SUCCESS
                                   : maar_misuse(allocator, fault.id, call, fault.sentence + 1);
 }
@@ -268,8 +278,7 @@ struct maar_slot* maar_bind_target(MaarAllocator allocator, const char* call,
         *span = maar_slot_find_bytes(allocator, slot);
     }
     if (slot != NULL && offset >= span->size) {
-        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                          "offset is not within the allocation");
+        (void)maar_refuse_offset(allocator, call, offset, "the allocation", span->size);
         return NULL;
     }
     return slot;
@@ -287,14 +296,19 @@ VkResult maar_check_place(MaarAllocator allocator, const char* call, const struc
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (needs->alignment > 1 && (span.offset + offset) % needs->alignment != 0) {
-        return maar_misuse(
-            allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
-            "the allocation's offset plus the given offset does not have the object's "
-            "alignment");
+        return maar_fail(
+            allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
+            "the allocation's offset plus the given offset, %llu, does not have the object's "
+            "alignment, %llu",
+            (unsigned long long)(span.offset + offset), (unsigned long long)needs->alignment);
     }
-    if ((needs->memoryTypeBits & (1u << maar_slot_block(allocator, slot)->pool->type_index)) == 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
-                           "the object does not support the allocation's memory type");
+    const uint32_t type = maar_slot_block(allocator, slot)->pool->type_index;
+    if ((needs->memoryTypeBits & (1u << type)) == 0) {
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                         MAAR_MESSAGE_ID_OBJECT_DOES_NOT_FIT, call,
+                         "the object does not support the allocation's memory type, %u (its "
+                         "memoryTypeBits are 0x%X)",
+                         type, needs->memoryTypeBits);
     }
     return VK_SUCCESS;
 }

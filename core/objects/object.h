@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "core/bound_check.h"
 #include "core/chain.h"
 #include "core/handle.h"
 #include "core/memory/allocator_state.h"
@@ -54,8 +55,10 @@ VkResult maar_check_buffer_info(MaarAllocator allocator, const char* call,
 VkResult maar_check_image_info(MaarAllocator allocator, const char* call,
                                const VkImageCreateInfo* info, const char* disjoint);
 /* Returns why no device could have such an image, in a sentence that begins with ".pImageInfo", or
- * a fault without a sentence. The limits of the device are left to the driver. */
-struct maar_fault maar_find_image_fault(const VkImageCreateInfo* info);
+ * a fault without a sentence. The limits of the device are left to the driver. text: may have the
+ * sentence, as long as the fault is used. */
+struct maar_fault maar_find_image_fault(const VkImageCreateInfo* info,
+                                        struct maar_bound_text* text);
 /* Reports an image that no device could have, and returns the error of misuse. Returns VK_SUCCESS
  * for others. */
 VkResult maar_refuse_impossible_image(MaarAllocator allocator, const char* call,

@@ -3,6 +3,7 @@
  * slice_arena.c places slices, and slice_buffer.c makes their buffers. An empty buffer is released
  * when its shelf has another empty buffer.
  */
+#include "core/bound_check.h"
 #include "core/memory/pool.h"
 #include "core/objects/slice_arena.h"
 
@@ -54,6 +55,33 @@ static void shape_slice(MaarAllocator allocator, const MaarSliceCreateInfo* info
     }
 }
 
+/* Reports which bound a create info breaks. */
+MAAR_NOINLINE VkResult refuse_slice_bounds(MaarAllocator allocator, const char* call,
+                                           const MaarSliceCreateInfo* info)
+{
+    const uint32_t families = allocator->device.facts.queue_family_count;
+    const MaarAllocationCreateFlags unknown = info->allocationFlags & ~SLICE_ALLOCATION_FLAGS;
+    const struct maar_bound bounds[] = {
+        {info->size > MAAR_MAX_SLICE_SIZE, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->size is above MAAR_MAX_SLICE_SIZE",
+         MAAR_SHOW_BYTES(info->size, MAAR_MAX_SLICE_SIZE)},
+        {info->alignment > MAAR_MAX_SLICE_ALIGNMENT, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+         "pCreateInfo->alignment is above MAAR_MAX_SLICE_ALIGNMENT",
+         MAAR_SHOW_LIMIT(info->alignment, MAAR_MAX_SLICE_ALIGNMENT)},
+        {(uint32_t)info->memoryUsage > MAAR_MEMORY_USAGE_FLAGS_ONLY, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "pCreateInfo->memoryUsage is not a MaarMemoryUsage",
+         MAAR_SHOW_NUMBER((uint32_t)info->memoryUsage)},
+        {unknown != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "pCreateInfo->allocationFlags has flags that slices do not support",
+         MAAR_SHOW_BITS(unknown)},
+        {true, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->queueFamilyBits names queue families that the device does not have",
+         MAAR_SHOW_BITS((uint64_t)info->queueFamilyBits >> families << families)},
+        {0},
+    };
+    return maar_check_bounds(allocator, call, bounds);
+}
+
 static VkResult check_slice_info(MaarAllocator allocator, const char* call,
                                  const MaarSliceCreateInfo* info)
 {
@@ -64,26 +92,21 @@ static VkResult check_slice_info(MaarAllocator allocator, const char* call,
     }
     const struct maar_device_facts* facts = &allocator->device.facts;
     const bool has_address = (info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
+    const bool is_within = info->size <= MAAR_MAX_SLICE_SIZE &&
+                           info->alignment <= MAAR_MAX_SLICE_ALIGNMENT &&
+                           (uint32_t)info->memoryUsage <= MAAR_MEMORY_USAGE_FLAGS_ONLY &&
+                           (info->allocationFlags & ~SLICE_ALLOCATION_FLAGS) == 0 &&
+                           (uint64_t)info->queueFamilyBits >> facts->queue_family_count == 0;
     const struct maar_rule rules[] = {
         {info->size == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pCreateInfo->size is 0"},
-        {info->size > MAAR_MAX_SLICE_SIZE, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pCreateInfo->size is above MAAR_MAX_SLICE_SIZE"},
-        {info->alignment > MAAR_MAX_SLICE_ALIGNMENT, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
-         "pCreateInfo->alignment is above MAAR_MAX_SLICE_ALIGNMENT"},
         {info->usage == 0, MAAR_MESSAGE_ID_EMPTY_FLAGS, "pCreateInfo->usage is 0"},
-        {(uint32_t)info->memoryUsage > MAAR_MEMORY_USAGE_FLAGS_ONLY, MAAR_MESSAGE_ID_INVALID_ENUM,
-         "pCreateInfo->memoryUsage is not a MaarMemoryUsage"},
-        {(info->allocationFlags & ~SLICE_ALLOCATION_FLAGS) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-         "pCreateInfo->allocationFlags has a flag that slices do not support"},
-        {(uint64_t)info->queueFamilyBits >> facts->queue_family_count != 0,
-         MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pCreateInfo->queueFamilyBits names a queue family that the device does not have"},
         {has_address && !facts->buffer_device_address, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
          "pCreateInfo->usage has SHADER_DEVICE_ADDRESS, but the bufferDeviceAddress feature was "
          "not among pEnabledFeatures"},
         {0},
     };
-    return maar_check_rules(allocator, call, rules);
+    result = maar_check_rules(allocator, call, rules);
+    return result == VK_SUCCESS && !is_within ? refuse_slice_bounds(allocator, call, info) : result;
 }
 
 /* ---- the state ---- */

@@ -74,9 +74,12 @@ VkResult maar_paging_check_waits(MaarAllocator allocator, const char* call, uint
     for (uint32_t i = 0; i < point_count && result == VK_SUCCESS; ++i) {
         if (points[i].semaphore == VK_NULL_HANDLE &&
             points[i].value > maar_atomic64_load(&allocator->retire.host_value)) {
-            result = maar_misuse(allocator, MAAR_MESSAGE_ID_POINT_NOT_USABLE, call,
-                                 "a point of the host timeline has not passed; the device cannot "
-                                 "wait for it");
+            result = maar_fail(
+                allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_POINT_NOT_USABLE, call,
+                "pPoints[%u] is %llu of the host timeline, which is at %llu; the device cannot "
+                "wait for it",
+                i, (unsigned long long)points[i].value,
+                (unsigned long long)maar_atomic64_load(&allocator->retire.host_value));
         }
     }
     return result;

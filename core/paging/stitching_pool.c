@@ -25,7 +25,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreatePool(MaarAllocator allocator,
     if (result != VK_SUCCESS) {
         return result;
     }
-    const struct maar_fault fault = maar_pool_find_fault(allocator, pCreateInfo);
+    struct maar_bound_text text;
+    const struct maar_fault fault = maar_pool_find_fault(allocator, pCreateInfo, &text);
     if (fault.sentence != NULL) {
         return maar_misuse(allocator, fault.id, __func__, fault.sentence);
     }

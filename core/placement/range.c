@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/bound_check.h"
 #include "core/check.h"
 #include "core/host_memory.h"
 #include "core/message_delivery.h"
@@ -86,7 +87,9 @@ static inline uint32_t range_node(MaarRangeAllocator allocator, MaarRange range)
     return MAAR_PLACEMENT_NO_NODE;
 }
 
-static struct maar_fault range_create_fault(const MaarRangeAllocatorCreateInfo* info)
+/* text: may have the sentence, as long as the fault is used. */
+static struct maar_fault range_create_fault(const MaarRangeAllocatorCreateInfo* info,
+                                            struct maar_bound_text* text)
 {
     const VkDeviceSize granularity = info->granularity;
     if (info->sType != MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO) {
@@ -94,20 +97,25 @@ static struct maar_fault range_create_fault(const MaarRangeAllocatorCreateInfo* 
                           "maarCreateRangeAllocator: pCreateInfo->sType is not "
                           "MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO");
     }
-    if ((uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR) {
-        return maar_fault(MAAR_MESSAGE_ID_INVALID_ENUM,
-                          "maarCreateRangeAllocator: pCreateInfo->strategy is none of the "
-                          "strategies");
+    if (info->size == 0) {
+        return maar_fault(MAAR_MESSAGE_ID_ZERO_SIZE,
+                          "maarCreateRangeAllocator: pCreateInfo->size is 0");
     }
-    if (info->size == 0 || info->size > MAAR_RANGE_MAX_SIZE) {
-        return maar_fault(
-            info->size == 0 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_OUT_OF_RANGE,
-            "maarCreateRangeAllocator: pCreateInfo->size must be 1 to MAAR_RANGE_MAX_SIZE");
-    }
-    if (!maar_is_power_of_two_or_zero(granularity)) {
-        return maar_fault(MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
-                          "maarCreateRangeAllocator: pCreateInfo->granularity must be 0 or a "
-                          "power of two");
+    const struct maar_bound bounds[] = {
+        {(uint32_t)info->strategy > MAAR_PLACEMENT_STRATEGY_LINEAR, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "maarCreateRangeAllocator: pCreateInfo->strategy is not a MaarPlacementStrategy",
+         MAAR_SHOW_NUMBER((uint32_t)info->strategy)},
+        {info->size > MAAR_RANGE_MAX_SIZE, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "maarCreateRangeAllocator: pCreateInfo->size is above MAAR_RANGE_MAX_SIZE",
+         MAAR_SHOW_LIMIT(info->size, MAAR_RANGE_MAX_SIZE)},
+        {!maar_is_power_of_two_or_zero(granularity), MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+         "maarCreateRangeAllocator: pCreateInfo->granularity must be 0 or a power of two",
+         MAAR_SHOW_NUMBER(granularity)},
+        {0},
+    };
+    const struct maar_fault fault = maar_find_broken_bound(bounds, text);
+    if (fault.sentence != NULL) {
+        return fault;
     }
     if (!maar_host_callbacks_serve(info->pAllocationCallbacks)) {
         return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT,
@@ -127,7 +135,8 @@ VkResult VKAPI_CALL maarCreateRangeAllocator(const MaarRangeAllocatorCreateInfo*
     if (pCreateInfo == NULL) {
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
-    const struct maar_fault fault = range_create_fault(pCreateInfo);
+    struct maar_bound_text text;
+    const struct maar_fault fault = range_create_fault(pCreateInfo, &text);
     if (fault.sentence != NULL) {
         const struct maar_reporter reporter = {.message = pCreateInfo->pfnMessage,
                                                .user_data = pCreateInfo->pMessageUserData};
@@ -174,9 +183,10 @@ void VKAPI_CALL maarDestroyRangeAllocator(MaarRangeAllocator allocator)
     maar_host_free(used, allocator);
 }
 
-/* Returns the first fault in the arguments of maarAllocateRange. */
+/* Returns the first fault in the arguments of maarAllocateRange. text: may have the sentence, as
+ * long as the fault is used. */
 static struct maar_fault range_allocate_fault(const MaarRangeAllocateInfo* info,
-                                              const MaarRange* range)
+                                              const MaarRange* range, struct maar_bound_text* text)
 {
     if (info == NULL) {
         return maar_fault(MAAR_MESSAGE_ID_NULL_ARGUMENT, "maarAllocateRange: pInfo is NULL");
@@ -192,15 +202,19 @@ static struct maar_fault range_allocate_fault(const MaarRangeAllocateInfo* info,
     if (info->size == 0) {
         return maar_fault(MAAR_MESSAGE_ID_ZERO_SIZE, "maarAllocateRange: pInfo->size is 0");
     }
-    if (info->kind > MAAR_RANGE_MAX_KIND) {
-        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
-                          "maarAllocateRange: pInfo->kind is above MAAR_RANGE_MAX_KIND");
+    if (info->kind <= MAAR_RANGE_MAX_KIND && (info->flags & ~KNOWN_RANGE_FLAGS) == 0) {
+        return MAAR_NO_FAULT;
     }
-    if ((info->flags & ~KNOWN_RANGE_FLAGS) != 0) {
-        return maar_fault(MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-                          "maarAllocateRange: pInfo->flags has unknown bits");
-    }
-    return MAAR_NO_FAULT;
+    const struct maar_bound bounds[] = {
+        {info->kind > MAAR_RANGE_MAX_KIND, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "maarAllocateRange: pInfo->kind is above MAAR_RANGE_MAX_KIND",
+         MAAR_SHOW_LIMIT(info->kind, MAAR_RANGE_MAX_KIND)},
+        {true, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "maarAllocateRange: pInfo->flags has bits that are no MaarRangeAllocateFlagBits",
+         MAAR_SHOW_BITS(info->flags & ~KNOWN_RANGE_FLAGS)},
+        {0},
+    };
+    return maar_find_broken_bound(bounds, text);
 }
 
 /* Clears the outputs of a call that fails. Returns the result. */
@@ -245,7 +259,8 @@ MAAR_NOINLINE VkResult range_allocate_slow(MaarRangeAllocator allocator,
     if (allocator == VK_NULL_HANDLE) {
         return range_allocate_fail(pRange, pOffset, VK_ERROR_VALIDATION_FAILED_EXT);
     }
-    const struct maar_fault fault = range_allocate_fault(pInfo, pRange);
+    struct maar_bound_text text;
+    const struct maar_fault fault = range_allocate_fault(pInfo, pRange, &text);
     if (fault.sentence != NULL) {
         return range_allocate_fail(
             pRange, pOffset,
@@ -589,9 +604,18 @@ VkResult VKAPI_CALL maarResizeRangeAllocator(MaarRangeAllocator allocator, VkDev
         return VK_ERROR_VALIDATION_FAILED_EXT;
     }
     if (size < allocator->size || size > MAAR_RANGE_MAX_SIZE) {
-        return range_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, "maarResizeRangeAllocator",
-                            "maarResizeRangeAllocator: size is below the current size or "
-                            "above MAAR_RANGE_MAX_SIZE");
+        const struct maar_bound bounds[] = {
+            {size < allocator->size, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+             "maarResizeRangeAllocator: size is below the present size",
+             MAAR_SHOW_LIMIT(size, allocator->size)},
+            {true, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+             "maarResizeRangeAllocator: size is above MAAR_RANGE_MAX_SIZE",
+             MAAR_SHOW_LIMIT(size, MAAR_RANGE_MAX_SIZE)},
+            {0},
+        };
+        struct maar_bound_text text;
+        const struct maar_fault fault = maar_find_broken_bound(bounds, &text);
+        return range_misuse(allocator, fault.id, __func__, fault.sentence);
     }
     VkResult result = VK_SUCCESS;
     while (result == VK_SUCCESS && !maar_placement_resize(&allocator->placement, size)) {

@@ -3,6 +3,7 @@
  * flushes and invalidations of ranges. Page blocks of such reservations are mapped as long as they
  * exist, and so are the buffers of those that grow by copies.
  */
+#include "core/bound_check.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/mapping.h"
@@ -58,13 +59,18 @@ static bool find_run(const struct maar_reservation* reservation, VkDeviceSize be
     return true;
 }
 
+/* Reports a range that ends beyond the reservation, or has pages that are not committed. */
 static VkResult report_range(const struct maar_reservation* reservation, const char* call,
-                             const char* range, bool is_outside)
+                             const char* name, const MaarPageRange* range, bool is_outside)
 {
+    if (is_outside) {
+        return maar_refuse_range(reservation->allocator, call, name, range->offset, range->size,
+                                 "the reservation", reservation->size);
+    }
     return maar_fail(reservation->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
-                     MAAR_MESSAGE_ID_OUT_OF_RANGE, call, "%s %s", range,
-                     is_outside ? "ends beyond the reservation"
-                                : "has pages that are not committed");
+                     MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                     "%s, which begins at byte %llu, has pages that are not committed", name,
+                     (unsigned long long)range->offset);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetHostPages(MaarAllocator allocator,
@@ -91,12 +97,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetHostPages(MaarAllocator allocator,
     uint32_t count = 0;
     *pCount = 0;
     if (!bound_range(it, pRange, &at, &end)) {
-        return report_range(it, __func__, "pRange", true);
+        return report_range(it, __func__, "pRange", pRange, true);
     }
     while (at < end) {
         struct maar_mapped_run run;
         if (!find_run(it, at, end, &run)) {
-            return report_range(it, __func__, "pRange", false);
+            return report_range(it, __func__, "pRange", pRange, false);
         }
         if (count < capacity) {
             pRuns[count] = (MaarHostRun){.offset = at, .size = run.size, .pData = run.data};
@@ -166,7 +172,8 @@ static VkResult sync_range(const struct maar_reservation* reservation, const cha
     for (VkDeviceSize at = begin; at < end && result == VK_SUCCESS;) {
         struct maar_mapped_run run;
         if (!find_run(reservation, at, end, &run)) {
-            return report_range(reservation, call, "an element of pRanges", false);
+            const MaarPageRange range = {begin, end - begin};
+            return report_range(reservation, call, "an element of pRanges", &range, false);
         }
         result = reservation->table != NULL
                      ? add_run(reservation->allocator, job, &run)
@@ -190,7 +197,7 @@ static VkResult sync_pages(MaarAllocator allocator, const char* call, MaarReserv
         VkDeviceSize end = 0;
         result = bound_range(it, &ranges[i], &begin, &end)
                      ? sync_range(it, call, begin, end, &job)
-                     : report_range(it, call, "an element of pRanges", true);
+                     : report_range(it, call, "an element of pRanges", &ranges[i], true);
     }
     return result == VK_SUCCESS ? sync_ranges(&allocator->device, &job) : result;
 }

@@ -4,6 +4,9 @@
  */
 #include "core/reservation/commit_pages.h"
 
+#include <stdio.h>
+
+#include "core/bound_check.h"
 #include "core/memory/allocator_state.h"
 #include "core/reservation/page_request.h"
 #include "core/reservation/page_uses.h"
@@ -52,10 +55,10 @@ VkResult maar_reservation_check_ranges(const struct maar_reservation* reservatio
     for (uint32_t i = 0; i < count; ++i) {
         if (ranges[i].offset > size ||
             (ranges[i].size != VK_WHOLE_SIZE && ranges[i].size > size - ranges[i].offset)) {
-            return maar_fail(reservation->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
-                             MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                             "pRanges[%u] ends beyond the reservation, which has %s", i,
-                             maar_show_bytes(size).text);
+            char name[32];
+            (void)snprintf(name, sizeof name, "pRanges[%u]", i);
+            return maar_refuse_range(reservation->allocator, call, name, ranges[i].offset,
+                                     ranges[i].size, "the reservation", size);
         }
     }
     return VK_SUCCESS;
@@ -238,15 +241,23 @@ static VkResult check_alias(MaarAllocator allocator, const char* call,
              maar_page_table_types(to->table) != maar_page_table_types(from->table),
          MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
          "reservation and source have other page sizes or memory types"},
-        {offset > to->size || size > to->size - offset, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "offset and size end beyond the reservation"},
-        {offset % page != 0 || (size % page != 0 && offset + size != to->size),
-         MAAR_MESSAGE_ID_INVALID_ALIGNMENT, "offset or size is not a multiple of the page size"},
-        {source_offset % page != 0, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
-         "sourceOffset is not a multiple of the page size"},
         {0},
     };
-    return maar_check_rules(allocator, call, rules);
+    const struct maar_bound bounds[] = {
+        {offset % page != 0, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, "offset does not begin a page",
+         MAAR_SHOW_MULTIPLE(offset, page)},
+        {size % page != 0 && offset + size != to->size, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+         "size is not a whole number of pages", MAAR_SHOW_MULTIPLE(size, page)},
+        {source_offset % page != 0, MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+         "sourceOffset does not begin a page", MAAR_SHOW_MULTIPLE(source_offset, page)},
+        {0},
+    };
+    const VkResult result = maar_check_rules(allocator, call, rules);
+    if (result == VK_SUCCESS && (offset > to->size || size > to->size - offset)) {
+        return maar_refuse_range(allocator, call, "offset and size", offset, size,
+                                 "the reservation", to->size);
+    }
+    return result == VK_SUCCESS ? maar_check_bounds(allocator, call, bounds) : result;
 }
 
 /* Returns what is wrong with the pages of both ranges. */
@@ -254,11 +265,6 @@ static struct maar_fault find_alias_fault(const struct maar_reservation* to,
                                           const struct maar_page_range* range,
                                           const struct maar_reservation* from, uint64_t first)
 {
-    const uint64_t there = maar_page_table_count(from->table);
-    if (first > there || range->count > there - first) {
-        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE,
-                          "sourceOffset and size end beyond the source");
-    }
     if (!maar_pages_are_committed(from->table, first, range->count)) {
         return maar_fault(MAAR_MESSAGE_ID_PAGES_NOT_SHAREABLE,
                           "not all of the source's range is committed");
@@ -298,6 +304,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarAliasPages(MaarAllocator allocator, MaarReser
     to->has_untouched = true;
     const struct maar_page_range range = pages_around(to, offset, offset + size);
     const uint64_t first = sourceOffset / to->page_size;
+    const uint64_t there = maar_page_table_count(from->table);
+    if (first > there || range.count > there - first) {
+        return maar_refuse_range(allocator, __func__, "sourceOffset and size", sourceOffset, size,
+                                 "the source", from->size);
+    }
     const struct maar_fault fault = find_alias_fault(to, &range, from, first);
     return fault.sentence == NULL
                ? maar_pages_alias(allocator, __func__, &range, from->table, first)

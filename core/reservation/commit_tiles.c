@@ -2,6 +2,9 @@
  * Committing and evicting the tiles and mip tails of a partially resident image. A region becomes
  * as few ranges of pages as possible: adjacent rows share a range.
  */
+#include <stdio.h>
+
+#include "core/bound_check.h"
 #include "core/host_stack.h"
 #include "core/memory/allocator_state.h"
 #include "core/reservation/sparse_image.h"
@@ -42,7 +45,8 @@ static uint64_t list_ranges(const struct maar_tile_level* level, const struct ma
 
 /* Returns what is wrong with a region, or a fault without a sentence. */
 static struct maar_fault find_region_fault(struct maar_sparse_image* image,
-                                           const MaarTileRegion* region)
+                                           const MaarTileRegion* region,
+                                           struct maar_bound_text* text)
 {
     uint32_t levels = image->mip_levels;
     for (uint32_t a = 0; a < image->aspect_count; ++a) {
@@ -51,31 +55,33 @@ static struct maar_fault find_region_fault(struct maar_sparse_image* image,
     }
     const VkOffset3D* from = &region->offset;
     const VkExtent3D* size = &region->extent;
-    const struct maar_rule rules[] = {
-        {region->arrayLayer >= image->layers, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "arrayLayer is a layer that the image lacks"},
-        {region->mipLevel >= image->mip_levels, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "mipLevel is a level that the image lacks"},
-        {region->mipLevel >= levels, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "mipLevel is a level of the mip tail"},
-        {from->x < 0 || from->y < 0 || from->z < 0, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "offset is negative"},
-        {size->width == 0 || size->height == 0 || size->depth == 0, MAAR_MESSAGE_ID_ZERO_SIZE,
-         "extent has a 0"},
-        {0},
-    };
-    const struct maar_fault fault = maar_find_fault(rules);
-    if (fault.sentence != NULL) {
-        return fault;
+    if (region->arrayLayer >= image->layers || region->mipLevel >= levels) {
+        const struct maar_bound bounds[] = {
+            {region->arrayLayer >= image->layers, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+             "arrayLayer is a layer that the image lacks",
+             MAAR_SHOW_COUNT(region->arrayLayer, image->layers)},
+            {region->mipLevel >= image->mip_levels, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+             "mipLevel is a level that the image lacks",
+             MAAR_SHOW_COUNT(region->mipLevel, image->mip_levels)},
+            {true, MAAR_MESSAGE_ID_OUT_OF_RANGE, "mipLevel is a level of the mip tail",
+             MAAR_SHOW_COUNT(region->mipLevel, levels)},
+            {0},
+        };
+        return maar_find_broken_bound(bounds, text);
     }
+    if (size->width == 0 || size->height == 0 || size->depth == 0) {
+        return maar_fault(MAAR_MESSAGE_ID_ZERO_SIZE, "extent has a 0");
+    }
+    /* A negative coordinate is a large number here. */
+    const uint32_t at[] = {(uint32_t)from->x, (uint32_t)from->y, (uint32_t)from->z};
     const uint32_t* extent = maar_sparse_grid(image)->levels[region->mipLevel].extent;
-    const struct maar_rule last[] = {
-        {(uint32_t)from->x >= extent[0] || (uint32_t)from->y >= extent[1] ||
-             (uint32_t)from->z >= extent[2],
-         MAAR_MESSAGE_ID_OUT_OF_RANGE, "offset lies outside the level"},
-        {0},
-    };
-    return maar_find_fault(last);
+    if (at[0] >= extent[0] || at[1] >= extent[1] || at[2] >= extent[2]) {
+        (void)snprintf(text->text, sizeof text->text,
+                       "offset, (%d, %d, %d), lies outside the level, of %u x %u x %u tiles",
+                       from->x, from->y, from->z, extent[0], extent[1], extent[2]);
+        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE, text->text);
+    }
+    return MAAR_NO_FAULT;
 }
 
 static VkResult check_regions(MaarAllocator allocator, const char* call,
@@ -86,7 +92,8 @@ static VkResult check_regions(MaarAllocator allocator, const char* call,
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pRegions is NULL");
     }
     for (uint32_t i = 0; i < count; ++i) {
-        const struct maar_fault fault = find_region_fault(image, &regions[i]);
+        struct maar_bound_text text;
+        const struct maar_fault fault = find_region_fault(image, &regions[i], &text);
         if (fault.sentence != NULL) {
             return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, fault.id, call,
                              "pRegions[%u].%s", i, fault.sentence);
@@ -287,15 +294,17 @@ static VkResult check_layers(MaarAllocator allocator, const char* call,
                              struct maar_sparse_image* image, uint32_t first, uint32_t* count)
 {
     if (first > image->layers || (first == image->layers && *count != 0)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "firstLayer is not below the image's layers");
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         call, "firstLayer is %u, and the image has %u layers", first,
+                         image->layers);
     }
     if (*count == VK_REMAINING_ARRAY_LAYERS) {
         *count = image->layers - first;
     }
     return *count > image->layers - first
-               ? maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                             "layerCount is above the layers that are left")
+               ? maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                           call, "layerCount is %u, and the image has %u layers from firstLayer on",
+                           *count, image->layers - first)
                : VK_SUCCESS;
 }
 

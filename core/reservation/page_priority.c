@@ -37,9 +37,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSetPagePriority(MaarAllocator allocator,
     }
     if (pPriority->priority < MAAR_PAGE_PRIORITY_MIN ||
         pPriority->priority > MAAR_PAGE_PRIORITY_MAX) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
-                           "pPriority->priority is not within MAAR_PAGE_PRIORITY_MIN and "
-                           "MAAR_PAGE_PRIORITY_MAX");
+        return maar_fail(
+            allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
+            "pPriority->priority is %d, not within MAAR_PAGE_PRIORITY_MIN (%d) and "
+            "MAAR_PAGE_PRIORITY_MAX (%d)",
+            (int)pPriority->priority, (int)MAAR_PAGE_PRIORITY_MIN, (int)MAAR_PAGE_PRIORITY_MAX);
     }
     if (it->table == NULL) {
         return VK_SUCCESS;

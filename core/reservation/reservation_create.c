@@ -77,8 +77,6 @@ static VkResult check_reservation_info(MaarAllocator allocator, const char* call
     const bool has_address = (buffer->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0;
     const bool concurrent = buffer->sharingMode == VK_SHARING_MODE_CONCURRENT;
     const struct maar_rule rules[] = {
-        {(info->flags & ~KNOWN_RESERVATION_FLAGS) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-         "flags has bits that are no MaarReservationCreateFlagBits"},
         {copying && (info->flags & SPARSE_FLAGS) != 0, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
          "flags requests growth by copies and something that only sparse binding does"},
         {buffer->size == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pBufferInfo->size is 0"},
@@ -94,7 +92,13 @@ static VkResult check_reservation_info(MaarAllocator allocator, const char* call
          "is never exported or imported"},
         {0},
     };
-    return maar_check_rules(allocator, call, rules);
+    const MaarReservationCreateFlags unknown = info->flags & ~KNOWN_RESERVATION_FLAGS;
+    const struct maar_bound bounds[] = {
+        {unknown != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "flags has bits that are no MaarReservationCreateFlagBits", MAAR_SHOW_BITS(unknown)},
+        {0},
+    };
+    return maar_check_rules_and_bounds(allocator, call, rules, bounds);
 }
 
 /* Reports a reservation that grows by copies for want of a queue alone: the program enabled what

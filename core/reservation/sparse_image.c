@@ -44,13 +44,17 @@ static VkResult check_image_info(MaarAllocator allocator, const char* call,
         {(info->flags & VK_IMAGE_CREATE_SPARSE_ALIASED_BIT) != 0,
          MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
          "pImageInfo->flags has SPARSE_ALIASED; tiles cannot share pages"},
-        {info->mipLevels > MAAR_TILE_MAX_LEVELS, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pImageInfo->mipLevels is above 32"},
         {external != NULL && external->handleTypes != 0, MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,
          "pImageInfo names external memory; pages cannot be exported"},
         {0},
     };
-    result = maar_check_rules(allocator, call, rules);
+    const struct maar_bound bounds[] = {
+        {info->mipLevels > MAAR_TILE_MAX_LEVELS, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pImageInfo->mipLevels is more than a sparse image may have",
+         MAAR_SHOW_LIMIT(info->mipLevels, MAAR_TILE_MAX_LEVELS)},
+        {0},
+    };
+    result = maar_check_rules_and_bounds(allocator, call, rules, bounds);
     return result == VK_SUCCESS ? maar_refuse_impossible_image(allocator, call, info) : result;
 }
 
@@ -131,8 +135,12 @@ static VkResult note_requirement(MaarAllocator allocator, const char* call,
         aspect->tail_count = 0;
     }
     if (!maar_tile_grid_init(&aspect->grid, image->extent, tile, image->mip_levels, levels)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "pImageInfo has more than 2^32 tiles");
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         call,
+                         "pImageInfo has more than 2^32 tiles: its extent is %u x %u x %u, and a "
+                         "tile has %u x %u x %u",
+                         image->extent.width, image->extent.height, image->extent.depth, tile.width,
+                         tile.height, tile.depth);
     }
     return VK_SUCCESS;
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "core/bound_check.h"
 #include "core/memory/allocator_state.h"
 #include "core/reservation/sparse_image.h"
 
@@ -64,14 +65,14 @@ static VkResult check_look(MaarAllocator allocator, const char* call, MaarSparse
     if (count == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pCount is NULL");
     }
-    const struct maar_rule rules[] = {
+    const struct maar_bound bounds[] = {
         {level >= (*found)->mip_levels, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "mipLevel is not below the image's levels"},
+         "mipLevel is not below the image's levels", MAAR_SHOW_COUNT(level, (*found)->mip_levels)},
         {layer >= (*found)->layers, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "arrayLayer is not below the image's layers"},
+         "arrayLayer is not below the image's layers", MAAR_SHOW_COUNT(layer, (*found)->layers)},
         {0},
     };
-    return maar_check_rules(allocator, call, rules);
+    return maar_check_bounds(allocator, call, bounds);
 }
 
 /* Writes for each of the first `count` tiles of a level whether it has memory. */

@@ -7,6 +7,9 @@
  */
 #include "maar/touch.h"
 
+#include <stdio.h>
+
+#include "core/bound_check.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/device_memory.h"
 #include "core/paging/page_table.h"
@@ -76,9 +79,10 @@ static VkResult check_touch(MaarAllocator allocator, const char* call, uint32_t 
     const VkDeviceSize size = reservation->size;
     if (range->offset > size ||
         (range->size != VK_WHOLE_SIZE && range->size > size - range->offset)) {
-        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-                         call, "pRanges[%u] ends beyond the reservation, which has %s", at,
-                         maar_show_bytes(size).text);
+        char name[32];
+        (void)snprintf(name, sizeof name, "pRanges[%u]", at);
+        return maar_refuse_range(allocator, call, name, range->offset, range->size,
+                                 "the reservation", size);
     }
     if (reservation->array_handle != 0 && end_of_touch(reservation, range) > reservation->ready) {
         return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,

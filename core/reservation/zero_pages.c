@@ -2,6 +2,9 @@
  * Commands that fill committed ranges of reservations with zeros, in command buffers of the
  * program.
  */
+#include <stdio.h>
+
+#include "core/bound_check.h"
 #include "core/device_calls.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory_order.h"
@@ -33,20 +36,29 @@ static bool is_filled_part_committed(const struct maar_reservation* reservation,
 }
 
 static struct maar_fault find_fill_fault(const struct maar_reservation* reservation,
-                                         const MaarPageRange* range)
+                                         const MaarPageRange* range, struct maar_bound_text* text)
 {
     const VkDeviceSize size = reservation->size;
     if (range->offset > size ||
         (range->size != VK_WHOLE_SIZE && range->size > size - range->offset)) {
-        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE, "an element ends beyond the reservation");
+        (void)snprintf(text->text, sizeof text->text,
+                       "it begins at byte %llu, and ends beyond the reservation, which has %s",
+                       (unsigned long long)range->offset, maar_show_bytes(size).text);
+        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE, text->text);
     }
     const VkDeviceSize end = end_of_fill(reservation, range);
     if (range->offset % FILL_BYTES != 0 || (end % FILL_BYTES != 0 && end != size)) {
-        return maar_fault(MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
-                          "an element does not begin and end at multiples of 4");
+        (void)snprintf(text->text, sizeof text->text,
+                       "it begins at byte %llu and ends at byte %llu, and not both are multiples "
+                       "of %u",
+                       (unsigned long long)range->offset, (unsigned long long)end,
+                       (unsigned)FILL_BYTES);
+        return maar_fault(MAAR_MESSAGE_ID_INVALID_ALIGNMENT, text->text);
     }
     if (!is_filled_part_committed(reservation, range)) {
-        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE, "an element is not committed");
+        (void)snprintf(text->text, sizeof text->text, "bytes %llu to %llu are not all committed",
+                       (unsigned long long)range->offset, (unsigned long long)end);
+        return maar_fault(MAAR_MESSAGE_ID_OUT_OF_RANGE, text->text);
     }
     return MAAR_NO_FAULT;
 }
@@ -66,7 +78,8 @@ static VkResult check_fill(const struct maar_reservation* reservation, const cha
     };
     VkResult result = maar_check_rules(allocator, call, rules);
     for (uint32_t i = 0; result == VK_SUCCESS && i < count; ++i) {
-        const struct maar_fault fault = find_fill_fault(reservation, &ranges[i]);
+        struct maar_bound_text text;
+        const struct maar_fault fault = find_fill_fault(reservation, &ranges[i], &text);
         if (fault.sentence != NULL) {
             result = maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, fault.id, call,
                                "pRanges[%u] cannot be filled: %s", i, fault.sentence);

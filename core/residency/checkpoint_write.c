@@ -118,8 +118,10 @@ static VkResult write_checkpoint(struct maar_residency* it, const char* call,
     uint64_t twice = 0;
     VkResult result = maar_checkpoint_init(&file, store, &it->codec, it->allocator->callbacks);
     if (result != VK_SUCCESS) {
-        return maar_misuse(it->allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "pFileStore lacks a function, or has an alignment that cannot be");
+        return maar_fail(it->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                         MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                         "pFileStore lacks a function, or has an alignment (%llu) that cannot be",
+                         (unsigned long long)store->alignment);
     }
     result = maar_copies_poll(it);
     it->is_lost = result == VK_ERROR_DEVICE_LOST;

@@ -3,8 +3,10 @@
  */
 #include "core/residency/residency_copies.h"
 
+#include "core/bound_check.h"
 #include "core/device_calls.h"
 #include "core/memory/allocator_state.h"
+#include "core/memory/queue_index.h"
 #include "core/paging/paging_open.h"
 #include "core/residency/policy_order.h"
 #include "core/residency/policy_table.h"
@@ -25,14 +27,11 @@ static VkResult check_manager_info(MaarAllocator allocator, const char* call,
         return result;
     }
     const MaarResidencyCreateFlags known = MAAR_RESIDENCY_CREATE_CHECK_READS_BIT;
-    const struct maar_rule rules[] = {
-        {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-         "pCreateInfo->flags has unknown bits"},
-        {info->queueIndex >= allocator->queue_count, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pCreateInfo->queueIndex is not the index of a queue in MaarAllocatorCreateInfo::pQueues"},
-        {0},
-    };
-    result = maar_check_rules(allocator, call, rules);
+    if ((info->flags & ~known) != 0) {
+        return maar_refuse_flags(allocator, call, "pCreateInfo->flags",
+                                 "MaarResidencyCreateFlagBits", info->flags & ~known);
+    }
+    result = maar_check_queue_index(allocator, call, "pCreateInfo->queueIndex", info->queueIndex);
     if (result == VK_SUCCESS && !allocator->device.facts.timeline_semaphore) {
         return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT,
                          MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
@@ -66,9 +65,12 @@ static VkResult open_lower_tiers(struct maar_residency* it, const MaarResidencyC
         info->pFileStore != NULL ? maar_store_create(&store, &it->store) : VK_SUCCESS;
     return result != VK_ERROR_VALIDATION_FAILED_EXT
                ? result
-               : maar_misuse(it->allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, "maarCreateResidency",
-                             "pCreateInfo->pFileStore lacks a function, or has a size or an "
-                             "alignment that cannot be");
+               : maar_fail(it->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                           MAAR_MESSAGE_ID_OUT_OF_RANGE, "maarCreateResidency",
+                           "pCreateInfo->pFileStore lacks a function, or has a size (%s) or an "
+                           "alignment (%llu) that cannot be",
+                           maar_show_bytes(info->pFileStore->size).text,
+                           (unsigned long long)info->pFileStore->alignment);
 }
 
 static VkResult open_parts(struct maar_residency* it, const MaarResidencyCreateInfo* info)
@@ -305,14 +307,15 @@ static VkResult set_budget(struct maar_residency* it, const char* call, MaarTier
                                : tier == MAAR_TIER_DEVICE ? it->largest
                                                           : 0;
     const bool follows = tier == MAAR_TIER_DEVICE && budget == 0;
-    const struct maar_rule rules[] = {
+    const struct maar_bound bounds[] = {
         {tier < MAAR_TIER_DEVICE || tier > MAAR_TIER_COMPRESSED, MAAR_MESSAGE_ID_INVALID_ENUM,
-         "tier has no budget that can be set"},
+         "tier has no budget that can be set", MAAR_SHOW_NUMBER((uint32_t)tier)},
         {!follows && budget < least, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "budget does not hold the largest resident, or for MAAR_TIER_HOST not twice"},
+         "budget does not hold the largest resident, or for MAAR_TIER_HOST not twice",
+         MAAR_SHOW_BYTES(budget, least)},
         {0},
     };
-    const VkResult result = maar_check_rules(it->allocator, call, rules);
+    const VkResult result = maar_check_bounds(it->allocator, call, bounds);
     if (result != VK_SUCCESS) {
         return result;
     }

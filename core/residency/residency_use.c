@@ -8,6 +8,9 @@
  */
 #include "core/residency/residency_tiers.h"
 
+#include <stdio.h>
+
+#include "core/bound_check.h"
 #include "core/memory/allocator_state.h"
 #include "core/residency/policy_table.h"
 #include "core/residency/residency_work.h"
@@ -138,11 +141,14 @@ static VkResult read_items(struct maar_residency* it, const char* call,
             return report_use(it, call, i, MAAR_MESSAGE_ID_STALE_HANDLE,
                               "resident is not a resident of this manager, or was destroyed");
         }
-        if (wanted->access == 0 || (wanted->access & ~known) != 0) {
-            return report_use(it, call, i,
-                              wanted->access == 0 ? MAAR_MESSAGE_ID_EMPTY_FLAGS
-                                                  : MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-                              wanted->access == 0 ? "access is 0" : "access has unknown bits");
+        if (wanted->access == 0) {
+            return report_use(it, call, i, MAAR_MESSAGE_ID_EMPTY_FLAGS, "access is 0");
+        }
+        if ((wanted->access & ~known) != 0) {
+            char name[48];
+            (void)snprintf(name, sizeof name, "pBeginInfo->pUses[%u].access", i);
+            return maar_refuse_flags(it->allocator, call, name, "MaarAccessFlagBits",
+                                     wanted->access & ~known);
         }
         if (is_layout_unknown(resident, wanted)) {
             return report_use(it, call, i, MAAR_MESSAGE_ID_INVALID_LAYOUT,
@@ -651,10 +657,12 @@ static VkResult check_use_begin(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
+    if ((info->flags & ~known) != 0) {
+        return maar_refuse_flags(allocator, call, "pBeginInfo->flags", "MaarUseFlagBits",
+                                 info->flags & ~known);
+    }
     const struct maar_rule rules[] = {
-        {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-         "pBeginInfo->flags has unknown bits"},
-        {info->useCount == 0, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pBeginInfo->useCount is 0"},
+        {info->useCount == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pBeginInfo->useCount is 0"},
         {info->pUses == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pBeginInfo->pUses is NULL"},
         {0},
     };
@@ -767,13 +775,16 @@ static void note_point(struct maar_resident* resident, uint32_t timeline, uint64
 static VkResult check_points(struct maar_residency* it, const char* call, uint32_t count,
                              const MaarPoint* points, uint32_t* numbers)
 {
-    const struct maar_rule rules[] = {
-        {count == 0 || count > MAAR_MAX_POINTS, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pointCount is 0, or above MAAR_MAX_POINTS"},
-        {points == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pPoints is NULL"},
-        {0},
-    };
-    const VkResult result = maar_check_rules(it->allocator, call, rules);
+    if (count == 0 || count > MAAR_MAX_POINTS) {
+        return maar_fail(it->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                         MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                         "pointCount is %u, neither 1 nor up to MAAR_MAX_POINTS (%u)", count,
+                         (unsigned)MAAR_MAX_POINTS);
+    }
+    const VkResult result =
+        points != NULL
+            ? VK_SUCCESS
+            : maar_misuse(it->allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pPoints is NULL");
     for (uint32_t i = 0; i < count && result == VK_SUCCESS; ++i) {
         if (points[i].semaphore == VK_NULL_HANDLE) {
             return maar_fail(it->allocator, VK_ERROR_VALIDATION_FAILED_EXT,

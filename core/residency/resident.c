@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "core/bound_check.h"
 #include "core/device_calls.h"
 #include "core/memory/allocator_state.h"
 #include "core/objects/image_planes.h"
@@ -35,19 +36,24 @@ static VkResult check_resident_info(struct maar_residency* it, const char* call,
                         (info->reservation != VK_NULL_HANDLE) +
                         (info->sparseImage != VK_NULL_HANDLE) + (info->array != VK_NULL_HANDLE);
     const struct maar_rule rules[] = {
-        {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-         "pCreateInfo->flags has unknown bits"},
         {objects != 1, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
          "pCreateInfo has none or several of pBufferInfo, pImageInfo, reservation, sparseImage "
          "and array"},
         {(info->flags & MAAR_RESIDENT_CREATE_STITCHED_BIT) != 0 && info->pBufferInfo == NULL,
          MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
          "pCreateInfo->flags has MAAR_RESIDENT_CREATE_STITCHED_BIT without pBufferInfo"},
-        {info->priorityClass >= MAAR_POLICY_CLASSES, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pCreateInfo->priorityClass is above 7"},
         {0},
     };
-    result = maar_check_rules(it->allocator, call, rules);
+    const struct maar_bound bounds[] = {
+        {(info->flags & ~known) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "pCreateInfo->flags has bits that are no MaarResidentCreateFlagBits",
+         MAAR_SHOW_BITS(info->flags & ~known)},
+        {info->priorityClass >= MAAR_POLICY_CLASSES, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->priorityClass is above 7",
+         MAAR_SHOW_LIMIT(info->priorityClass, MAAR_POLICY_CLASSES - 1)},
+        {0},
+    };
+    result = maar_check_rules_and_bounds(it->allocator, call, rules, bounds);
     if (result == VK_SUCCESS && info->pBufferInfo != NULL) {
         result = maar_check_buffer_info(it->allocator, call, info->pBufferInfo);
     } else if (result == VK_SUCCESS && info->pImageInfo != NULL) {

@@ -6,6 +6,7 @@
  */
 #include "core/residency/resident_pages.h"
 
+#include "core/bound_check.h"
 #include "core/memory/allocator_state.h"
 #include "core/paging/page_commit.h"
 #include "core/reservation/array.h"
@@ -15,11 +16,6 @@
 #include "core/residency/resident_valid.h"
 
 /* ---- creation ---- */
-
-static VkResult refuse_range(struct maar_residency* it, const char* call, const char* why)
-{
-    return maar_misuse(it->allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call, why);
-}
 
 /* Returns the field that has the object of pages. */
 static const char* name_of_object(const MaarResidentCreateInfo* info)
@@ -87,11 +83,16 @@ VkResult maar_pages_keep_range(struct maar_residency* it, const char* call,
         info->offset < reservation->size ? reservation->size - info->offset : 0;
     const VkDeviceSize size = info->size == VK_WHOLE_SIZE ? left : info->size;
     if (size == 0 || size > left) {
-        return refuse_range(it, call,
-                            "pCreateInfo->offset and size are not a range of the reservation");
+        return maar_refuse_range(it->allocator, call, "pCreateInfo->offset and size", info->offset,
+                                 info->size, "the reservation", reservation->size);
     }
     if (info->offset % page != 0 || (size % page != 0 && size != left)) {
-        return refuse_range(it, call, "pCreateInfo->offset or size is not a whole number of pages");
+        return maar_fail(it->allocator, VK_ERROR_VALIDATION_FAILED_EXT,
+                         MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+                         "pCreateInfo->offset, %llu, or size, %s, is not a whole number of pages, "
+                         "of %s each",
+                         (unsigned long long)info->offset, maar_show_bytes(size).text,
+                         maar_show_bytes(page).text);
     }
     keep_pages(resident, reservation, info->offset, size);
     return VK_SUCCESS;
@@ -116,11 +117,18 @@ VkResult maar_pages_keep_array(struct maar_residency* it, const char* call,
          "pCreateInfo->array is a resident already"},
         {array->count != 0 || array->reservation.ready != 0, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
          "pCreateInfo->array has elements or memory"},
-        {info->offset != 0 || size == 0 || size > most, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pCreateInfo->offset is not 0, or size is 0 or above that of the array's reservation"},
         {0},
     };
-    result = maar_check_rules(it->allocator, call, rules);
+    const struct maar_bound bounds[] = {
+        {info->offset != 0, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->offset is not 0, and a resident is all of an array",
+         MAAR_SHOW_NUMBER(info->offset)},
+        {size == 0 || size > most, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->size is 0, or above that of the array's reservation",
+         MAAR_SHOW_BYTES(size, most)},
+        {0},
+    };
+    result = maar_check_rules_and_bounds(it->allocator, call, rules, bounds);
     if (result == VK_SUCCESS) {
         const VkDeviceSize pages = maar_align_up(size, array->reservation.page_size);
         keep_pages(resident, &array->reservation, 0, pages < most ? pages : most);

@@ -398,8 +398,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetTileCacheLevels(MaarAllocator allocator, M
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pCount is NULL");
     }
     if (arrayLayer >= it->layers) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__,
-                           "arrayLayer is not below the image's layers");
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         __func__, "arrayLayer is %u, and the image has %u layers", arrayLayer,
+                         it->layers);
     }
     const uint32_t count = it->grid.levels[0].count;
     if (pLevels == NULL) {

@@ -41,8 +41,9 @@ VkResult maar_retire_check_points(const struct maar_retire* retire, const char* 
 {
     const MaarAllocator allocator = retire->allocator;
     if (point_count > MAAR_MAX_POINTS) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "pointCount is above MAAR_MAX_POINTS");
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         call, "pointCount is %u, above MAAR_MAX_POINTS (%u)", point_count,
+                         (unsigned)MAAR_MAX_POINTS);
     }
     if (point_count > 0 && points == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call, "pPoints is NULL");

@@ -178,7 +178,10 @@ static VkResult check_uses(const struct subject* s)
     for (uint32_t i = 0; i < r->useCount; ++i) {
         const MaarTransientUse* use = &r->pUses[i];
         if (use->pass >= s->graph->passCount) {
-            return refuse_use(s, i, ".pass is not below passCount");
+            char text[64];
+            (void)snprintf(text, sizeof text, ".pass is %u, not below passCount (%u)", use->pass,
+                           s->graph->passCount);
+            return refuse_use(s, i, text);
         }
         if (use->stages == 0 || use->access == 0) {
             return refuse_use(s, i, use->stages == 0 ? ".stages is 0" : ".access is 0");
@@ -213,7 +216,8 @@ static VkResult check_image(const struct subject* s)
          ".pImageInfo->initialLayout is not VK_IMAGE_LAYOUT_UNDEFINED"},
         {0},
     };
-    const struct maar_fault fault = maar_find_image_fault(info);
+    struct maar_bound_text text;
+    const struct maar_fault fault = maar_find_image_fault(info, &text);
     return fault.sentence == NULL ? check_resource_rules(s, rules)
                                   : refuse_resource(s, fault.sentence);
 }
@@ -269,7 +273,11 @@ static VkResult check_transient(const struct subject* s)
         return refuse_resource(s, " must have either pBufferInfo or pImageInfo");
     }
     if ((r->flags & ~KNOWN_RESOURCE_FLAGS) != 0) {
-        return refuse_resource(s, ".flags has bits that are no MaarTransientResourceFlagBits");
+        char text[96];
+        (void)snprintf(text, sizeof text,
+                       ".flags has bits that are no MaarTransientResourceFlagBits: 0x%X",
+                       r->flags & ~KNOWN_RESOURCE_FLAGS);
+        return refuse_resource(s, text);
     }
     VkResult result = r->pImageInfo != NULL ? check_image(s) : check_buffer(s);
     if (result == VK_SUCCESS) {
@@ -279,17 +287,25 @@ static VkResult check_transient(const struct subject* s)
 }
 
 /* Checks the counts and pointers of the graph itself. Returns NULL if they are valid, or the
- * fault. */
-static const char* find_graph_fault(const MaarTransientGraph* graph)
+ * fault. text: may have the sentence. */
+static const char* find_graph_fault(const MaarTransientGraph* graph, struct maar_bound_text* text)
 {
-    if (graph->queueCount == 0 || graph->queueCount > MAAR_TRANSIENT_MAX_QUEUES) {
-        return "pGraph->queueCount is 0 or above MAAR_TRANSIENT_MAX_QUEUES";
-    }
-    if (graph->passCount == 0 || graph->passCount > MAAR_PLAN_MAX_PASSES) {
-        return "pGraph->passCount is 0 or above MAAR_PLAN_MAX_PASSES";
-    }
-    if (graph->resourceCount > MAAR_PLAN_MAX_RESOURCES) {
-        return "pGraph->resourceCount is above MAAR_PLAN_MAX_RESOURCES";
+    const struct maar_bound bounds[] = {
+        {graph->queueCount == 0 || graph->queueCount > MAAR_TRANSIENT_MAX_QUEUES,
+         MAAR_MESSAGE_ID_INVALID_GRAPH,
+         "pGraph->queueCount is 0 or above MAAR_TRANSIENT_MAX_QUEUES",
+         MAAR_SHOW_LIMIT(graph->queueCount, MAAR_TRANSIENT_MAX_QUEUES)},
+        {graph->passCount == 0 || graph->passCount > MAAR_PLAN_MAX_PASSES,
+         MAAR_MESSAGE_ID_INVALID_GRAPH, "pGraph->passCount is 0 or above MAAR_PLAN_MAX_PASSES",
+         MAAR_SHOW_LIMIT(graph->passCount, MAAR_PLAN_MAX_PASSES)},
+        {graph->resourceCount > MAAR_PLAN_MAX_RESOURCES, MAAR_MESSAGE_ID_INVALID_GRAPH,
+         "pGraph->resourceCount is above MAAR_PLAN_MAX_RESOURCES",
+         MAAR_SHOW_LIMIT(graph->resourceCount, MAAR_PLAN_MAX_RESOURCES)},
+        {0},
+    };
+    const struct maar_fault fault = maar_find_broken_bound(bounds, text);
+    if (fault.sentence != NULL) {
+        return fault.sentence;
     }
     if (graph->pQueues == NULL || graph->pPasses == NULL) {
         return graph->pQueues == NULL ? "pGraph->pQueues is NULL" : "pGraph->pPasses is NULL";
@@ -304,23 +320,29 @@ static const char* find_graph_fault(const MaarTransientGraph* graph)
 static VkResult check_graph_passes(MaarAllocator allocator, const char* call,
                                    const MaarTransientGraph* graph)
 {
+    char text[96];
+    const uint32_t families = allocator->device.facts.queue_family_count;
     for (uint32_t i = 0; i < graph->queueCount; ++i) {
-        if (graph->pQueues[i].familyIndex >= allocator->device.facts.queue_family_count) {
-            return refuse_field(allocator, call, "pQueues", i,
-                                ".familyIndex is not a queue family of the device");
+        if (graph->pQueues[i].familyIndex >= families) {
+            (void)snprintf(text, sizeof text, ".familyIndex is %u, and the device has %u families",
+                           graph->pQueues[i].familyIndex, families);
+            return refuse_field(allocator, call, "pQueues", i, text);
         }
     }
     for (uint32_t i = 0; i < graph->passCount; ++i) {
         if (graph->pPasses[i].queueIndex >= graph->queueCount) {
-            return refuse_field(allocator, call, "pPasses", i,
-                                ".queueIndex is not below queueCount");
+            (void)snprintf(text, sizeof text, ".queueIndex is %u, not below queueCount (%u)",
+                           graph->pPasses[i].queueIndex, graph->queueCount);
+            return refuse_field(allocator, call, "pPasses", i, text);
         }
     }
     for (uint32_t i = 0; i < graph->dependencyCount; ++i) {
         const MaarTransientDependency* dependency = &graph->pDependencies[i];
         if (dependency->before >= graph->passCount || dependency->after >= graph->passCount) {
-            return refuse_field(allocator, call, "pDependencies", i,
-                                " names a pass that is not below passCount");
+            (void)snprintf(text, sizeof text,
+                           " names passes %u and %u, not both below passCount (%u)",
+                           dependency->before, dependency->after, graph->passCount);
+            return refuse_field(allocator, call, "pDependencies", i, text);
         }
     }
     return VK_SUCCESS;
@@ -334,7 +356,8 @@ VkResult maar_transient_check(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    const char* fault = find_graph_fault(info);
+    struct maar_bound_text text;
+    const char* fault = find_graph_fault(info, &text);
     if (fault != NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_GRAPH, call, fault);
     }

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/bound_check.h"
 #include "core/memory/allocation_check.h"
 #include "core/memory/export_types.h"
 #include "core/memory/object_handle.h"
@@ -136,18 +137,25 @@ static VkResult check_create_info(MaarAllocator allocator, const char* call,
         how = &maar_default_create_info;
     }
     const struct maar_rule rules[] = {
-        {(info->flags & ~KNOWN_HEAP_FLAGS) != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
-         "pCreateInfo->flags has bits that are no MaarTransientHeapCreateFlagBits"},
-        {info->copyCount > MAAR_TRANSIENT_MAX_COPIES, MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pCreateInfo->copyCount is above MAAR_TRANSIENT_MAX_COPIES"},
-        {(uint32_t)how->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY, MAAR_MESSAGE_ID_INVALID_ENUM,
-         "pCreateInfo->pAllocationInfo->usage is not a MaarMemoryUsage"},
         {maar_export_types(allocator, how) != 0, MAAR_MESSAGE_ID_NOT_EXPORTABLE,
          "pCreateInfo->pAllocationInfo asks for memory that can be exported; transients are never "
          "exported"},
         {0},
     };
-    result = maar_check_rules(allocator, call, rules);
+    const MaarTransientHeapCreateFlags unknown = info->flags & ~KNOWN_HEAP_FLAGS;
+    const struct maar_bound bounds[] = {
+        {unknown != 0, MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+         "pCreateInfo->flags has bits that are no MaarTransientHeapCreateFlagBits",
+         MAAR_SHOW_BITS(unknown)},
+        {(uint32_t)how->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY, MAAR_MESSAGE_ID_INVALID_ENUM,
+         "pCreateInfo->pAllocationInfo->usage is not a MaarMemoryUsage",
+         MAAR_SHOW_NUMBER((uint32_t)how->usage)},
+        {info->copyCount > MAAR_TRANSIENT_MAX_COPIES, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->copyCount is above MAAR_TRANSIENT_MAX_COPIES",
+         MAAR_SHOW_LIMIT(info->copyCount, MAAR_TRANSIENT_MAX_COPIES)},
+        {0},
+    };
+    result = maar_check_rules_and_bounds(allocator, call, rules, bounds);
     if (result != VK_SUCCESS) {
         return result;
     }

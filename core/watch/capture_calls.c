@@ -4,6 +4,7 @@
  */
 #include "maar/capture.h"
 
+#include "core/bound_check.h"
 #include "core/handle.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/capture_pools.h"
@@ -114,11 +115,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarBeginCapture(MaarAllocator allocator,
     }
     const struct maar_rule rules[] = {
         {pInfo->pPath == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pInfo->pPath is NULL"},
-        {pInfo->maxBytes != 0 && pInfo->maxBytes < MAAR_CAPTURE_HEADER_SIZE,
-         MAAR_MESSAGE_ID_OUT_OF_RANGE, "pInfo->maxBytes is below 65536"},
         {0},
     };
-    result = maar_check_rules(allocator, __func__, rules);
+    const struct maar_bound bounds[] = {
+        {pInfo->maxBytes != 0 && pInfo->maxBytes < MAAR_CAPTURE_HEADER_SIZE,
+         MAAR_MESSAGE_ID_OUT_OF_RANGE, "pInfo->maxBytes is less than the head of a capture",
+         MAAR_SHOW_BYTES(pInfo->maxBytes, MAAR_CAPTURE_HEADER_SIZE)},
+        {0},
+    };
+    result = maar_check_rules_and_bounds(allocator, __func__, rules, bounds);
     if (result != VK_SUCCESS) {
         return result;
     }

@@ -3,6 +3,7 @@
  * first counts the bytes of the text. If the caller's buffer is large enough, a second pass writes
  * the text from the same snapshot.
  */
+#include "core/bound_check.h"
 #include "core/chain.h"
 #include "core/memory/allocator_state.h"
 #include "core/watch/dump_fields.h"
@@ -302,8 +303,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWriteDump(MaarAllocator allocator, const Maar
         return result;
     }
     if ((uint32_t)pDumpInfo->format > MAAR_DUMP_FORMAT_VMA) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, __func__,
-                           "pDumpInfo->format is not a MaarDumpFormat");
+        return maar_refuse_enum(allocator, __func__, "pDumpInfo->format", "MaarDumpFormat",
+                                (int)pDumpInfo->format);
     }
     if (pSize == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__, "pSize is NULL");

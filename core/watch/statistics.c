@@ -171,10 +171,12 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetStatistics(MaarAllocator allocator, MaarPo
 
 static VkResult check_type(MaarAllocator allocator, const char* call, uint32_t type)
 {
-    return type < allocator->device.facts.memory.memoryTypeCount
+    const uint32_t count = allocator->device.facts.memory.memoryTypeCount;
+    return type < count
                ? VK_SUCCESS
-               : maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                             "memoryTypeIndex is not a memory type of this device");
+               : maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                           call, "memoryTypeIndex is %u, and the device has %u memory types", type,
+                           count);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarGetMemoryTypeStatistics(MaarAllocator allocator,

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/bound_check.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/export_types.h"
 #include "core/memory/slot_home.h"
@@ -22,8 +23,8 @@ static VkResult check_cuda_info(MaarAllocator allocator, const char* call,
                                            MAAR_STRUCTURE_TYPE_CUDA_CREATE_INFO);
     const MaarCudaCreateFlags known = MAAR_CUDA_CREATE_CUDA_MEMORY_BIT;
     if (result == VK_SUCCESS && (info->flags & ~known) != 0) {
-        result = maar_misuse(allocator, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, call,
-                             "pCreateInfo->flags has bits that are no MaarCudaCreateFlagBits");
+        result = maar_refuse_flags(allocator, call, "pCreateInfo->flags", "MaarCudaCreateFlagBits",
+                                   info->flags & ~known);
     }
     return result == VK_SUCCESS ? maar_shared_types_require(allocator, call, MAAR_OPAQUE_MEMORY)
                                 : result;

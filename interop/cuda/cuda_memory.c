@@ -157,9 +157,10 @@ static VkResult check_memory_arguments(MaarCuda cuda, const char* call,
         return maar_misuse(allocator, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
                            "cuda was created without MAAR_CUDA_CREATE_CUDA_MEMORY_BIT");
     }
-    if (type != MAAR_MEMORY_TYPE_NONE && type >= allocator->device.facts.memory.memoryTypeCount) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "typeIndex is not a memory type of this device");
+    const uint32_t count = allocator->device.facts.memory.memoryTypeCount;
+    if (type != MAAR_MEMORY_TYPE_NONE && type >= count) {
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         call, "typeIndex is %u, and the device has %u memory types", type, count);
     }
     VkResult result = maar_check_buffer_info(allocator, call, info);
     return result == VK_SUCCESS ? maar_cuda_require_pages(cuda, call) : result;

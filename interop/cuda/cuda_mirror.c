@@ -10,6 +10,7 @@
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
+#include "core/memory/queue_index.h"
 #include "core/memory/slot_home.h"
 #include "core/objects/object.h"
 #include "core/objects/shared_object.h"
@@ -69,14 +70,23 @@ static VkResult check_mirror_buffer(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if (info->size == 0 || info->size > MAAR_RANGE_MAX_SIZE) {
-        return maar_misuse(
-            allocator, info->size == 0 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_OUT_OF_RANGE,
-            call, "pCreateInfo->pBufferInfo->size is 0 or too large");
+    if (info->size == 0) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_ZERO_SIZE, call,
+                           "pCreateInfo->pBufferInfo->size is 0");
     }
     if (!maar_buffer_has_usage(info)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_EMPTY_FLAGS, call,
                            "pCreateInfo->pBufferInfo->usage is 0");
+    }
+    const struct maar_bound bounds[] = {
+        {info->size > MAAR_RANGE_MAX_SIZE, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+         "pCreateInfo->pBufferInfo->size is above MAAR_RANGE_MAX_SIZE",
+         MAAR_SHOW_BYTES(info->size, MAAR_RANGE_MAX_SIZE)},
+        {0},
+    };
+    result = maar_check_bounds(allocator, call, bounds);
+    if (result != VK_SUCCESS) {
+        return result;
     }
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
@@ -91,8 +101,7 @@ static VkResult check_mirror_queue(MaarAllocator allocator, const char* call, ui
 {
     const struct maar_device_facts* facts = &allocator->device.facts;
     if (queue >= allocator->queue_count) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "pCreateInfo->queue is not an index into the allocator's pQueues");
+        return maar_refuse_queue_index(allocator, call, "pCreateInfo->queue", queue);
     }
     const uint32_t family = allocator->queues[queue].familyIndex;
     if (family < facts->queue_family_count &&

@@ -1,6 +1,7 @@
 /*
  * The public calls on timelines of CUDA, and for handoffs.
  */
+#include "core/bound_check.h"
 #include "interop/cuda/cuda_internal.h"
 
 static const MaarCudaTimelineCreateInfo default_cuda_timeline = {
@@ -33,8 +34,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateCudaTimeline(MaarCuda cuda,
                            "pTimeline is NULL");
     }
     if ((uint32_t)info->mode > MAAR_HANDOFF_MODE_HOST) {
-        return maar_misuse(cuda->peer.allocator, MAAR_MESSAGE_ID_INVALID_ENUM, __func__,
-                           "pCreateInfo->mode is not a MaarHandoffMode");
+        return maar_refuse_enum(cuda->peer.allocator, __func__, "pCreateInfo->mode",
+                                "MaarHandoffMode", (int)info->mode);
     }
     uint64_t handle = 0;
     result =

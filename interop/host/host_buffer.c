@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/bound_check.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/mapping.h"
@@ -196,12 +197,13 @@ static VkResult check_host_info(MaarAllocator allocator, const char* call,
     if (result != VK_SUCCESS) {
         return result;
     }
-    if ((info->flags & ~known) != 0 || (info->flags & both) == both) {
-        return maar_misuse(allocator,
-                           (info->flags & ~known) != 0 ? MAAR_MESSAGE_ID_UNKNOWN_FLAGS
-                                                       : MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
-                           call,
-                           "pCreateInfo->flags has unknown bits, or both NO_COPY and ALWAYS_COPY");
+    if ((info->flags & ~known) != 0) {
+        return maar_refuse_flags(allocator, call, "pCreateInfo->flags",
+                                 "MaarHostBufferCreateFlagBits", info->flags & ~known);
+    }
+    if ((info->flags & both) == both) {
+        return maar_misuse(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,
+                           "pCreateInfo->flags has both NO_COPY and ALWAYS_COPY");
     }
     if (info->pMemory == NULL) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, call,
@@ -212,14 +214,18 @@ static VkResult check_host_info(MaarAllocator allocator, const char* call,
             allocator, info->size == 0 ? MAAR_MESSAGE_ID_ZERO_SIZE : MAAR_MESSAGE_ID_EMPTY_FLAGS,
             call, info->size == 0 ? "pCreateInfo->size is 0" : "pCreateInfo->usage is 0");
     }
-    if ((uint64_t)info->queueFamilyBits >> allocator->device.facts.queue_family_count != 0) {
-        return maar_misuse(
-            allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-            "pCreateInfo->queueFamilyBits names a queue family that the device does not have");
+    const uint32_t families = allocator->device.facts.queue_family_count;
+    if ((uint64_t)info->queueFamilyBits >> families != 0) {
+        return maar_fail(
+            allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
+            "pCreateInfo->queueFamilyBits is 0x%X, and the device has %u queue families",
+            info->queueFamilyBits, families);
     }
     if (!maar_host_range_fits(allocator, info->pMemory, info->size)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "pCreateInfo->pMemory and size reach beyond the address space");
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         call,
+                         "pCreateInfo->pMemory, %p, and size, %s, reach beyond the address space",
+                         info->pMemory, maar_show_bytes(info->size).text);
     }
     if ((info->usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) != 0 &&
         !allocator->device.facts.buffer_device_address) {
@@ -375,8 +381,8 @@ static VkResult sync_part(MaarAllocator allocator, const char* call, MaarHostBuf
         return result;
     }
     if (offset > it->size || (size != VK_WHOLE_SIZE && size > it->size - offset)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "offset and size reach outside the host's memory");
+        return maar_refuse_range(allocator, call, "offset and size", offset, size,
+                                 "the host's memory", it->size);
     }
     if (it->read_only && copy == copy_from_device) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,

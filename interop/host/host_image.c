@@ -23,11 +23,15 @@ static VkResult check_host_import(MaarAllocator allocator, const char* call,
     const struct maar_rule rules[] = {
         {info->pMemory == NULL, MAAR_MESSAGE_ID_NULL_ARGUMENT, "pImportInfo->pMemory is NULL"},
         {info->size == 0, MAAR_MESSAGE_ID_ZERO_SIZE, "pImportInfo->size is 0"},
-        {!maar_host_range_fits(allocator, info->pMemory, info->size), MAAR_MESSAGE_ID_OUT_OF_RANGE,
-         "pImportInfo->pMemory and size reach beyond the address space"},
         {0},
     };
-    return maar_check_rules(allocator, call, rules);
+    const VkResult wrong = maar_check_rules(allocator, call, rules);
+    return wrong != VK_SUCCESS || maar_host_range_fits(allocator, info->pMemory, info->size)
+               ? wrong
+               : maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                           call,
+                           "pImportInfo->pMemory, %p, and size, %s, reach beyond the address space",
+                           info->pMemory, maar_show_bytes(info->size).text);
 }
 
 /* Reports memory that the driver, or Vulkan, does not let an image have. */
@@ -169,9 +173,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarImportHostImage(MaarAllocator allocator,
         return result;
     }
     if (pImageInfo->tiling != VK_IMAGE_TILING_LINEAR) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, __func__,
-                           "pImageInfo->tiling is not VK_IMAGE_TILING_LINEAR; only a linear image "
-                           "has its bytes where the host expects them");
+        return maar_fail(
+            allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_INVALID_ENUM, __func__,
+            "pImageInfo->tiling is %d, not VK_IMAGE_TILING_LINEAR; only a linear image "
+            "has its bytes where the host expects them",
+            (int)pImageInfo->tiling);
     }
     if (!maar_host_import_is_enabled(allocator)) {
         return refuse_host_image(allocator, __func__, VK_ERROR_FEATURE_NOT_PRESENT,

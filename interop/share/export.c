@@ -3,6 +3,7 @@
  * an attachment of the block, and each caller gets a duplicate. An imported block keeps the handle
  * from which it was imported.
  */
+#include "core/bound_check.h"
 #include "core/memory/allocation_handle.h"
 #include "core/memory/attachment.h"
 #include "core/memory/export_types.h"
@@ -175,8 +176,7 @@ static VkResult check_export(MaarAllocator allocator, const char* call,
                              const struct maar_slot* slot, VkExternalMemoryHandleTypeFlagBits type)
 {
     if (!maar_is_power_of_two(type)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
-                           "handleType is not exactly one bit");
+        return maar_refuse_bits(allocator, call, "handleType", (uint32_t)type);
     }
     if ((maar_slot_block(allocator, slot)->shared_types & (VkExternalMemoryHandleTypeFlags)type) ==
         0) {

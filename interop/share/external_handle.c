@@ -179,7 +179,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarWrapFd(MaarAllocator allocator, int fd,
         return result;
     }
     if (fd < 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, __func__, "fd is negative");
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         __func__, "fd is %d, and no descriptor is negative", fd);
     }
     if (!MAAR_PORT_HAS_FDS) {
         return VK_ERROR_FEATURE_NOT_PRESENT;

@@ -11,6 +11,8 @@
  */
 #include "interop/share/handoff.h"
 
+#include "core/bound_check.h"
+#include "core/memory/queue_index.h"
 #include "core/queue_lock.h"
 #include "core/time/timeline.h"
 
@@ -57,8 +59,9 @@ static VkResult check_handed(MaarAllocator allocator, const char* call, uint32_t
     }
     if (resource->sharingMode != VK_SHARING_MODE_EXCLUSIVE &&
         resource->sharingMode != VK_SHARING_MODE_CONCURRENT) {
-        return refuse_handed(allocator, call, index, MAAR_MESSAGE_ID_INVALID_ENUM,
-                             "has an unknown sharingMode");
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_INVALID_ENUM,
+                         call, "pResources[%u].sharingMode is %d, and no VkSharingMode", index,
+                         (int)resource->sharingMode);
     }
     if (is_image && (resource->newLayout == VK_IMAGE_LAYOUT_UNDEFINED ||
                      resource->newLayout == VK_IMAGE_LAYOUT_PREINITIALIZED)) {
@@ -72,8 +75,7 @@ static VkResult check_all_handed(MaarAllocator allocator, const char* call, Maar
                                  uint32_t count, const MaarHandoffResource* resources)
 {
     if (peer != MAAR_HANDOFF_PEER_EXTERNAL && peer != MAAR_HANDOFF_PEER_FOREIGN) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
-                           "peer is not a MaarHandoffPeer");
+        return maar_refuse_enum(allocator, call, "peer", "MaarHandoffPeer", (int)peer);
     }
     if (peer == MAAR_HANDOFF_PEER_FOREIGN && !allocator->device.facts.foreign_family) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
@@ -238,8 +240,9 @@ static VkResult record_for_caller(MaarAllocator allocator, const char* call,
                            "commandBuffer is VK_NULL_HANDLE");
     }
     if (record->family >= allocator->device.facts.queue_family_count) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "familyIndex is not one of the device's");
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         call, "familyIndex is %u, and the device has %u queue families",
+                         record->family, allocator->device.facts.queue_family_count);
     }
     result = check_all_handed(allocator, call, peer, count, resources);
     if (result == VK_SUCCESS) {
@@ -557,14 +560,14 @@ static VkResult submit_handoff(MaarAllocator allocator, const MaarHandoffInfo* i
 static VkResult check_handoff_points(MaarAllocator allocator, const char* call, const char* name,
                                      uint32_t count, const MaarPoint* points)
 {
-    if (count > MAAR_MAX_HANDOFF_POINTS || (count > 0 && points == NULL)) {
-        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR,
-                    count > MAAR_MAX_HANDOFF_POINTS ? MAAR_MESSAGE_ID_OUT_OF_RANGE
-                                                    : MAAR_MESSAGE_ID_NULL_ARGUMENT,
-                    call, "%s %s", name,
-                    count > MAAR_MAX_HANDOFF_POINTS ? "has more than MAAR_MAX_HANDOFF_POINTS points"
-                                                    : "is NULL");
-        return VK_ERROR_VALIDATION_FAILED_EXT;
+    if (count > MAAR_MAX_HANDOFF_POINTS) {
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         call, "%s has %u points, above MAAR_MAX_HANDOFF_POINTS (%u)", name, count,
+                         (unsigned)MAAR_MAX_HANDOFF_POINTS);
+    }
+    if (count > 0 && points == NULL) {
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_NULL_ARGUMENT,
+                         call, "%s is NULL", name);
     }
     for (uint32_t i = 0; i < count; ++i) {
         if (points[i].semaphore == VK_NULL_HANDLE) {
@@ -587,12 +590,11 @@ static VkResult check_handoff(MaarAllocator allocator, const char* call,
                              (VkQueueFlags)VK_QUEUE_TRANSFER_BIT;
     if (info->direction != MAAR_HANDOFF_DIRECTION_RELEASE &&
         info->direction != MAAR_HANDOFF_DIRECTION_ACQUIRE) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
-                           "direction is not a MaarHandoffDirection");
+        return maar_refuse_enum(allocator, call, "direction", "MaarHandoffDirection",
+                                (int)info->direction);
     }
     if (info->queue >= allocator->queue_count) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "queue is not an index into MaarAllocatorCreateInfo::pQueues");
+        return maar_refuse_queue_index(allocator, call, "queue", info->queue);
     }
     const uint32_t family = allocator->queues[info->queue].familyIndex;
     if (family >= facts->queue_family_count || (facts->queue_flags[family] & any) == 0) {

@@ -35,8 +35,8 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
                            "pImportInfo->handle is VK_NULL_HANDLE");
     }
     if (!maar_is_power_of_two(info->handleType)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
-                           "pImportInfo->handleType is not exactly one bit");
+        return maar_refuse_bits(allocator, call, "pImportInfo->handleType",
+                                (uint32_t)info->handleType);
     }
     result = maar_shared_types_require(allocator, call,
                                        (VkExternalMemoryHandleTypeFlags)info->handleType);
@@ -53,14 +53,16 @@ static VkResult check_import(MaarAllocator allocator, const char* call, const Ma
                            "pImportInfo->memoryTypeIndex is MAAR_MEMORY_TYPE_NONE; for an opaque "
                            "handle it must be the exporter's memory type");
     }
-    if (info->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE &&
-        info->memoryTypeIndex >= allocator->device.facts.memory.memoryTypeCount) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_OUT_OF_RANGE, call,
-                           "pImportInfo->memoryTypeIndex is not a memory type of this device");
+    const uint32_t type_count = allocator->device.facts.memory.memoryTypeCount;
+    if (info->memoryTypeIndex != MAAR_MEMORY_TYPE_NONE && info->memoryTypeIndex >= type_count) {
+        return maar_fail(allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                         call,
+                         "pImportInfo->memoryTypeIndex is %u, and the device has %u memory types",
+                         info->memoryTypeIndex, type_count);
     }
     if ((uint32_t)info->usage > MAAR_MEMORY_USAGE_FLAGS_ONLY) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
-                           "pImportInfo->usage is not a MaarMemoryUsage");
+        return maar_refuse_enum(allocator, call, "pImportInfo->usage", "MaarMemoryUsage",
+                                (int)info->usage);
     }
     return maar_external_handle_check(allocator, call, "pImportInfo->handle", info->handle);
 }
@@ -287,8 +289,10 @@ static VkResult import_and_bind(MaarAllocator allocator, const char* call,
                            "one: call maarImportMemory");
     }
     if (alignment > 1 && info->offset % alignment != 0) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, call,
-                           "pImportInfo->offset does not have the object's alignment");
+        return maar_fail(
+            allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, call,
+            "pImportInfo->offset is %llu, not a multiple of the object's alignment, %llu",
+            (unsigned long long)info->offset, (unsigned long long)object->requirements.alignment);
     }
     if (info->offset != 0 && (object->must_be_dedicated || info->dedicated == VK_TRUE)) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, call,

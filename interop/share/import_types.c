@@ -3,6 +3,7 @@
  */
 #include "interop/share/import_types.h"
 
+#include "core/bound_check.h"
 #include "core/memory/allocation_check.h"
 #include "core/memory/allocator_state.h"
 #include "core/memory/export_types.h"
@@ -141,8 +142,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarGetExternalHandleInfo(
                            "handle is VK_NULL_HANDLE");
     }
     if (!maar_is_power_of_two(handleType)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, __func__,
-                           "handleType is not exactly one bit");
+        return maar_refuse_bits(allocator, __func__, "handleType", (uint32_t)handleType);
     }
     result =
         maar_shared_types_require(allocator, __func__, (VkExternalMemoryHandleTypeFlags)handleType);

@@ -2,6 +2,7 @@
  * Shared semaphores: creates semaphores for export, exports them, and creates semaphores from
  * exported handles.
  */
+#include "core/bound_check.h"
 #include "core/memory/allocator_state.h"
 #include "interop/share/share_internal.h"
 
@@ -29,12 +30,10 @@ static VkResult check_semaphore(MaarAllocator allocator, const char* call, VkSem
                                 VkExternalSemaphoreFeatureFlags need)
 {
     if (type != VK_SEMAPHORE_TYPE_TIMELINE && type != VK_SEMAPHORE_TYPE_BINARY) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
-                           "type is not a VkSemaphoreType");
+        return maar_refuse_enum(allocator, call, "type", "VkSemaphoreType", (int)type);
     }
     if (!maar_is_power_of_two(handle)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
-                           "handleType is not exactly one bit");
+        return maar_refuse_bits(allocator, call, "handleType", (uint32_t)handle);
     }
     if ((maar_semaphore_sharing(allocator, type, handle) & need) != need) {
         const bool imports = need == VK_EXTERNAL_SEMAPHORE_FEATURE_IMPORTABLE_BIT;

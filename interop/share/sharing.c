@@ -169,8 +169,7 @@ static VkResult check_query(MaarAllocator allocator, const char* call,
                            "pQuery needs exactly one of pBufferInfo and pImageInfo");
     }
     if (!maar_is_power_of_two(query->handleType)) {
-        return maar_misuse(allocator, MAAR_MESSAGE_ID_INVALID_ENUM, call,
-                           "pQuery->handleType is not exactly one bit");
+        return maar_refuse_bits(allocator, call, "pQuery->handleType", (uint32_t)query->handleType);
     }
     if (query->pBufferInfo != NULL) {
         return maar_check_structure(allocator, call, "pQuery->pBufferInfo", query->pBufferInfo,

@@ -4,7 +4,7 @@
  */
 #include "tests/rig/rig.h"
 
-#include "core/report.h"
+#include "core/bound_check.h"
 
 static struct rig* rig;
 
@@ -81,10 +81,100 @@ static void results_have_their_names(void** state)
     assert_string_equal(maarGetResultName((VkResult)12345), "an unknown VkResult");
 }
 
+static void first_broken_bound_is_reported_with_its_figures(void** state)
+{
+    (void)state;
+    struct maar_bound_text text;
+    const struct maar_bound bounds[] = {
+        {false, MAAR_MESSAGE_ID_ZERO_SIZE, "kept", MAAR_SHOW_NUMBER(1)},
+        {true, MAAR_MESSAGE_ID_OUT_OF_RANGE, "first", MAAR_SHOW_LIMIT(4711, 815)},
+        {true, MAAR_MESSAGE_ID_NULL_ARGUMENT, "second", MAAR_SHOW_NUMBER(2)},
+        {0},
+    };
+    assert_null(maar_find_broken_bound(&bounds[3], &text).sentence);
+    assert_int_equal(maar_check_bounds(NULL, "call", &bounds[3]), VK_SUCCESS);
+    assert_int_equal(maar_find_broken_bound(bounds, &text).id, MAAR_MESSAGE_ID_OUT_OF_RANGE);
+    rig = rig_begin(NULL);
+    assert_int_equal(maar_check_bounds(rig->allocator, "call", bounds),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_names_number(rig, 4711));
+    assert_true(rig_message_names_number(rig, 815));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "first");
+    const struct maar_rule rules[] = {{true, MAAR_MESSAGE_ID_ZERO_SIZE, "rule"}, {0}};
+    assert_int_equal(maar_check_rules_and_bounds(rig->allocator, "call", rules, bounds),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_ZERO_SIZE, "rule");
+    assert_int_equal(maar_check_rules_and_bounds(rig->allocator, "call", &rules[1], bounds),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "first");
+    rig_close(rig);
+}
+
+static void bounds_are_shown_as_what_they_are(void** state)
+{
+    (void)state;
+    const struct {
+        struct maar_bound bound;
+        const char* figures[2];
+    } cases[] = {
+        {{true, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, "a", MAAR_SHOW_BITS(0x40000000)}, {"0x40000000"}},
+        {{true, MAAR_MESSAGE_ID_OUT_OF_RANGE, "a", MAAR_SHOW_NUMBER(77)}, {"77"}},
+        {{true, MAAR_MESSAGE_ID_OUT_OF_RANGE, "a", MAAR_SHOW_FRACTION(-1.5F)}, {"-1.5"}},
+        {{true, MAAR_MESSAGE_ID_OUT_OF_RANGE, "a", MAAR_SHOW_LIMIT(9, 4)}, {"9", "4"}},
+        {{true, MAAR_MESSAGE_ID_OUT_OF_RANGE, "a", MAAR_SHOW_COUNT(40, 2)}, {"40", "2"}},
+        {{true, MAAR_MESSAGE_ID_OUT_OF_RANGE, "a", MAAR_SHOW_BYTES(3145728, 1048576)},
+         {"(3.0 MiB)", "(1.0 MiB)"}},
+        {{true, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, "a", MAAR_SHOW_MULTIPLE(100, 64)},
+         {"100", "64"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        struct maar_bound_text text;
+        const struct maar_bound bounds[] = {cases[i].bound, {0}};
+        const char* sentence = maar_find_broken_bound(bounds, &text).sentence;
+        assert_non_null(sentence);
+        for (size_t k = 0; k < 2 && cases[i].figures[k] != NULL; ++k) {
+            if (strstr(sentence, cases[i].figures[k]) == NULL) {
+                fail_msg("%s lacks %s", sentence, cases[i].figures[k]);
+            }
+        }
+    }
+}
+
+static void refusals_name_the_argument_and_its_figures(void** state)
+{
+    (void)state;
+    const VkResult invalid = VK_ERROR_VALIDATION_FAILED_EXT;
+    rig = rig_begin(NULL);
+    const MaarAllocator allocator = rig->allocator;
+    assert_int_equal(maar_refuse_flags(allocator, "call", "flags", "SomeFlagBits", 0x80), invalid);
+    assert_true(rig_message_names(rig, "0x80") && rig_message_names(rig, "SomeFlagBits"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_UNKNOWN_FLAGS, "flags");
+    assert_int_equal(maar_refuse_enum(allocator, "call", "mode", "SomeMode", 77), invalid);
+    assert_true(rig_message_names(rig, "77") && rig_message_names(rig, "SomeMode"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_ENUM, "mode");
+    assert_int_equal(maar_refuse_bits(allocator, "call", "type", 0x3), invalid);
+    assert_true(rig_message_names(rig, "0x3"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_ENUM, "type");
+    assert_int_equal(maar_refuse_range(allocator, "call", "range", 7, 900, "pond", 500), invalid);
+    assert_true(rig_message_names(rig, "7") && rig_message_names(rig, "900"));
+    assert_true(rig_message_names(rig, "500") && rig_message_names(rig, "pond"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "range");
+    assert_int_equal(maar_refuse_range(allocator, "call", "range", 7, VK_WHOLE_SIZE, "pond", 5),
+                     invalid);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "VK_WHOLE_SIZE");
+    assert_int_equal(maar_refuse_offset(allocator, "call", 501, "pond", 500), invalid);
+    assert_true(rig_message_names(rig, "501") && rig_message_names(rig, "500"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "offset");
+    rig_close(rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         rig_unit_test(first_broken_rule_is_reported),
+        rig_unit_test(first_broken_bound_is_reported_with_its_figures),
+        rig_unit_test(bounds_are_shown_as_what_they_are),
+        rig_unit_test(refusals_name_the_argument_and_its_figures),
         rig_unit_test(rules_that_hold_are_no_fault),
         rig_unit_test(outputs_are_cleared_although_one_is_missing),
         rig_unit_test(bytes_are_shown_with_their_mebibytes),

@@ -870,17 +870,17 @@ static void misuse_of_rooms_is_reported(void** state)
     info = info_for(UNIT, 3);
     assert_int_equal(maarBeginDefragmentation(rig->allocator, &info, &run),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "roomAlignment");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_ALIGNMENT, "roomAlignment");
     info = info_for(UNIT, 0);
     info.roomKind = (MaarResourceKind)7;
     assert_int_equal(maarBeginDefragmentation(rig->allocator, &info, &run),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "roomKind");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_ENUM, "roomKind");
     info = info_for(UNIT, 0);
     info.goal = (MaarDefragmentationGoal)3;
     assert_int_equal(maarBeginDefragmentation(rig->allocator, &info, &run),
                      VK_ERROR_VALIDATION_FAILED_EXT);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "goal");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_INVALID_ENUM, "goal");
     const MaarPoolCreateInfo buddy = {.strategy = MAAR_PLACEMENT_STRATEGY_BUDDY,
                                       .blockSize = BLOCK_SIZE};
     info = info_for(UNIT, 0);

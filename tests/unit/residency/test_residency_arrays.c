@@ -334,8 +334,17 @@ static void adopt_misuse_names_the_field(void** state)
         };
         assert_int_equal(maarCreateResident(rig->allocator, manager, &info, &resident),
                          VK_ERROR_VALIDATION_FAILED_EXT);
-        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pCreateInfo->offset");
+        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pCreateInfo->size");
     }
+    const MaarResidentCreateInfo part = {
+        .sType = MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO,
+        .array = array,
+        .offset = UNIT,
+        .size = UNIT,
+    };
+    assert_int_equal(maarCreateResident(rig->allocator, manager, &part, &resident),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pCreateInfo->offset");
     maarDestroyArray(rig->allocator, array);
     maarDestroyArray(rig->allocator, filled);
     rig_forget_messages(rig);

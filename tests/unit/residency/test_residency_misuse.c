@@ -28,9 +28,30 @@ static void create_misuse_names_the_argument(void** state)
            "pCreateInfo");
     info = manager_info(4 * UNIT, 8 * UNIT);
     info.queueIndex = rig->create_info.queueCount;
-    expect(maarCreateResidency(rig->allocator, &info, &made), MAAR_MESSAGE_ID_OUT_OF_RANGE,
-           "pCreateInfo->queueIndex");
+    assert_int_equal(maarCreateResidency(rig->allocator, &info, &made),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_names_number(rig, info.queueIndex));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pCreateInfo->queueIndex");
+    info = manager_info(4 * UNIT, 8 * UNIT);
+    info.flags = 0x40000000;
+    expect(maarCreateResidency(rig->allocator, &info, &made), MAAR_MESSAGE_ID_UNKNOWN_FLAGS,
+           "0x40000000");
     close_scene();
+}
+
+/* Where the allocator has no queue, no index would do. */
+static void create_without_queues_names_the_list(void** state)
+{
+    MaarResidency made = (MaarResidency)(uintptr_t)1;
+    (void)state;
+    rig = rig_begin(NULL);
+    assert_int_equal(rig->create_info.queueCount, 0);
+    const MaarResidencyCreateInfo info = manager_info(4 * UNIT, 8 * UNIT);
+    assert_int_equal(maarCreateResidency(rig->allocator, &info, &made),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_names(rig, "pCreateInfo->queueIndex"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NO_QUEUE, "MaarAllocatorCreateInfo::pQueues");
+    assert_true(made == VK_NULL_HANDLE);
 }
 
 static void create_without_timelines_is_refused(void** state)
@@ -75,8 +96,11 @@ static void budget_misuse_names_the_argument(void** state)
            MAAR_MESSAGE_ID_INVALID_ENUM, "tier");
     expect(maarSetResidencyBudget(rig->allocator, manager, MAAR_TIER_DEVICE, UNIT - 1),
            MAAR_MESSAGE_ID_OUT_OF_RANGE, "budget");
-    expect(maarSetResidencyBudget(rig->allocator, manager, MAAR_TIER_HOST, 2 * UNIT - 1),
-           MAAR_MESSAGE_ID_OUT_OF_RANGE, "budget");
+    assert_int_equal(maarSetResidencyBudget(rig->allocator, manager, MAAR_TIER_HOST, 2 * UNIT - 1),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_names_number(rig, 2 * UNIT - 1));
+    assert_true(rig_message_names_number(rig, 2 * UNIT));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "budget");
     assert_int_equal(manager_state().tiers[MAAR_TIER_DEVICE].budget, 4 * UNIT);
     close_scene();
 }
@@ -267,7 +291,7 @@ static void begin_misuse_names_the_field(void** state)
     expect(begin(&info, NULL), MAAR_MESSAGE_ID_UNKNOWN_FLAGS, "pBeginInfo->flags");
     info = good;
     info.useCount = 0;
-    expect(begin(&info, NULL), MAAR_MESSAGE_ID_OUT_OF_RANGE, "pBeginInfo->useCount");
+    expect(begin(&info, NULL), MAAR_MESSAGE_ID_ZERO_SIZE, "pBeginInfo->useCount");
     info = good;
     info.pUses = NULL;
     expect(begin(&info, NULL), MAAR_MESSAGE_ID_NULL_ARGUMENT, "pBeginInfo->pUses");
@@ -290,7 +314,10 @@ static void end_misuse_leaves_the_use(void** state)
     open_scene(4);
     const MaarUse use = begin_use(create_buffer(UNIT, 0), MAAR_ACCESS_READ_BIT, 0);
     expect(end(use, 0, points), MAAR_MESSAGE_ID_OUT_OF_RANGE, "pointCount");
-    expect(end(use, MAAR_MAX_POINTS + 1, points), MAAR_MESSAGE_ID_OUT_OF_RANGE, "pointCount");
+    assert_int_equal(end(use, MAAR_MAX_POINTS + 1, points), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_names_number(rig, MAAR_MAX_POINTS + 1));
+    assert_true(rig_message_names_number(rig, MAAR_MAX_POINTS));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_OUT_OF_RANGE, "pointCount");
     expect(end(use, 1, NULL), MAAR_MESSAGE_ID_NULL_ARGUMENT, "pPoints");
     expect(end(use, 1, points), MAAR_MESSAGE_ID_POINT_NOT_USABLE, "pPoints");
     assert_int_equal(manager_state().pinCount, 1);
@@ -488,6 +515,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         rig_unit_test(create_misuse_names_the_argument),
         rig_unit_test(create_without_timelines_is_refused),
+        rig_unit_test(create_without_queues_names_the_list),
         rig_unit_test(info_misuse_names_the_argument),
         rig_unit_test(budget_misuse_names_the_argument),
         rig_unit_test(resident_misuse_names_the_field),
