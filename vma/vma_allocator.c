@@ -145,10 +145,7 @@ static VkExternalMemoryHandleTypeFlags add_exports(const VkExternalMemoryHandleT
 static void VKAPI_PTR forward_message(void* user, const MaarMessage* message)
 {
     const VmaAllocator allocator = user;
-    if (allocator->message != NULL) {
-        allocator->message(allocator->message_user_data, message->severity, message->id,
-                           message->pText);
-    }
+    maar_vma_forward(&allocator->listener, message);
 }
 
 static void VKAPI_PTR forward_allocate(void* user, uint32_t type, VkDeviceMemory memory,
@@ -181,19 +178,53 @@ static void set_limits(VmaAllocator allocator, const VkDeviceSize* limits, struc
     to->info.pHeapSizeLimits = to->limits;
 }
 
+/* Finds a function that the layer calls itself. Reports one that is missing. */
+static PFN_vkVoidFunction need_function(const MaarVmaAllocatorCreateInfo* from,
+                                        VmaAllocator allocator, const char* name, bool of_device)
+{
+    const PFN_vkVoidFunction found = find_function(from, name, of_device);
+    if (found == NULL) {
+        maar_vma_report(&allocator->listener, MAAR_MESSAGE_SEVERITY_ERROR,
+                        MAAR_MESSAGE_ID_MISSING_ENTRY_POINT,
+                        "vmaCreateAllocator: pVulkanFunctions has no %s, and no function that "
+                        "finds it",
+                        name);
+    }
+    return found;
+}
+
+/* Whether the create info names the device. Reports what is missing. */
+static bool names_device(const MaarVmaAllocatorCreateInfo* from, VmaAllocator allocator)
+{
+    const char* missing = from->instance == VK_NULL_HANDLE         ? "instance"
+                          : from->physicalDevice == VK_NULL_HANDLE ? "physicalDevice"
+                          : from->device == VK_NULL_HANDLE         ? "device"
+                                                                   : NULL;
+    if (missing != NULL) {
+        maar_vma_report(&allocator->listener, MAAR_MESSAGE_SEVERITY_ERROR,
+                        MAAR_MESSAGE_ID_NULL_HANDLE,
+                        "vmaCreateAllocator: pCreateInfo->%s is VK_NULL_HANDLE", missing);
+    }
+    return missing == NULL;
+}
+
 /* Reads the device with the program's own functions. Returns false if one is missing. */
 static bool read_device(const MaarVmaAllocatorCreateInfo* from, VmaAllocator allocator)
 {
     const PFN_vkGetPhysicalDeviceProperties get_properties =
-        (PFN_vkGetPhysicalDeviceProperties)find_function(from, "vkGetPhysicalDeviceProperties",
-                                                         false);
+        (PFN_vkGetPhysicalDeviceProperties)need_function(from, allocator,
+                                                         "vkGetPhysicalDeviceProperties", false);
     const PFN_vkGetPhysicalDeviceMemoryProperties get_memory =
-        (PFN_vkGetPhysicalDeviceMemoryProperties)find_function(
-            from, "vkGetPhysicalDeviceMemoryProperties", false);
-    allocator->create_buffer = (PFN_vkCreateBuffer)find_function(from, "vkCreateBuffer", true);
-    allocator->destroy_buffer = (PFN_vkDestroyBuffer)find_function(from, "vkDestroyBuffer", true);
-    allocator->create_image = (PFN_vkCreateImage)find_function(from, "vkCreateImage", true);
-    allocator->destroy_image = (PFN_vkDestroyImage)find_function(from, "vkDestroyImage", true);
+        (PFN_vkGetPhysicalDeviceMemoryProperties)need_function(
+            from, allocator, "vkGetPhysicalDeviceMemoryProperties", false);
+    allocator->create_buffer =
+        (PFN_vkCreateBuffer)need_function(from, allocator, "vkCreateBuffer", true);
+    allocator->destroy_buffer =
+        (PFN_vkDestroyBuffer)need_function(from, allocator, "vkDestroyBuffer", true);
+    allocator->create_image =
+        (PFN_vkCreateImage)need_function(from, allocator, "vkCreateImage", true);
+    allocator->destroy_image =
+        (PFN_vkDestroyImage)need_function(from, allocator, "vkDestroyImage", true);
     if (get_properties == NULL || get_memory == NULL || allocator->create_buffer == NULL ||
         allocator->destroy_buffer == NULL || allocator->create_image == NULL ||
         allocator->destroy_image == NULL) {
@@ -215,8 +246,7 @@ static void copy_settings(const MaarVmaAllocatorCreateInfo* from, VmaAllocator a
     if (from->pDeviceMemoryCallbacks != NULL) {
         allocator->device_memory = *from->pDeviceMemoryCallbacks;
     }
-    allocator->message = from->pfnMessage;
-    allocator->message_user_data = from->pMessageUserData;
+    maar_vma_listen(&allocator->listener, from->pfnMessage, from->pMessageUserData, from->options);
     allocator->min_alignment = from->minAlignment;
     allocator->always_dedicated = (from->options & MAAR_VMA_OPTION_ALWAYS_DEDICATED_BIT) != 0;
     allocator->has_addresses = (from->flags & FLAG(BUFFER_DEVICE_ADDRESS)) != 0;
@@ -280,11 +310,11 @@ static void describe(const MaarVmaAllocatorCreateInfo* from, VmaAllocator alloca
 /* Says which handle types memory is not exported as. */
 static void warn_of_exports(VmaAllocator allocator, VkExternalMemoryHandleTypeFlags types)
 {
-    if (types != 0 && allocator->message != NULL) {
-        allocator->message(allocator->message_user_data, MAAR_MESSAGE_SEVERITY_WARNING,
-                           MAAR_MESSAGE_ID_NOT_EXPORTABLE,
-                           "vmaCreateAllocator: pTypeExternalMemoryHandleTypes names handle types "
-                           "that Maar does not export; they have no effect");
+    if (types != 0) {
+        maar_vma_report(&allocator->listener, MAAR_MESSAGE_SEVERITY_WARNING,
+                        MAAR_MESSAGE_ID_NOT_EXPORTABLE,
+                        "vmaCreateAllocator: pTypeExternalMemoryHandleTypes names handle types "
+                        "that Maar does not export; they have no effect");
     }
 }
 
@@ -303,9 +333,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAllocator(const MaarVmaAllocatorCrea
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     copy_settings(&from, made);
-    VkResult result = read_device(&from, made) ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED;
+    VkResult result = names_device(&from, made) && read_device(&from, made)
+                          ? VK_SUCCESS
+                          : VK_ERROR_INITIALIZATION_FAILED;
     if (result == VK_SUCCESS && (from.options & MAAR_VMA_OPTION_USAGES_BIT) != 0) {
         result = maar_vma_usages_create(from.pAllocationCallbacks, &made->usages);
+    }
+    if (result == VK_SUCCESS && (from.options & MAAR_VMA_OPTION_CHECKS_BIT) != 0) {
+        result = maar_vma_usages_create(from.pAllocationCallbacks, &made->marks);
     }
     if (result == VK_SUCCESS) {
         describe(&from, made, &opening);
@@ -316,6 +351,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAllocator(const MaarVmaAllocatorCrea
     }
     if (result != VK_SUCCESS) {
         maar_vma_usages_destroy(from.pAllocationCallbacks, made->usages);
+        maar_vma_usages_destroy(from.pAllocationCallbacks, made->marks);
         maar_vma_host_free(from.pAllocationCallbacks, made);
         return maar_vma_result(result);
     }
@@ -329,8 +365,11 @@ VKAPI_ATTR void VKAPI_CALL maarVmaDestroyAllocator(VmaAllocator allocator)
     if (allocator != NULL) {
         const VkAllocationCallbacks storage = allocator->callback_storage;
         const bool has_callbacks = allocator->callbacks != NULL;
+        const uint32_t leaks = atomic_load(&allocator->listener.leak_count);
         maarDestroyAllocator(allocator->maar);
+        maar_vma_report_leaks(&allocator->listener, "vmaDestroyAllocator", leaks);
         maar_vma_usages_destroy(has_callbacks ? &storage : NULL, allocator->usages);
+        maar_vma_usages_destroy(has_callbacks ? &storage : NULL, allocator->marks);
         maar_vma_host_free(has_callbacks ? &storage : NULL, allocator);
     }
 }
@@ -356,7 +395,15 @@ VKAPI_ATTR void VKAPI_CALL maarVmaGetMemoryTypeProperties(VmaAllocator allocator
                                                           uint32_t memoryTypeIndex,
                                                           VkMemoryPropertyFlags* pFlags)
 {
-    *pFlags = allocator->memory.memoryTypes[memoryTypeIndex].propertyFlags;
+    *pFlags = 0;
+    if (memoryTypeIndex < allocator->memory.memoryTypeCount) {
+        *pFlags = allocator->memory.memoryTypes[memoryTypeIndex].propertyFlags;
+    } else {
+        maar_vma_report(&allocator->listener, MAAR_MESSAGE_SEVERITY_ERROR,
+                        MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                        "vmaGetMemoryTypeProperties: memoryTypeIndex %u is not below %u",
+                        memoryTypeIndex, allocator->memory.memoryTypeCount);
+    }
 }
 
 VKAPI_ATTR void VKAPI_CALL maarVmaSetCurrentFrameIndex(VmaAllocator allocator, uint32_t frameIndex)

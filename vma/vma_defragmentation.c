@@ -27,6 +27,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaBeginDefragmentation(VmaAllocator allocato
 {
     *pContext = VK_NULL_HANDLE;
     if (pInfo->pool != VK_NULL_HANDLE && pInfo->pool->linear) {
+        maar_vma_report(&allocator->listener, MAAR_MESSAGE_SEVERITY_ERROR,
+                        MAAR_MESSAGE_ID_POOL_MISMATCH,
+                        "vmaBeginDefragmentation: the pool has "
+                        "VMA_POOL_CREATE_LINEAR_ALGORITHM_BIT, and nothing moves in such a pool");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     VmaDefragmentationContext made = maar_vma_host_allocate(allocator->callbacks, sizeof *made);

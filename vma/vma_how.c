@@ -129,14 +129,34 @@ static bool choose_usage(const VmaAllocationCreateInfo* from, struct maar_vma_su
     }
 }
 
-/* Whether flags contradict one another or the pool. */
-static bool is_impossible(const VmaAllocationCreateInfo* from, const struct VmaPool_T* pool)
+/* Reports a create info that cannot be served. Returns the result of the call. */
+static VkResult refuse_how(VmaAllocator allocator, MaarMessageId id, const char* sentence)
+{
+    maar_vma_report(&allocator->listener, MAAR_MESSAGE_SEVERITY_ERROR, id,
+                    "VmaAllocationCreateInfo: %s", sentence);
+    return VK_ERROR_FEATURE_NOT_PRESENT;
+}
+
+/* Says how flags contradict one another or the pool; NULL if they do not. */
+static const char* find_contradiction(const VmaAllocationCreateInfo* from,
+                                      const struct VmaPool_T* pool)
 {
     const bool dedicated = (from->flags & FLAG(DEDICATED_MEMORY)) != 0;
     const bool upper = (from->flags & FLAG(UPPER_ADDRESS)) != 0;
     const bool never = (from->flags & FLAG(NEVER_ALLOCATE)) != 0;
-    return (dedicated && never) || (dedicated && pool != NULL && pool->has_block_size) ||
-           (upper && (pool == NULL || !pool->linear || pool->max_block_count != 1));
+    if (dedicated && never) {
+        return "flags has VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT and "
+               "VMA_ALLOCATION_CREATE_NEVER_ALLOCATE_BIT, and dedicated memory is always allocated";
+    }
+    if (dedicated && pool != NULL && pool->has_block_size) {
+        return "flags has VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT, and the pool, which was "
+               "created with a blockSize, has no dedicated memory";
+    }
+    if (upper && (pool == NULL || !pool->linear || pool->max_block_count != 1)) {
+        return "flags has VMA_ALLOCATION_CREATE_UPPER_ADDRESS_BIT, which needs a pool with "
+               "VMA_POOL_CREATE_LINEAR_ALGORITHM_BIT and a maxBlockCount of 1";
+    }
+    return NULL;
 }
 
 static MaarAllocationCreateFlags translate_flags(VmaAllocationCreateFlags flags)
@@ -159,18 +179,24 @@ VkResult maar_vma_translate(VmaAllocator allocator, const VmaAllocationCreateInf
     MaarAllocationCreateInfo* to = &how->info;
     how->info = (MaarAllocationCreateInfo){.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_CREATE_INFO,
                                            .pUserData = from->pUserData};
-    if (from->flags != 0 && is_impossible(from, pool)) {
-        return VK_ERROR_FEATURE_NOT_PRESENT;
+    if (from->flags != 0) {
+        const char* contradiction = find_contradiction(from, pool);
+        if (contradiction != NULL) {
+            return refuse_how(allocator, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, contradiction);
+        }
     }
     if (pool == NULL) {
         to->requiredFlags = from->requiredFlags;
         to->preferredFlags = from->preferredFlags;
         to->memoryTypeBits = from->memoryTypeBits;
         if (!choose_usage(from, subject, to)) {
-            return VK_ERROR_FEATURE_NOT_PRESENT;
+            return refuse_how(allocator, MAAR_MESSAGE_ID_INVALID_ENUM,
+                              "usage is no VmaMemoryUsage");
         }
         if (allocator->ranks && maar_vma_rank(allocator, from, subject, how) != VK_SUCCESS) {
-            return VK_ERROR_FEATURE_NOT_PRESENT;
+            return refuse_how(allocator, MAAR_MESSAGE_ID_NO_MEMORY_TYPE,
+                              "no memory type has the properties that usage and requiredFlags ask "
+                              "for");
         }
     } else {
         to->pool = pool->maar;

@@ -15,6 +15,7 @@
 
 #include "maar/vma.h"
 #include "vma/vma_number.h"
+#include "vma/vma_report.h"
 
 enum {
     MAAR_VMA_USAGES = 10,
@@ -31,8 +32,6 @@ struct VmaAllocator_T {
     VkAllocationCallbacks callback_storage;
     const VkAllocationCallbacks* callbacks; /* NULL for the C library's heap */
     VmaDeviceMemoryCallbacks device_memory;
-    PFN_maarVmaMessage message;
-    void* message_user_data;
     VkDeviceSize min_alignment;
     bool always_dedicated;
     bool has_addresses; /* VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT */
@@ -48,6 +47,8 @@ struct VmaAllocator_T {
     PFN_vkDestroyBuffer destroy_buffer;
     PFN_vkCreateImage create_image;
     PFN_vkDestroyImage destroy_image;
+    struct maar_vma_usages* marks; /* NULL without MAAR_VMA_OPTION_CHECKS_BIT: vma_checks.c */
+    struct maar_vma_listener listener;
 };
 
 struct VmaPool_T {

@@ -94,6 +94,8 @@ static inline VkResult allocate(VmaAllocator allocator, const VkMemoryRequiremen
                                        .kind = MAAR_RESOURCE_KIND_UNKNOWN};
     MaarAllocation made = VK_NULL_HANDLE;
     if (needs->size == 0) {
+        maar_vma_report(&allocator->listener, MAAR_MESSAGE_SEVERITY_ERROR,
+                        MAAR_MESSAGE_ID_ZERO_SIZE, "VkMemoryRequirements: size is 0");
         return VK_ERROR_INITIALIZATION_FAILED;
     }
     const VkResult result = maarAllocateMemory(allocator->maar, &request, how, &made);

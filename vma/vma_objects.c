@@ -11,6 +11,14 @@ static bool binds(const VmaAllocationCreateInfo* info)
     return (info->flags & (VmaAllocationCreateFlags)VMA_ALLOCATION_CREATE_DONT_BIND_BIT) == 0;
 }
 
+/* Reports a create info that no object can have. Returns the result of the call. */
+MAAR_VMA_NOINLINE static VkResult refuse_object(VmaAllocator allocator, MaarMessageId id,
+                                                const char* sentence)
+{
+    maar_vma_report(&allocator->listener, MAAR_MESSAGE_SEVERITY_ERROR, id, "%s", sentence);
+    return VK_ERROR_INITIALIZATION_FAILED;
+}
+
 /* Whether a buffer cannot be: it has no bytes, or an address, without the allocator's flag. */
 static bool is_impossible_buffer(const struct VmaAllocator_T* allocator,
                                  const VkBufferCreateInfo* info)
@@ -20,10 +28,27 @@ static bool is_impossible_buffer(const struct VmaAllocator_T* allocator,
             !allocator->has_addresses);
 }
 
+static VkResult refuse_buffer(VmaAllocator allocator, const VkBufferCreateInfo* info)
+{
+    return info->size == 0
+               ? refuse_object(allocator, MAAR_MESSAGE_ID_ZERO_SIZE,
+                               "VkBufferCreateInfo: size is 0")
+               : refuse_object(allocator, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
+                               "VkBufferCreateInfo: usage has "
+                               "VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, and the allocator was "
+                               "created without VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT");
+}
+
 static bool is_impossible_image(const VkImageCreateInfo* info)
 {
     return info->extent.width == 0 || info->extent.height == 0 || info->extent.depth == 0 ||
            info->mipLevels == 0 || info->arrayLayers == 0;
+}
+
+static VkResult refuse_image(VmaAllocator allocator)
+{
+    return refuse_object(allocator, MAAR_MESSAGE_ID_ZERO_SIZE,
+                         "VkImageCreateInfo: an extent, mipLevels or arrayLayers is 0");
 }
 
 /* ---- buffers ---- */
@@ -122,7 +147,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateBuffer(VmaAllocator allocator,
     *pBuffer = VK_NULL_HANDLE;
     *pAllocation = VK_NULL_HANDLE;
     if (is_impossible_buffer(allocator, pBufferInfo)) {
-        return VK_ERROR_INITIALIZATION_FAILED;
+        return refuse_buffer(allocator, pBufferInfo);
     }
     return !may_chain_usages(allocator, pBufferInfo) && maar_vma_is_default(allocator, pCreateInfo)
                ? create_bound_buffer(allocator, pBufferInfo, NULL, pBuffer, pAllocation, pInfo)
@@ -151,7 +176,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateDedicatedBuffer(
     *pBuffer = VK_NULL_HANDLE;
     *pAllocation = VK_NULL_HANDLE;
     if (is_impossible_buffer(allocator, pBufferInfo)) {
-        return VK_ERROR_INITIALIZATION_FAILED;
+        return refuse_buffer(allocator, pBufferInfo);
     }
     dedicated.flags |= VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT;
     const VkResult result =
@@ -199,7 +224,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingBuffer2(VmaAllocator allocat
 {
     *pBuffer = VK_NULL_HANDLE;
     if (is_impossible_buffer(allocator, pBufferInfo)) {
-        return VK_ERROR_INITIALIZATION_FAILED;
+        return refuse_buffer(allocator, pBufferInfo);
     }
     const struct maar_vma_place* place = maar_vma_place_of(allocation);
     return maar_vma_result(
@@ -342,7 +367,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateImage(VmaAllocator allocator,
     *pImage = VK_NULL_HANDLE;
     *pAllocation = VK_NULL_HANDLE;
     if (is_impossible_image(pImageInfo)) {
-        return VK_ERROR_INITIALIZATION_FAILED;
+        return refuse_image(allocator);
     }
     return maar_vma_is_default(allocator, pCreateInfo)
                ? create_bound_image(allocator, pImageInfo, NULL, pImage, pAllocation, pInfo)
@@ -359,7 +384,7 @@ maarVmaCreateDedicatedImage(VmaAllocator allocator, const VkImageCreateInfo* pIm
     *pImage = VK_NULL_HANDLE;
     *pAllocation = VK_NULL_HANDLE;
     if (is_impossible_image(pImageInfo)) {
-        return VK_ERROR_INITIALIZATION_FAILED;
+        return refuse_image(allocator);
     }
     dedicated.flags |= VMA_ALLOCATION_CREATE_DEDICATED_MEMORY_BIT;
     const VkResult result =
@@ -407,7 +432,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAliasingImage2(VmaAllocator allocato
 {
     *pImage = VK_NULL_HANDLE;
     if (is_impossible_image(pImageInfo)) {
-        return VK_ERROR_INITIALIZATION_FAILED;
+        return refuse_image(allocator);
     }
     const struct maar_vma_place* place = maar_vma_place_of(allocation);
     return maar_vma_result(place != NULL

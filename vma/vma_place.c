@@ -38,18 +38,28 @@ VkResult maar_vma_place_sync(VmaAllocator allocator, const struct maar_vma_place
                                            size);
 }
 
-/* Whether a place has these bytes. */
-static bool has_bytes(const struct maar_vma_place* place, VkDeviceSize offset, VkDeviceSize size)
+/* Whether a place has these bytes. Reports it if not. */
+static bool has_bytes(VmaAllocator allocator, const struct maar_vma_place* place,
+                      VkDeviceSize offset, VkDeviceSize size)
 {
-    return offset <= place->info.size && size <= place->info.size - offset;
+    const bool has = offset <= place->info.size && size <= place->info.size - offset;
+    if (!has) {
+        maar_vma_report(&allocator->listener, MAAR_MESSAGE_SEVERITY_ERROR,
+                        MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                        "dstTmpAllocation: size %llu at offset %llu exceeds its size of %llu",
+                        (unsigned long long)size, (unsigned long long)offset,
+                        (unsigned long long)place->info.size);
+    }
+    return has;
 }
 
 VkResult maar_vma_place_write(VmaAllocator allocator, struct maar_vma_place* place,
                               VkDeviceSize offset, VkDeviceSize size, const void* source)
 {
     void* data = NULL;
-    VkResult result = has_bytes(place, offset, size) ? maar_vma_place_map(allocator, place, &data)
-                                                     : VK_ERROR_VALIDATION_FAILED_EXT;
+    VkResult result = has_bytes(allocator, place, offset, size)
+                          ? maar_vma_place_map(allocator, place, &data)
+                          : VK_ERROR_VALIDATION_FAILED_EXT;
     if (result == VK_SUCCESS) {
         memcpy((char*)data + offset, source, (size_t)size);
         result = maar_vma_place_sync(allocator, place, offset, size, true);
@@ -62,8 +72,9 @@ VkResult maar_vma_place_read(VmaAllocator allocator, struct maar_vma_place* plac
                              VkDeviceSize offset, VkDeviceSize size, void* destination)
 {
     void* data = NULL;
-    VkResult result = has_bytes(place, offset, size) ? maar_vma_place_map(allocator, place, &data)
-                                                     : VK_ERROR_VALIDATION_FAILED_EXT;
+    VkResult result = has_bytes(allocator, place, offset, size)
+                          ? maar_vma_place_map(allocator, place, &data)
+                          : VK_ERROR_VALIDATION_FAILED_EXT;
     if (result == VK_SUCCESS) {
         result = maar_vma_place_sync(allocator, place, offset, size, false);
         if (result == VK_SUCCESS) {

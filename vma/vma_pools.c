@@ -45,6 +45,10 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreatePool(VmaAllocator allocator,
     };
     *pPool = VK_NULL_HANDLE;
     if (pCreateInfo->memoryTypeIndex >= allocator->memory.memoryTypeCount) {
+        maar_vma_report(&allocator->listener, MAAR_MESSAGE_SEVERITY_ERROR,
+                        MAAR_MESSAGE_ID_OUT_OF_RANGE,
+                        "vmaCreatePool: memoryTypeIndex %u is not below %u",
+                        pCreateInfo->memoryTypeIndex, allocator->memory.memoryTypeCount);
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     const MaarExportInfo exports = {
@@ -74,7 +78,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreatePool(VmaAllocator allocator,
 VKAPI_ATTR void VKAPI_CALL maarVmaDestroyPool(VmaAllocator allocator, VmaPool pool)
 {
     if (pool != VK_NULL_HANDLE) {
+        const uint32_t leaks = atomic_load(&allocator->listener.leak_count);
         maarDestroyPool(allocator->maar, pool->maar);
+        maar_vma_report_leaks(&allocator->listener, "vmaDestroyPool", leaks);
         maar_vma_host_free(allocator->callbacks, pool->name);
         maar_vma_host_free(allocator->callbacks, pool);
     }

@@ -9,18 +9,21 @@ static uintptr_t bias_of_segment(uint32_t segment)
     return ((uintptr_t)1 << segment) * sizeof(maar_vma_usage_item);
 }
 
-/* Makes the segment of a handle's item. If another thread was faster, returns the base of that
- * thread's segment; without host memory, 0. */
-static uintptr_t grow_usages(VmaAllocator allocator, MaarAllocation allocation)
+uintptr_t maar_vma_usage_base(VmaAllocator allocator, struct maar_vma_usages* table,
+                              MaarAllocation allocation)
 {
     const uint32_t segment = maar_vma_usage_segment(maar_vma_usage_at(allocation));
-    uintptr_t expected = 0;
+    uintptr_t expected = atomic_load_explicit(&table->bases[segment], memory_order_acquire);
+    if (expected != 0) {
+        return expected;
+    }
     void* made = maar_vma_host_allocate(allocator->callbacks, bias_of_segment(segment));
     const uintptr_t base = (uintptr_t)made - bias_of_segment(segment);
     if (made == NULL) {
         return 0;
     }
-    if (!atomic_compare_exchange_strong(&allocator->usages->bases[segment], &expected, base)) {
+    /* Another thread may have been faster. */
+    if (!atomic_compare_exchange_strong(&table->bases[segment], &expected, base)) {
         maar_vma_host_free(allocator->callbacks, made);
         return expected;
     }
@@ -29,23 +32,28 @@ static uintptr_t grow_usages(VmaAllocator allocator, MaarAllocation allocation)
 
 void maar_vma_keep_usage_slowly(VmaAllocator allocator, MaarAllocation made, uint64_t usage)
 {
-    const uintptr_t base = grow_usages(allocator, made);
+    const uintptr_t base = maar_vma_usage_base(allocator, allocator->usages, made);
     if (base != 0) {
         maar_vma_set_usage(base, made, usage);
     }
 }
 
-uint64_t VKAPI_PTR maar_vma_usage_of(void* user_data, MaarAllocation allocation)
+uint64_t maar_vma_usage_read(struct maar_vma_usages* table, MaarAllocation allocation)
 {
-    const VmaAllocator allocator = user_data;
     const uint32_t at = maar_vma_usage_at(allocation);
-    const uintptr_t base = atomic_load(&allocator->usages->bases[maar_vma_usage_segment(at)]);
+    const uintptr_t base = atomic_load(&table->bases[maar_vma_usage_segment(at)]);
     const uint64_t item =
         base != 0 ? atomic_load_explicit(maar_vma_usage_item_at(base, at), memory_order_relaxed)
                   : 0;
     const uint64_t generation = item & (((uint64_t)1 << MAAR_VMA_GENERATION_BITS) - 1);
     return generation == maar_vma_usage_generation(allocation) ? item >> MAAR_VMA_GENERATION_BITS
                                                                : 0;
+}
+
+uint64_t VKAPI_PTR maar_vma_usage_of(void* user_data, MaarAllocation allocation)
+{
+    const VmaAllocator allocator = user_data;
+    return maar_vma_usage_read(allocator->usages, allocation);
 }
 
 VkResult maar_vma_usages_create(const VkAllocationCallbacks* callbacks,

@@ -59,6 +59,12 @@ static inline uint64_t maar_vma_usage_generation(MaarAllocation allocation)
     return (uint64_t)allocation >> 32 & (((uint64_t)1 << MAAR_VMA_GENERATION_BITS) - 1);
 }
 
+/* Returns the base of the segment with the item of a handle, which it makes if there is none yet;
+ * 0 without host memory. */
+uintptr_t maar_vma_usage_base(VmaAllocator allocator, struct maar_vma_usages* table,
+                              MaarAllocation allocation);
+/* Returns the value of a handle's item, 0 if it has none. */
+uint64_t maar_vma_usage_read(struct maar_vma_usages* table, MaarAllocation allocation);
 /* Does what maar_vma_keep_usage does where the segment of the item may not exist yet. */
 void maar_vma_keep_usage_slowly(VmaAllocator allocator, MaarAllocation made, uint64_t usage);
 

@@ -3,6 +3,8 @@
  */
 #include "vma/vma_virtual.h"
 
+#include <stdio.h>
+
 #define FLAG(name) ((VmaVirtualAllocationCreateFlags)VMA_VIRTUAL_ALLOCATION_CREATE_##name##_BIT)
 
 static MaarRange range_of(VmaVirtualAllocation allocation)
@@ -13,8 +15,14 @@ static MaarRange range_of(VmaVirtualAllocation allocation)
     return range;
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL
-maarVmaCreateVirtualBlock(const VmaVirtualBlockCreateInfo* pCreateInfo, VmaVirtualBlock* pBlock)
+static void VKAPI_PTR forward_of_block(void* user, const MaarMessage* message)
+{
+    maar_vma_forward(user, message);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateReportingVirtualBlock(
+    const VmaVirtualBlockCreateInfo* pCreateInfo, PFN_maarVmaMessage pfnMessage,
+    void* pMessageUserData, uint32_t options, VmaVirtualBlock* pBlock)
 {
     *pBlock = VK_NULL_HANDLE;
     VmaVirtualBlock made = maar_vma_host_allocate(pCreateInfo->pAllocationCallbacks, sizeof *made);
@@ -25,6 +33,7 @@ maarVmaCreateVirtualBlock(const VmaVirtualBlockCreateInfo* pCreateInfo, VmaVirtu
         made->callback_storage = *pCreateInfo->pAllocationCallbacks;
         made->callbacks = &made->callback_storage;
     }
+    maar_vma_listen(&made->listener, pfnMessage, pMessageUserData, options);
     const MaarRangeAllocatorCreateInfo info = {
         .sType = MAAR_STRUCTURE_TYPE_RANGE_ALLOCATOR_CREATE_INFO,
         .strategy = (pCreateInfo->flags &
@@ -33,6 +42,8 @@ maarVmaCreateVirtualBlock(const VmaVirtualBlockCreateInfo* pCreateInfo, VmaVirtu
                         : MAAR_PLACEMENT_STRATEGY_TLSF,
         .size = pCreateInfo->size,
         .pAllocationCallbacks = made->callbacks,
+        .pfnMessage = forward_of_block,
+        .pMessageUserData = &made->listener,
     };
     const VkResult result = maarCreateRangeAllocator(&info, &made->ranges);
     if (result != VK_SUCCESS) {
@@ -43,9 +54,39 @@ maarVmaCreateVirtualBlock(const VmaVirtualBlockCreateInfo* pCreateInfo, VmaVirtu
     return VK_SUCCESS;
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL
+maarVmaCreateVirtualBlock(const VmaVirtualBlockCreateInfo* pCreateInfo, VmaVirtualBlock* pBlock)
+{
+    return maarVmaCreateReportingVirtualBlock(pCreateInfo, NULL, NULL, 0, pBlock);
+}
+
+/* Reports ranges that were never freed, as VulkanMemoryAllocator does. */
+static void report_stretch(void* context, const struct maar_vma_stretch* stretch)
+{
+    VmaVirtualBlock block = context;
+    if (stretch->live) {
+        char text[160];
+        (void)snprintf(
+            text, sizeof text,
+            "leak: a virtual allocation of size %llu at offset %llu, user data 0x%llx, was "
+            "never freed",
+            (unsigned long long)stretch->size, (unsigned long long)stretch->offset,
+            (unsigned long long)stretch->user_data);
+        const MaarMessage message = {.sType = MAAR_STRUCTURE_TYPE_MESSAGE,
+                                     .severity = MAAR_MESSAGE_SEVERITY_WARNING,
+                                     .id = MAAR_MESSAGE_ID_LEAK,
+                                     .pText = text};
+        maar_vma_forward(&block->listener, &message);
+    }
+}
+
 VKAPI_ATTR void VKAPI_CALL maarVmaDestroyVirtualBlock(VmaVirtualBlock block)
 {
     if (block != VK_NULL_HANDLE) {
+        if (block->listener.message != NULL) {
+            maar_vma_walk(block, report_stretch, block);
+        }
+        maar_vma_report_leaks(&block->listener, "vmaDestroyVirtualBlock", 0);
         const VkAllocationCallbacks storage = block->callback_storage;
         const bool has_callbacks = block->callbacks != NULL;
         maarDestroyRangeAllocator(block->ranges);

@@ -10,6 +10,7 @@ struct VmaVirtualBlock_T {
     MaarRangeAllocator ranges;
     VkAllocationCallbacks callback_storage;
     const VkAllocationCallbacks* callbacks; /* NULL for the C library's heap */
+    struct maar_vma_listener listener;
 };
 
 /* A stretch of a space: a range, or everything between two ranges. */

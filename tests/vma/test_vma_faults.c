@@ -202,7 +202,9 @@ static VkResult defragment(struct holdings* own)
         result = vmaEndDefragmentationPass(own->allocator, context, &pass);
         result = result == VK_INCOMPLETE ? VK_SUCCESS : result;
     }
-    vmaEndDefragmentation(own->allocator, context, NULL);
+    if (context != VK_NULL_HANDLE) {
+        vmaEndDefragmentation(own->allocator, context, NULL);
+    }
     return result;
 }
 

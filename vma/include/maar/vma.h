@@ -34,9 +34,28 @@ typedef enum MaarVmaOptionFlagBits {
     MAAR_VMA_OPTION_USAGES_BIT = 0x4,
     /** VMA_DEBUG_DETECT_CORRUPTION: margins are filled and compared, see MaarMarginInfo. */
     MAAR_VMA_OPTION_CHECK_MARGINS_BIT = 0x8,
+    /** MAAR_VMA_CHECKS: the unit calls maarVmaCheckRequest and the functions beside it. */
+    MAAR_VMA_OPTION_CHECKS_BIT = 0x10,
+    /** Of messages that differ in figures and names alone, pfnMessage receives the first one. Of
+     * objects that were never freed it receives the first 16, and then their number. */
+    MAAR_VMA_OPTION_ONCE_BIT = 0x20,
     /** Reserves the enumeration's size. */
     MAAR_VMA_OPTION_FLAG_BITS_MAX_ENUM = 0x7FFFFFFF
 } MaarVmaOptionFlagBits;
+
+/** What a program does with an allocation, for maarVmaCheckUse. */
+typedef enum MaarVmaUse {
+    /** The host copies to it or from it, or has tried to map it. */
+    MAAR_VMA_USE_ACCESS = 0,
+    /** vmaMapMemory has mapped it. */
+    MAAR_VMA_USE_MAP = 1,
+    /** vmaUnmapMemory is about to unmap it. */
+    MAAR_VMA_USE_UNMAP = 2,
+    /** It is about to be freed. */
+    MAAR_VMA_USE_FREE = 3,
+    /** Reserves the enumeration's size. */
+    MAAR_VMA_USE_MAX_ENUM = 0x7FFFFFFF
+} MaarVmaUse;
 
 /** VmaAllocatorCreateInfo and the macros of the unit, in one layout. */
 typedef struct MaarVmaAllocatorCreateInfo {
@@ -104,6 +123,26 @@ MAAR_API VkResult VKAPI_CALL maarVmaCreateAllocator(const MaarVmaAllocatorCreate
 MAAR_API VkResult VKAPI_CALL
 maarVmaGetMemoryWin32Handle(VmaAllocator allocator, VmaAllocation allocation,
                             VkExternalMemoryHandleTypeFlagBits handleType, void** pHandle);
+
+/** Looks for what contradicts itself in a request, and reports it. The allocator has
+ * MAAR_VMA_OPTION_CHECKS_BIT; without that, this does nothing. pFunction is the caller's name;
+ * pBufferInfo and pImageInfo may be null. */
+MAAR_API void VKAPI_CALL maarVmaCheckRequest(VmaAllocator allocator, const char* pFunction,
+                                             const VmaAllocationCreateInfo* pCreateInfo,
+                                             const VkBufferCreateInfo* pBufferInfo,
+                                             const VkImageCreateInfo* pImageInfo);
+/** Notes whether the host may access a new allocation. */
+MAAR_API void VKAPI_CALL maarVmaCheckMade(VmaAllocator allocator, VmaAllocation allocation,
+                                          const VmaAllocationCreateInfo* pCreateInfo);
+/** Counts mappings, and reports access to what was made without a flag of access, and a free of
+ * what is mapped. */
+MAAR_API void VKAPI_CALL maarVmaCheckUse(VmaAllocator allocator, VmaAllocation allocation,
+                                         MaarVmaUse use);
+/** vmaCreateVirtualBlock, with a receiver of messages, which may be null. options may have
+ * MAAR_VMA_OPTION_ONCE_BIT. */
+MAAR_API VkResult VKAPI_CALL maarVmaCreateReportingVirtualBlock(
+    const VmaVirtualBlockCreateInfo* pCreateInfo, PFN_maarVmaMessage pfnMessage,
+    void* pMessageUserData, uint32_t options, VmaVirtualBlock* pBlock);
 
 /* Each of these is the function of vk_mem_alloc.h whose name follows "maar". */
 

@@ -46,6 +46,14 @@
 #define VMA_DYNAMIC_VULKAN_FUNCTIONS 1
 #endif
 
+#ifndef MAAR_VMA_CHECKS
+#ifdef NDEBUG
+#define MAAR_VMA_CHECKS 0
+#else
+#define MAAR_VMA_CHECKS 1
+#endif
+#endif
+
 #ifndef VMA_ASSERT
 #ifdef NDEBUG
 #define VMA_ASSERT(expression)
@@ -55,6 +63,13 @@
 #endif
 #ifndef VMA_ASSERT_LEAK
 #define VMA_ASSERT_LEAK(expression) VMA_ASSERT(expression)
+#endif
+/* Where checks are on and the program has no log, messages go to stderr, each kind once. */
+#if MAAR_VMA_CHECKS && !defined(VMA_DEBUG_LOG_FORMAT)
+#define MAAR_VMA_PRINTS 1
+#define VMA_DEBUG_LOG_FORMAT(format, ...) ((void)fprintf(stderr, "maar: " format "\n", __VA_ARGS__))
+#else
+#define MAAR_VMA_PRINTS 0
 #endif
 #ifndef VMA_DEBUG_LOG_FORMAT
 #define VMA_DEBUG_LOG_FORMAT(format, ...)
@@ -66,142 +81,27 @@
 #define VMA_LEAK_LOG_FORMAT(format, ...) VMA_DEBUG_LOG_FORMAT(format, __VA_ARGS__)
 #endif
 
-#if defined(VMA_DEBUG_INITIALIZE_ALLOCATIONS) && VMA_DEBUG_INITIALIZE_ALLOCATIONS
-#include "maar/vma_fill.h"
-#endif
+#include "maar/vma_functions.h"
+#include "maar/vma_guard.h"
 
-/* The most functions of a table, and room for each under two names. */
-#define MAAR_VMA_MOST_FUNCTIONS 80
-
-/* A table that is being filled. */
-typedef struct MaarVmaTable {
-    uint32_t count;
-    MaarNamedFunction functions[MAAR_VMA_MOST_FUNCTIONS];
-} MaarVmaTable;
-
-static void maarVmaUnitGive(MaarVmaTable* pTable, const char* pName, PFN_vkVoidFunction function)
-{
-    if (function != NULL && pTable->count < MAAR_VMA_MOST_FUNCTIONS) {
-        pTable->functions[pTable->count].pName = pName;
-        pTable->functions[pTable->count].pfnFunction = function;
-        ++pTable->count;
-    }
-}
-
-#define MAAR_VMA_GIVE(table, name, function)                                                       \
-    maarVmaUnitGive((table), #name, (PFN_vkVoidFunction)(function))
-/* A function whose core name and extension's name the program does not distinguish. */
-#define MAAR_VMA_GIVE_BOTH(table, name, function)                                                  \
-    do {                                                                                           \
-        maarVmaUnitGive((table), #name, (PFN_vkVoidFunction)(function));                           \
-        maarVmaUnitGive((table), #name "KHR", (PFN_vkVoidFunction)(function));                     \
-    } while (0)
-
-/* Takes the members that the program has set. */
-static void maarVmaUnitTakeGiven(const VmaVulkanFunctions* pGiven, MaarVmaTable* pTable)
-{
-#define MAAR_VMA_TAKE(name) MAAR_VMA_GIVE(pTable, name, pGiven->name)
-    MAAR_VMA_TAKE(vkGetPhysicalDeviceProperties);
-    MAAR_VMA_TAKE(vkGetPhysicalDeviceMemoryProperties);
-    MAAR_VMA_TAKE(vkAllocateMemory);
-    MAAR_VMA_TAKE(vkFreeMemory);
-    MAAR_VMA_TAKE(vkMapMemory);
-    MAAR_VMA_TAKE(vkUnmapMemory);
-    MAAR_VMA_TAKE(vkFlushMappedMemoryRanges);
-    MAAR_VMA_TAKE(vkInvalidateMappedMemoryRanges);
-    MAAR_VMA_TAKE(vkBindBufferMemory);
-    MAAR_VMA_TAKE(vkBindImageMemory);
-    MAAR_VMA_TAKE(vkGetBufferMemoryRequirements);
-    MAAR_VMA_TAKE(vkGetImageMemoryRequirements);
-    MAAR_VMA_TAKE(vkCreateBuffer);
-    MAAR_VMA_TAKE(vkDestroyBuffer);
-    MAAR_VMA_TAKE(vkCreateImage);
-    MAAR_VMA_TAKE(vkDestroyImage);
-    MAAR_VMA_TAKE(vkCmdCopyBuffer);
-#undef MAAR_VMA_TAKE
-#if VMA_DEDICATED_ALLOCATION || VMA_VULKAN_VERSION >= 1001000
-    MAAR_VMA_GIVE_BOTH(pTable, vkGetBufferMemoryRequirements2,
-                       pGiven->vkGetBufferMemoryRequirements2KHR);
-    MAAR_VMA_GIVE_BOTH(pTable, vkGetImageMemoryRequirements2,
-                       pGiven->vkGetImageMemoryRequirements2KHR);
-#endif
-#if VMA_BIND_MEMORY2 || VMA_VULKAN_VERSION >= 1001000
-    MAAR_VMA_GIVE_BOTH(pTable, vkBindBufferMemory2, pGiven->vkBindBufferMemory2KHR);
-    MAAR_VMA_GIVE_BOTH(pTable, vkBindImageMemory2, pGiven->vkBindImageMemory2KHR);
-#endif
-#if VMA_GET_PHYSICAL_DEVICE_PROPERTIES2
-    MAAR_VMA_GIVE_BOTH(pTable, vkGetPhysicalDeviceMemoryProperties2,
-                       pGiven->vkGetPhysicalDeviceMemoryProperties2KHR);
-#if MAAR_VMA_VERSION >= 3004000
-    MAAR_VMA_GIVE_BOTH(pTable, vkGetPhysicalDeviceProperties2,
-                       pGiven->vkGetPhysicalDeviceProperties2KHR);
-#endif
-#endif
-#if VMA_KHR_MAINTENANCE4 || VMA_VULKAN_VERSION >= 1003000
-    MAAR_VMA_GIVE_BOTH(pTable, vkGetDeviceBufferMemoryRequirements,
-                       pGiven->vkGetDeviceBufferMemoryRequirements);
-    MAAR_VMA_GIVE_BOTH(pTable, vkGetDeviceImageMemoryRequirements,
-                       pGiven->vkGetDeviceImageMemoryRequirements);
-#endif
-#if VMA_EXTERNAL_MEMORY_WIN32 && MAAR_VMA_VERSION >= 3002000
-    MAAR_VMA_GIVE(pTable, vkGetMemoryWin32HandleKHR, pGiven->vkGetMemoryWin32HandleKHR);
-#endif
-}
-
-#if VMA_STATIC_VULKAN_FUNCTIONS == 1
-/* Takes the functions that the program is linked with, or that volk has loaded. */
-static void maarVmaUnitTakeStatic(uint32_t version, MaarVmaTable* pTable)
-{
-#define MAAR_VMA_TAKE(name) MAAR_VMA_GIVE(pTable, name, name)
-    MAAR_VMA_TAKE(vkGetPhysicalDeviceProperties);
-    MAAR_VMA_TAKE(vkGetPhysicalDeviceMemoryProperties);
-    MAAR_VMA_TAKE(vkAllocateMemory);
-    MAAR_VMA_TAKE(vkFreeMemory);
-    MAAR_VMA_TAKE(vkMapMemory);
-    MAAR_VMA_TAKE(vkUnmapMemory);
-    MAAR_VMA_TAKE(vkFlushMappedMemoryRanges);
-    MAAR_VMA_TAKE(vkInvalidateMappedMemoryRanges);
-    MAAR_VMA_TAKE(vkBindBufferMemory);
-    MAAR_VMA_TAKE(vkBindImageMemory);
-    MAAR_VMA_TAKE(vkGetBufferMemoryRequirements);
-    MAAR_VMA_TAKE(vkGetImageMemoryRequirements);
-    MAAR_VMA_TAKE(vkCreateBuffer);
-    MAAR_VMA_TAKE(vkDestroyBuffer);
-    MAAR_VMA_TAKE(vkCreateImage);
-    MAAR_VMA_TAKE(vkDestroyImage);
-    MAAR_VMA_TAKE(vkCmdCopyBuffer);
-#if VMA_VULKAN_VERSION >= 1001000
-    if (version >= VK_API_VERSION_1_1) {
-        MAAR_VMA_TAKE(vkGetBufferMemoryRequirements2);
-        MAAR_VMA_TAKE(vkGetImageMemoryRequirements2);
-        MAAR_VMA_TAKE(vkBindBufferMemory2);
-        MAAR_VMA_TAKE(vkBindImageMemory2);
-        MAAR_VMA_TAKE(vkGetPhysicalDeviceMemoryProperties2);
-        MAAR_VMA_TAKE(vkGetPhysicalDeviceProperties2);
-    }
-#endif
-#if VMA_VULKAN_VERSION >= 1003000
-    if (version >= VK_API_VERSION_1_3) {
-        MAAR_VMA_TAKE(vkGetDeviceBufferMemoryRequirements);
-        MAAR_VMA_TAKE(vkGetDeviceImageMemoryRequirements);
-    }
-#endif
-    (void)version;
-#undef MAAR_VMA_TAKE
-}
-#endif
-
-/* Hands messages to the program's macros. */
+/* Hands messages to the program's macros. What was never freed fails an assertion after all of it
+ * was named, by a message that is an error. */
 static void VKAPI_PTR maarVmaUnitMessage(void* pUserData, MaarMessageSeverity severity,
                                          MaarMessageId id, const char* pText)
 {
     (void)pUserData;
-    (void)severity;
     (void)pText;
     if (id == MAAR_MESSAGE_ID_LEAK) {
         VMA_LEAK_LOG_FORMAT("%s", pText);
-        VMA_ASSERT_LEAK(!"something was never freed: VMA_LEAK_LOG_FORMAT receives what it is");
+        if (severity == MAAR_MESSAGE_SEVERITY_ERROR) {
+            VMA_ASSERT_LEAK(!"something was never freed: the messages before this one name it");
+        }
     } else {
+#if MAAR_VMA_PRINTS
+        if (severity == MAAR_MESSAGE_SEVERITY_INFO) {
+            return;
+        }
+#endif
         VMA_DEBUG_LOG_FORMAT("%s", pText);
         VMA_ASSERT(id != MAAR_MESSAGE_ID_MARGIN_OVERWRITTEN);
     }
@@ -292,6 +192,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaImportVulkanFunctionsFromVolk(
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAllocator(const VmaAllocatorCreateInfo* pCreateInfo,
                                                        VmaAllocator* pAllocator)
 {
+    VMA_ASSERT(pCreateInfo && pAllocator);
     const VmaVulkanFunctions* given = pCreateInfo->pVulkanFunctions;
     MaarVmaTable table;
     MaarVmaAllocatorCreateInfo info;
@@ -333,6 +234,12 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAllocator(const VmaAllocatorCreateI
     info.functionCount = table.count;
     info.pFunctions = table.functions;
     info.pfnMessage = maarVmaUnitMessage;
+#if MAAR_VMA_CHECKS
+    info.options |= MAAR_VMA_OPTION_CHECKS_BIT;
+#endif
+#if MAAR_VMA_PRINTS
+    info.options |= MAAR_VMA_OPTION_ONCE_BIT;
+#endif
 #if defined(VMA_MIN_ALIGNMENT)
     info.minAlignment = VMA_MIN_ALIGNMENT;
 #endif
@@ -364,6 +271,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaGetMemoryWin32Handle2(
     VmaAllocator allocator, VmaAllocation allocation, VkExternalMemoryHandleTypeFlagBits handleType,
     HANDLE target, HANDLE* pHandle)
 {
+    VMA_ASSERT(allocator && allocation && pHandle);
     void* handle = NULL;
     VkResult result = maarVmaGetMemoryWin32Handle(allocator, allocation, handleType, &handle);
     if (result == VK_SUCCESS && target != NULL && target != GetCurrentProcess()) {
@@ -438,18 +346,21 @@ VMA_CALL_PRE void VMA_CALL_POST vmaDestroyAllocator(VmaAllocator allocator)
 
 VMA_CALL_PRE void VMA_CALL_POST vmaGetAllocatorInfo(VmaAllocator allocator, VmaAllocatorInfo* pInfo)
 {
+    VMA_ASSERT(allocator && pInfo);
     maarVmaGetAllocatorInfo(allocator, pInfo);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaGetPhysicalDeviceProperties(
     VmaAllocator allocator, const VkPhysicalDeviceProperties** ppProperties)
 {
+    VMA_ASSERT(allocator && ppProperties);
     maarVmaGetPhysicalDeviceProperties(allocator, ppProperties);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaGetMemoryProperties(
     VmaAllocator allocator, const VkPhysicalDeviceMemoryProperties** ppProperties)
 {
+    VMA_ASSERT(allocator && ppProperties);
     maarVmaGetMemoryProperties(allocator, ppProperties);
 }
 
@@ -457,22 +368,26 @@ VMA_CALL_PRE void VMA_CALL_POST vmaGetMemoryTypeProperties(VmaAllocator allocato
                                                            uint32_t memoryTypeIndex,
                                                            VkMemoryPropertyFlags* pFlags)
 {
+    VMA_ASSERT(allocator && pFlags);
     maarVmaGetMemoryTypeProperties(allocator, memoryTypeIndex, pFlags);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaSetCurrentFrameIndex(VmaAllocator allocator, uint32_t frameIndex)
 {
+    VMA_ASSERT(allocator);
     maarVmaSetCurrentFrameIndex(allocator, frameIndex);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaCalculateStatistics(VmaAllocator allocator,
                                                        VmaTotalStatistics* pStatistics)
 {
+    VMA_ASSERT(allocator && pStatistics);
     maarVmaCalculateStatistics(allocator, pStatistics);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaGetHeapBudgets(VmaAllocator allocator, VmaBudget* pBudgets)
 {
+    VMA_ASSERT(allocator && pBudgets);
     maarVmaGetHeapBudgets(allocator, pBudgets);
 }
 
@@ -480,6 +395,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST
 vmaFindMemoryTypeIndex(VmaAllocator allocator, uint32_t memoryTypeBits,
                        const VmaAllocationCreateInfo* pCreateInfo, uint32_t* pIndex)
 {
+    VMA_ASSERT(allocator && pCreateInfo && pIndex);
     MAAR_VMA_WIDEN_HOW(pCreateInfo);
     return maarVmaFindMemoryTypeIndex(allocator, memoryTypeBits, MAAR_VMA_HOW(pCreateInfo), pIndex);
 }
@@ -488,6 +404,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST
 vmaFindMemoryTypeIndexForBufferInfo(VmaAllocator allocator, const VkBufferCreateInfo* pBufferInfo,
                                     const VmaAllocationCreateInfo* pCreateInfo, uint32_t* pIndex)
 {
+    VMA_ASSERT(allocator && pBufferInfo && pCreateInfo && pIndex);
     MAAR_VMA_WIDEN_HOW(pCreateInfo);
     return maarVmaFindMemoryTypeIndexForBufferInfo(allocator, pBufferInfo,
                                                    MAAR_VMA_HOW(pCreateInfo), pIndex);
@@ -497,6 +414,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST
 vmaFindMemoryTypeIndexForImageInfo(VmaAllocator allocator, const VkImageCreateInfo* pImageInfo,
                                    const VmaAllocationCreateInfo* pCreateInfo, uint32_t* pIndex)
 {
+    VMA_ASSERT(allocator && pImageInfo && pCreateInfo && pIndex);
     MAAR_VMA_WIDEN_HOW(pCreateInfo);
     return maarVmaFindMemoryTypeIndexForImageInfo(allocator, pImageInfo, MAAR_VMA_HOW(pCreateInfo),
                                                   pIndex);
@@ -506,40 +424,47 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreatePool(VmaAllocator allocator,
                                                   const VmaPoolCreateInfo* pCreateInfo,
                                                   VmaPool* pPool)
 {
+    VMA_ASSERT(allocator && pCreateInfo && pPool);
     return maarVmaCreatePool(allocator, pCreateInfo, pPool);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaDestroyPool(VmaAllocator allocator, VmaPool pool)
 {
+    VMA_ASSERT(allocator);
     maarVmaDestroyPool(allocator, pool);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaGetPoolStatistics(VmaAllocator allocator, VmaPool pool,
                                                      VmaStatistics* pStatistics)
 {
+    VMA_ASSERT(allocator && pool && pStatistics);
     maarVmaGetPoolStatistics(allocator, pool, pStatistics);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaCalculatePoolStatistics(VmaAllocator allocator, VmaPool pool,
                                                            VmaDetailedStatistics* pStatistics)
 {
+    VMA_ASSERT(allocator && pool && pStatistics);
     maarVmaCalculatePoolStatistics(allocator, pool, pStatistics);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaCheckPoolCorruption(VmaAllocator allocator, VmaPool pool)
 {
+    VMA_ASSERT(allocator && pool);
     return maarVmaCheckPoolCorruption(allocator, pool);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaGetPoolName(VmaAllocator allocator, VmaPool pool,
                                                const char** ppName)
 {
+    VMA_ASSERT(allocator && pool && ppName);
     maarVmaGetPoolName(allocator, pool, ppName);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaSetPoolName(VmaAllocator allocator, VmaPool pool,
                                                const char* pName)
 {
+    VMA_ASSERT(allocator && pool);
     maarVmaSetPoolName(allocator, pool, pName);
 }
 
@@ -549,9 +474,12 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaAllocateMemory(VmaAllocator allocator,
                                                       VmaAllocation* pAllocation,
                                                       VmaAllocationInfo* pInfo)
 {
+    VMA_ASSERT(allocator && pRequirements && pCreateInfo && pAllocation);
     MAAR_VMA_WIDEN_HOW(pCreateInfo);
-    return maarVmaAllocateMemory(allocator, pRequirements, MAAR_VMA_HOW(pCreateInfo), pAllocation,
-                                 pInfo);
+    MAAR_VMA_ASKED(allocator, MAAR_VMA_HOW(pCreateInfo), NULL, NULL);
+    return MAAR_VMA_MADE(maarVmaAllocateMemory(allocator, pRequirements, MAAR_VMA_HOW(pCreateInfo),
+                                               pAllocation, pInfo),
+                         allocator, MAAR_VMA_HOW(pCreateInfo), 1, pAllocation);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST
@@ -559,9 +487,13 @@ vmaAllocateDedicatedMemory(VmaAllocator allocator, const VkMemoryRequirements* p
                            const VmaAllocationCreateInfo* pCreateInfo, void* pAllocateNext,
                            VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
 {
+    VMA_ASSERT(allocator && pRequirements && pCreateInfo && pAllocation);
     MAAR_VMA_WIDEN_HOW(pCreateInfo);
-    return maarVmaAllocateDedicatedMemory(allocator, pRequirements, MAAR_VMA_HOW(pCreateInfo),
-                                          pAllocateNext, pAllocation, pInfo);
+    MAAR_VMA_ASKED(allocator, MAAR_VMA_HOW(pCreateInfo), NULL, NULL);
+    return MAAR_VMA_MADE(maarVmaAllocateDedicatedMemory(allocator, pRequirements,
+                                                        MAAR_VMA_HOW(pCreateInfo), pAllocateNext,
+                                                        pAllocation, pInfo),
+                         allocator, MAAR_VMA_HOW(pCreateInfo), 1, pAllocation);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST
@@ -569,37 +501,51 @@ vmaAllocateMemoryPages(VmaAllocator allocator, const VkMemoryRequirements* pRequ
                        const VmaAllocationCreateInfo* pCreateInfo, size_t allocationCount,
                        VmaAllocation* pAllocations, VmaAllocationInfo* pInfo)
 {
+    VMA_ASSERT(allocator && pRequirements && pCreateInfo && pAllocations);
     MAAR_VMA_WIDEN_HOW(pCreateInfo);
-    return maarVmaAllocateMemoryPages(allocator, pRequirements, MAAR_VMA_HOW(pCreateInfo),
-                                      allocationCount, pAllocations, pInfo);
+    MAAR_VMA_ASKED(allocator, MAAR_VMA_HOW(pCreateInfo), NULL, NULL);
+    return MAAR_VMA_MADE(maarVmaAllocateMemoryPages(allocator, pRequirements,
+                                                    MAAR_VMA_HOW(pCreateInfo), allocationCount,
+                                                    pAllocations, pInfo),
+                         allocator, MAAR_VMA_HOW(pCreateInfo), allocationCount, pAllocations);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaAllocateMemoryForBuffer(
     VmaAllocator allocator, VkBuffer buffer, const VmaAllocationCreateInfo* pCreateInfo,
     VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
 {
+    VMA_ASSERT(allocator && buffer != VK_NULL_HANDLE && pCreateInfo && pAllocation);
     MAAR_VMA_WIDEN_HOW(pCreateInfo);
-    return maarVmaAllocateMemoryForBuffer(allocator, buffer, MAAR_VMA_HOW(pCreateInfo), pAllocation,
-                                          pInfo);
+    MAAR_VMA_ASKED(allocator, MAAR_VMA_HOW(pCreateInfo), NULL, NULL);
+    return MAAR_VMA_MADE(maarVmaAllocateMemoryForBuffer(
+                             allocator, buffer, MAAR_VMA_HOW(pCreateInfo), pAllocation, pInfo),
+                         allocator, MAAR_VMA_HOW(pCreateInfo), 1, pAllocation);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaAllocateMemoryForImage(
     VmaAllocator allocator, VkImage image, const VmaAllocationCreateInfo* pCreateInfo,
     VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
 {
+    VMA_ASSERT(allocator && image != VK_NULL_HANDLE && pCreateInfo && pAllocation);
     MAAR_VMA_WIDEN_HOW(pCreateInfo);
-    return maarVmaAllocateMemoryForImage(allocator, image, MAAR_VMA_HOW(pCreateInfo), pAllocation,
-                                         pInfo);
+    MAAR_VMA_ASKED(allocator, MAAR_VMA_HOW(pCreateInfo), NULL, NULL);
+    return MAAR_VMA_MADE(maarVmaAllocateMemoryForImage(allocator, image, MAAR_VMA_HOW(pCreateInfo),
+                                                       pAllocation, pInfo),
+                         allocator, MAAR_VMA_HOW(pCreateInfo), 1, pAllocation);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaFreeMemory(VmaAllocator allocator, VmaAllocation allocation)
 {
+    VMA_ASSERT(allocator);
+    MAAR_VMA_FREEING(allocator, 1, &allocation);
     maarVmaFreeMemory(allocator, allocation);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaFreeMemoryPages(VmaAllocator allocator, size_t allocationCount,
                                                    const VmaAllocation* pAllocations)
 {
+    VMA_ASSERT(allocator);
+    MAAR_VMA_FREEING(allocator, allocationCount, pAllocations);
     maarVmaFreeMemoryPages(allocator, allocationCount, pAllocations);
 }
 
@@ -607,6 +553,7 @@ VMA_CALL_PRE void VMA_CALL_POST vmaGetAllocationInfo(VmaAllocator allocator,
                                                      VmaAllocation allocation,
                                                      VmaAllocationInfo* pInfo)
 {
+    VMA_ASSERT(allocator && allocation && pInfo);
     maarVmaGetAllocationInfo(allocator, allocation, pInfo);
 }
 
@@ -614,18 +561,21 @@ VMA_CALL_PRE void VMA_CALL_POST vmaGetAllocationInfo2(VmaAllocator allocator,
                                                       VmaAllocation allocation,
                                                       VmaAllocationInfo2* pInfo)
 {
+    VMA_ASSERT(allocator && allocation && pInfo);
     maarVmaGetAllocationInfo2(allocator, allocation, pInfo);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaSetAllocationUserData(VmaAllocator allocator,
                                                          VmaAllocation allocation, void* pUserData)
 {
+    VMA_ASSERT(allocator && allocation);
     maarVmaSetAllocationUserData(allocator, allocation, pUserData);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaSetAllocationName(VmaAllocator allocator,
                                                      VmaAllocation allocation, const char* pName)
 {
+    VMA_ASSERT(allocator && allocation);
     maarVmaSetAllocationName(allocator, allocation, pName);
 }
 
@@ -633,17 +583,21 @@ VMA_CALL_PRE void VMA_CALL_POST vmaGetAllocationMemoryProperties(VmaAllocator al
                                                                  VmaAllocation allocation,
                                                                  VkMemoryPropertyFlags* pFlags)
 {
+    VMA_ASSERT(allocator && allocation && pFlags);
     maarVmaGetAllocationMemoryProperties(allocator, allocation, pFlags);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaMapMemory(VmaAllocator allocator, VmaAllocation allocation,
                                                  void** ppData)
 {
-    return maarVmaMapMemory(allocator, allocation, ppData);
+    VMA_ASSERT(allocator && allocation && ppData);
+    return MAAR_VMA_MAPPED(maarVmaMapMemory(allocator, allocation, ppData), allocator, allocation);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaUnmapMemory(VmaAllocator allocator, VmaAllocation allocation)
 {
+    VMA_ASSERT(allocator && allocation);
+    MAAR_VMA_USED(allocator, allocation, MAAR_VMA_USE_UNMAP);
     maarVmaUnmapMemory(allocator, allocation);
 }
 
@@ -651,6 +605,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaFlushAllocation(VmaAllocator allocator,
                                                        VmaAllocation allocation,
                                                        VkDeviceSize offset, VkDeviceSize size)
 {
+    VMA_ASSERT(allocator && allocation);
     return maarVmaFlushAllocation(allocator, allocation, offset, size);
 }
 
@@ -658,6 +613,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaInvalidateAllocation(VmaAllocator allocat
                                                             VmaAllocation allocation,
                                                             VkDeviceSize offset, VkDeviceSize size)
 {
+    VMA_ASSERT(allocator && allocation);
     return maarVmaInvalidateAllocation(allocator, allocation, offset, size);
 }
 
@@ -667,6 +623,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaFlushAllocations(VmaAllocator allocator,
                                                         const VkDeviceSize* pOffsets,
                                                         const VkDeviceSize* pSizes)
 {
+    VMA_ASSERT(allocator && (pAllocations || allocationCount == 0));
     return maarVmaFlushAllocations(allocator, allocationCount, pAllocations, pOffsets, pSizes);
 }
 
@@ -676,6 +633,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaInvalidateAllocations(VmaAllocator alloca
                                                              const VkDeviceSize* pOffsets,
                                                              const VkDeviceSize* pSizes)
 {
+    VMA_ASSERT(allocator && (pAllocations || allocationCount == 0));
     return maarVmaInvalidateAllocations(allocator, allocationCount, pAllocations, pOffsets, pSizes);
 }
 
@@ -685,6 +643,8 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCopyMemoryToAllocation(VmaAllocator alloc
                                                               VkDeviceSize offset,
                                                               VkDeviceSize size)
 {
+    VMA_ASSERT(allocator && pSource && allocation);
+    MAAR_VMA_USED(allocator, allocation, MAAR_VMA_USE_ACCESS);
     return maarVmaCopyMemoryToAllocation(allocator, pSource, allocation, offset, size);
 }
 
@@ -693,12 +653,15 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCopyAllocationToMemory(VmaAllocator alloc
                                                               VkDeviceSize offset,
                                                               void* pDestination, VkDeviceSize size)
 {
+    VMA_ASSERT(allocator && allocation && pDestination);
+    MAAR_VMA_USED(allocator, allocation, MAAR_VMA_USE_ACCESS);
     return maarVmaCopyAllocationToMemory(allocator, allocation, offset, pDestination, size);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaCheckCorruption(VmaAllocator allocator,
                                                        uint32_t memoryTypeBits)
 {
+    VMA_ASSERT(allocator);
     return maarVmaCheckCorruption(allocator, memoryTypeBits);
 }
 
@@ -706,6 +669,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaBeginDefragmentation(VmaAllocator allocat
                                                             const VmaDefragmentationInfo* pInfo,
                                                             VmaDefragmentationContext* pContext)
 {
+    VMA_ASSERT(allocator && pInfo && pContext);
     MAAR_VMA_WIDEN_RUN(pInfo);
     return maarVmaBeginDefragmentation(allocator, MAAR_VMA_RUN(pInfo), pContext);
 }
@@ -714,6 +678,7 @@ VMA_CALL_PRE void VMA_CALL_POST vmaEndDefragmentation(VmaAllocator allocator,
                                                       VmaDefragmentationContext context,
                                                       VmaDefragmentationStats* pStatistics)
 {
+    VMA_ASSERT(allocator && context);
     maarVmaEndDefragmentation(allocator, context, pStatistics);
 }
 
@@ -721,6 +686,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST
 vmaBeginDefragmentationPass(VmaAllocator allocator, VmaDefragmentationContext context,
                             VmaDefragmentationPassMoveInfo* pPass)
 {
+    VMA_ASSERT(allocator && context && pPass);
     return maarVmaBeginDefragmentationPass(allocator, context, pPass);
 }
 
@@ -728,12 +694,14 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaEndDefragmentationPass(VmaAllocator alloc
                                                               VmaDefragmentationContext context,
                                                               VmaDefragmentationPassMoveInfo* pPass)
 {
+    VMA_ASSERT(allocator && context && pPass);
     return maarVmaEndDefragmentationPass(allocator, context, pPass);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaBindBufferMemory(VmaAllocator allocator,
                                                         VmaAllocation allocation, VkBuffer buffer)
 {
+    VMA_ASSERT(allocator && allocation && buffer != VK_NULL_HANDLE);
     return maarVmaBindBufferMemory(allocator, allocation, buffer);
 }
 
@@ -742,12 +710,14 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaBindBufferMemory2(VmaAllocator allocator,
                                                          VkDeviceSize offset, VkBuffer buffer,
                                                          const void* pNext)
 {
+    VMA_ASSERT(allocator && allocation && buffer != VK_NULL_HANDLE);
     return maarVmaBindBufferMemory2(allocator, allocation, offset, buffer, pNext);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaBindImageMemory(VmaAllocator allocator,
                                                        VmaAllocation allocation, VkImage image)
 {
+    VMA_ASSERT(allocator && allocation && image != VK_NULL_HANDLE);
     return maarVmaBindImageMemory(allocator, allocation, image);
 }
 
@@ -756,6 +726,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaBindImageMemory2(VmaAllocator allocator,
                                                         VkDeviceSize offset, VkImage image,
                                                         const void* pNext)
 {
+    VMA_ASSERT(allocator && allocation && image != VK_NULL_HANDLE);
     return maarVmaBindImageMemory2(allocator, allocation, offset, image, pNext);
 }
 
@@ -765,9 +736,12 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateBuffer(VmaAllocator allocator,
                                                     VkBuffer* pBuffer, VmaAllocation* pAllocation,
                                                     VmaAllocationInfo* pInfo)
 {
+    VMA_ASSERT(allocator && pBufferInfo && pCreateInfo && pBuffer && pAllocation);
     MAAR_VMA_WIDEN_HOW(pCreateInfo);
-    return maarVmaCreateBuffer(allocator, pBufferInfo, MAAR_VMA_HOW(pCreateInfo), pBuffer,
-                               pAllocation, pInfo);
+    MAAR_VMA_ASKED(allocator, MAAR_VMA_HOW(pCreateInfo), pBufferInfo, NULL);
+    return MAAR_VMA_MADE(maarVmaCreateBuffer(allocator, pBufferInfo, MAAR_VMA_HOW(pCreateInfo),
+                                             pBuffer, pAllocation, pInfo),
+                         allocator, MAAR_VMA_HOW(pCreateInfo), 1, pAllocation);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateBufferWithAlignment(
@@ -775,9 +749,13 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateBufferWithAlignment(
     const VmaAllocationCreateInfo* pCreateInfo, VkDeviceSize minAlignment, VkBuffer* pBuffer,
     VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
 {
+    VMA_ASSERT(allocator && pBufferInfo && pCreateInfo && pBuffer && pAllocation);
     MAAR_VMA_WIDEN_HOW(pCreateInfo);
-    return maarVmaCreateBufferWithAlignment(allocator, pBufferInfo, MAAR_VMA_HOW(pCreateInfo),
-                                            minAlignment, pBuffer, pAllocation, pInfo);
+    MAAR_VMA_ASKED(allocator, MAAR_VMA_HOW(pCreateInfo), pBufferInfo, NULL);
+    return MAAR_VMA_MADE(maarVmaCreateBufferWithAlignment(allocator, pBufferInfo,
+                                                          MAAR_VMA_HOW(pCreateInfo), minAlignment,
+                                                          pBuffer, pAllocation, pInfo),
+                         allocator, MAAR_VMA_HOW(pCreateInfo), 1, pAllocation);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST
@@ -785,9 +763,13 @@ vmaCreateDedicatedBuffer(VmaAllocator allocator, const VkBufferCreateInfo* pBuff
                          const VmaAllocationCreateInfo* pCreateInfo, void* pAllocateNext,
                          VkBuffer* pBuffer, VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
 {
+    VMA_ASSERT(allocator && pBufferInfo && pCreateInfo && pBuffer && pAllocation);
     MAAR_VMA_WIDEN_HOW(pCreateInfo);
-    return maarVmaCreateDedicatedBuffer(allocator, pBufferInfo, MAAR_VMA_HOW(pCreateInfo),
-                                        pAllocateNext, pBuffer, pAllocation, pInfo);
+    MAAR_VMA_ASKED(allocator, MAAR_VMA_HOW(pCreateInfo), pBufferInfo, NULL);
+    return MAAR_VMA_MADE(maarVmaCreateDedicatedBuffer(allocator, pBufferInfo,
+                                                      MAAR_VMA_HOW(pCreateInfo), pAllocateNext,
+                                                      pBuffer, pAllocation, pInfo),
+                         allocator, MAAR_VMA_HOW(pCreateInfo), 1, pAllocation);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAliasingBuffer(VmaAllocator allocator,
@@ -795,6 +777,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAliasingBuffer(VmaAllocator allocat
                                                             const VkBufferCreateInfo* pBufferInfo,
                                                             VkBuffer* pBuffer)
 {
+    VMA_ASSERT(allocator && allocation && pBufferInfo && pBuffer);
     return maarVmaCreateAliasingBuffer(allocator, allocation, pBufferInfo, pBuffer);
 }
 
@@ -804,12 +787,15 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAliasingBuffer2(VmaAllocator alloca
                                                              const VkBufferCreateInfo* pBufferInfo,
                                                              VkBuffer* pBuffer)
 {
+    VMA_ASSERT(allocator && allocation && pBufferInfo && pBuffer);
     return maarVmaCreateAliasingBuffer2(allocator, allocation, offset, pBufferInfo, pBuffer);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaDestroyBuffer(VmaAllocator allocator, VkBuffer buffer,
                                                  VmaAllocation allocation)
 {
+    VMA_ASSERT(allocator);
+    MAAR_VMA_FREEING(allocator, 1, &allocation);
     maarVmaDestroyBuffer(allocator, buffer, allocation);
 }
 
@@ -819,9 +805,12 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateImage(VmaAllocator allocator,
                                                    VkImage* pImage, VmaAllocation* pAllocation,
                                                    VmaAllocationInfo* pInfo)
 {
+    VMA_ASSERT(allocator && pImageInfo && pCreateInfo && pImage && pAllocation);
     MAAR_VMA_WIDEN_HOW(pCreateInfo);
-    return maarVmaCreateImage(allocator, pImageInfo, MAAR_VMA_HOW(pCreateInfo), pImage, pAllocation,
-                              pInfo);
+    MAAR_VMA_ASKED(allocator, MAAR_VMA_HOW(pCreateInfo), NULL, pImageInfo);
+    return MAAR_VMA_MADE(maarVmaCreateImage(allocator, pImageInfo, MAAR_VMA_HOW(pCreateInfo),
+                                            pImage, pAllocation, pInfo),
+                         allocator, MAAR_VMA_HOW(pCreateInfo), 1, pAllocation);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST
@@ -829,9 +818,13 @@ vmaCreateDedicatedImage(VmaAllocator allocator, const VkImageCreateInfo* pImageI
                         const VmaAllocationCreateInfo* pCreateInfo, void* pAllocateNext,
                         VkImage* pImage, VmaAllocation* pAllocation, VmaAllocationInfo* pInfo)
 {
+    VMA_ASSERT(allocator && pImageInfo && pCreateInfo && pImage && pAllocation);
     MAAR_VMA_WIDEN_HOW(pCreateInfo);
-    return maarVmaCreateDedicatedImage(allocator, pImageInfo, MAAR_VMA_HOW(pCreateInfo),
-                                       pAllocateNext, pImage, pAllocation, pInfo);
+    MAAR_VMA_ASKED(allocator, MAAR_VMA_HOW(pCreateInfo), NULL, pImageInfo);
+    return MAAR_VMA_MADE(maarVmaCreateDedicatedImage(allocator, pImageInfo,
+                                                     MAAR_VMA_HOW(pCreateInfo), pAllocateNext,
+                                                     pImage, pAllocation, pInfo),
+                         allocator, MAAR_VMA_HOW(pCreateInfo), 1, pAllocation);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAliasingImage(VmaAllocator allocator,
@@ -839,6 +832,7 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAliasingImage(VmaAllocator allocato
                                                            const VkImageCreateInfo* pImageInfo,
                                                            VkImage* pImage)
 {
+    VMA_ASSERT(allocator && allocation && pImageInfo && pImage);
     return maarVmaCreateAliasingImage(allocator, allocation, pImageInfo, pImage);
 }
 
@@ -848,19 +842,25 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAliasingImage2(VmaAllocator allocat
                                                             const VkImageCreateInfo* pImageInfo,
                                                             VkImage* pImage)
 {
+    VMA_ASSERT(allocator && allocation && pImageInfo && pImage);
     return maarVmaCreateAliasingImage2(allocator, allocation, offset, pImageInfo, pImage);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaDestroyImage(VmaAllocator allocator, VkImage image,
                                                 VmaAllocation allocation)
 {
+    VMA_ASSERT(allocator);
+    MAAR_VMA_FREEING(allocator, 1, &allocation);
     maarVmaDestroyImage(allocator, image, allocation);
 }
 
 VMA_CALL_PRE VkResult VMA_CALL_POST
 vmaCreateVirtualBlock(const VmaVirtualBlockCreateInfo* pCreateInfo, VmaVirtualBlock* pBlock)
 {
-    return maarVmaCreateVirtualBlock(pCreateInfo, pBlock);
+    VMA_ASSERT(pCreateInfo && pBlock);
+    return maarVmaCreateReportingVirtualBlock(
+        pCreateInfo, maarVmaUnitMessage, NULL,
+        MAAR_VMA_PRINTS ? (uint32_t)MAAR_VMA_OPTION_ONCE_BIT : 0, pBlock);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaDestroyVirtualBlock(VmaVirtualBlock block)
@@ -870,6 +870,7 @@ VMA_CALL_PRE void VMA_CALL_POST vmaDestroyVirtualBlock(VmaVirtualBlock block)
 
 VMA_CALL_PRE VkBool32 VMA_CALL_POST vmaIsVirtualBlockEmpty(VmaVirtualBlock block)
 {
+    VMA_ASSERT(block);
     return maarVmaIsVirtualBlockEmpty(block);
 }
 
@@ -877,6 +878,7 @@ VMA_CALL_PRE void VMA_CALL_POST vmaGetVirtualAllocationInfo(VmaVirtualBlock bloc
                                                             VmaVirtualAllocation allocation,
                                                             VmaVirtualAllocationInfo* pInfo)
 {
+    VMA_ASSERT(block && pInfo);
     maarVmaGetVirtualAllocationInfo(block, allocation, pInfo);
 }
 
@@ -884,17 +886,20 @@ VMA_CALL_PRE VkResult VMA_CALL_POST
 vmaVirtualAllocate(VmaVirtualBlock block, const VmaVirtualAllocationCreateInfo* pCreateInfo,
                    VmaVirtualAllocation* pAllocation, VkDeviceSize* pOffset)
 {
+    VMA_ASSERT(block && pCreateInfo && pAllocation);
     return maarVmaVirtualAllocate(block, pCreateInfo, pAllocation, pOffset);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaVirtualFree(VmaVirtualBlock block,
                                                VmaVirtualAllocation allocation)
 {
+    VMA_ASSERT(block || allocation == VK_NULL_HANDLE);
     maarVmaVirtualFree(block, allocation);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaClearVirtualBlock(VmaVirtualBlock block)
 {
+    VMA_ASSERT(block);
     maarVmaClearVirtualBlock(block);
 }
 
@@ -902,18 +907,21 @@ VMA_CALL_PRE void VMA_CALL_POST vmaSetVirtualAllocationUserData(VmaVirtualBlock 
                                                                 VmaVirtualAllocation allocation,
                                                                 void* pUserData)
 {
+    VMA_ASSERT(block);
     maarVmaSetVirtualAllocationUserData(block, allocation, pUserData);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaGetVirtualBlockStatistics(VmaVirtualBlock block,
                                                              VmaStatistics* pStatistics)
 {
+    VMA_ASSERT(block && pStatistics);
     maarVmaGetVirtualBlockStatistics(block, pStatistics);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST
 vmaCalculateVirtualBlockStatistics(VmaVirtualBlock block, VmaDetailedStatistics* pStatistics)
 {
+    VMA_ASSERT(block && pStatistics);
     maarVmaCalculateVirtualBlockStatistics(block, pStatistics);
 }
 
@@ -921,22 +929,26 @@ vmaCalculateVirtualBlockStatistics(VmaVirtualBlock block, VmaDetailedStatistics*
 VMA_CALL_PRE void VMA_CALL_POST vmaBuildVirtualBlockStatsString(VmaVirtualBlock block,
                                                                 char** ppText, VkBool32 detailed)
 {
+    VMA_ASSERT(block && ppText);
     maarVmaBuildVirtualBlockStatsString(block, ppText, detailed);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaFreeVirtualBlockStatsString(VmaVirtualBlock block, char* pText)
 {
+    VMA_ASSERT(block || pText == NULL);
     maarVmaFreeVirtualBlockStatsString(block, pText);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaBuildStatsString(VmaAllocator allocator, char** ppText,
                                                     VkBool32 detailed)
 {
+    VMA_ASSERT(allocator && ppText);
     maarVmaBuildStatsString(allocator, ppText, detailed);
 }
 
 VMA_CALL_PRE void VMA_CALL_POST vmaFreeStatsString(VmaAllocator allocator, char* pText)
 {
+    VMA_ASSERT(allocator || pText == NULL);
     maarVmaFreeStatsString(allocator, pText);
 }
 
