@@ -26,7 +26,7 @@ def said_by(command):
     try:
         return subprocess.run(command, capture_output=True, text=True).stdout.split("\n")[0]
     except FileNotFoundError:
-        return f"no {command[0]}"
+        return f"no {Path(command[0]).name}"
 
 
 def write_table(rows_by_key, missed, root, folder, out):
@@ -39,7 +39,9 @@ def write_table(rows_by_key, missed, root, folder, out):
     for command in (["gcc", "--version"], ["clang", "--version"],
                     ["x86_64-w64-mingw32-gcc", "--version"], ["wine", "--version"],
                     ["cmake", "--version"], ["nvcc", "--version"]):
-        path = shutil.which(command[0]) or f"/usr/local/cuda/bin/{command[0]}"
+        path = shutil.which(command[0]) or command[0]
+        if command[0] == "nvcc" and not Path(path).exists():
+            path = "/usr/local/cuda/bin/nvcc"
         said = said_by([path, *command[1:]])
         if command[0] == "nvcc" and Path(path).exists():
             text = subprocess.run([path, "--version"], capture_output=True, text=True).stdout
