@@ -104,8 +104,8 @@ static void find_aliasing(struct findings_work* work, uint32_t device, uint32_t 
             (void)snprintf(rest, sizeof rest, "by their submissions, all may be used together");
         }
         (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
-                       "%zu render targets of %s have bytes of their own; at least the largest, of "
-                       "%s, is needed at a time; %s",
+                       "%zu images that can be attachments, of %s, have bytes of their own; at "
+                       "least the largest, of %s, is needed at a time; %s",
                        finding->object_count, bytes, most, rest);
     }
 }
