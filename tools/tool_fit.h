@@ -58,6 +58,14 @@ struct tool_fit_total {
     uint32_t largest; /* index of an item, UINT32_MAX without one */
 };
 
+/* What a captured program itself held when its device memory was the most. */
+struct tool_fit_program {
+    bool is_known; /* the trace says it: one of version 2, or a capture */
+    uint64_t held_bytes;
+    uint64_t memory_count;
+    uint64_t swapchain_bytes; /* an estimate, and beside what it held */
+};
+
 #define TOOL_FIT_MAX_NOTES 8
 
 struct tool_fit_demand {
@@ -70,8 +78,9 @@ struct tool_fit_demand {
     size_t event_count;
     const struct support_trace_image* images; /* of all items; may be NULL */
     struct tool_fit_total totals[TOOL_FIT_PURPOSE_COUNT];
-    uint64_t peak_bytes;                 /* the most bytes alive at one time */
-    uint64_t peak_count;                 /* resources alive then */
+    uint64_t peak_bytes; /* the most bytes alive at one time */
+    uint64_t peak_count; /* resources alive then */
+    struct tool_fit_program program;
     bool is_proved;                      /* each item's size is needed, not only sufficient */
     char notes[TOOL_FIT_MAX_NOTES][256]; /* sentences about what was counted */
     size_t note_count;

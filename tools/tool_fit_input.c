@@ -43,10 +43,66 @@ static enum tool_fit_purpose purpose_of(const struct support_trace_resource* row
     return (row->usage & IMAGE_TARGET) != 0 ? TOOL_FIT_TARGETS : TOOL_FIT_IMAGES;
 }
 
+/* Sums what the program itself held. Memory that it imported counts. */
+static void sum_program(const struct support_trace* trace, struct tool_fit_program* program)
+{
+    uint64_t held = 0;
+    uint64_t count = 0;
+    uint64_t swapchains = 0;
+    program->is_known = trace->memory_count > 0;
+    for (size_t i = 0; i < trace->step_count; ++i) {
+        const struct support_trace_step* const step = &trace->steps[i];
+        const bool begins = step->op == SUPPORT_TRACE_MEMORY || step->op == SUPPORT_TRACE_RESERVE;
+        if (step->op == SUPPORT_TRACE_MEMORY || step->op == SUPPORT_TRACE_MEMORY_END) {
+            const uint64_t size = trace->memories[step->index].size;
+            held = begins ? held + size : held - size;
+            count = begins ? count + 1 : count - 1;
+        } else if (step->op == SUPPORT_TRACE_RESERVE || step->op == SUPPORT_TRACE_UNRESERVE) {
+            const struct support_trace_resource* const row = &trace->reserved[step->index];
+            const uint64_t size = row->kind == SUPPORT_TRACE_SWAPCHAIN ? row->size : 0;
+            swapchains = begins ? swapchains + size : swapchains - size;
+        }
+        if (held > program->held_bytes) {
+            program->held_bytes = held;
+            program->memory_count = count;
+            program->swapchain_bytes = 0;
+        }
+        if (held == program->held_bytes && swapchains > program->swapchain_bytes) {
+            program->swapchain_bytes = swapchains;
+        }
+    }
+}
+
+/* Says so if all images that shaders sample can be attachments, too. Mesa's zink creates textures
+ * in that way, and usages do not distinguish these from images that are rendered to. */
+static void note_targets(const struct support_trace* trace, struct tool_fit_demand* demand)
+{
+    enum { LEAST_TEXTURES = 4 };
+    size_t count = 0;
+    for (size_t i = 0; i < trace->resource_count; ++i) {
+        const struct support_trace_resource* const row = &trace->resources[i];
+        const bool is_image =
+            row->kind == SUPPORT_TRACE_IMAGE_LINEAR || row->kind == SUPPORT_TRACE_IMAGE_OPTIMAL;
+        if (is_image && (row->usage & VK_IMAGE_USAGE_SAMPLED_BIT) != 0) {
+            if ((row->usage & IMAGE_TARGET) == 0) {
+                return;
+            }
+            count += 1;
+        }
+    }
+    if (count >= LEAST_TEXTURES) {
+        tool_fit_note(demand,
+                      "All %zu images that shaders sample can also be attachments, as all textures "
+                      "of Mesa's zink can, so textures count as render targets.",
+                      count);
+    }
+}
+
 static bool describe_trace(const struct support_trace* trace, struct tool_fit_demand* demand)
 {
     demand->kind = TOOL_FIT_FROM_TRACE;
     demand->images = trace->images;
+    sum_program(trace, &demand->program);
     snprintf(demand->name, sizeof(demand->name), "%s", trace->name);
     snprintf(demand->facts, sizeof(demand->facts), "trace, %zu resources, %zu events, %zu frames",
              trace->resource_count, trace->event_count, trace->frame_count);
@@ -73,6 +129,7 @@ static bool describe_trace(const struct support_trace* trace, struct tool_fit_de
     }
     tool_fit_note(demand, "Sizes of buffers and images are those of the simulated device where the "
                           "trace says how to create them, and otherwise those of the trace.");
+    note_targets(trace, demand);
     return true;
 }
 

@@ -43,6 +43,25 @@ static void print_wrapped(const char* text)
     printf("\n");
 }
 
+/* Prints what the captured program itself held. */
+static void print_program(const struct tool_fit_program* program)
+{
+    char held[SIZE_TEXT];
+    char swapchain[SIZE_TEXT];
+    if (!program->is_known) {
+        return;
+    }
+    printf("  program itself held %s in %" PRIu64 " memor%s at its peak, ",
+           tool_format_size(program->held_bytes, held, sizeof(held)), program->memory_count,
+           program->memory_count == 1 ? "y" : "ies");
+    if (program->swapchain_bytes == 0) {
+        printf("and had no swapchain\n\n");
+    } else {
+        printf("swapchain about %s beside\n\n",
+               tool_format_size(program->swapchain_bytes, swapchain, sizeof(swapchain)));
+    }
+}
+
 void tool_fit_print_needs(const struct tool_fit_demand* demand)
 {
     char name[4 * TOOL_NAME_SIZE + 1];
@@ -65,6 +84,7 @@ void tool_fit_print_needs(const struct tool_fit_demand* demand)
     }
     printf("  %-16s %10s  %9" PRIu64 "\n\n", "total",
            tool_format_size(demand->peak_bytes, size, sizeof(size)), demand->peak_count);
+    print_program(&demand->program);
     for (size_t i = 0; i < demand->note_count; ++i) {
         print_wrapped(demand->notes[i]);
     }
@@ -368,6 +388,19 @@ static json_t* describe_reason(const struct tool_fit_demand* demand,
     return object;
 }
 
+/* What the captured program itself held, or null. */
+static json_t* describe_program(const struct tool_fit_program* program)
+{
+    if (!program->is_known) {
+        return json_null();
+    }
+    json_t* const object = json_object();
+    add_number(object, "held_bytes", program->held_bytes);
+    add_number(object, "memories", program->memory_count);
+    add_number(object, "swapchain_bytes", program->swapchain_bytes);
+    return object;
+}
+
 bool tool_fit_print_json(const struct tool_fit_demand* demand, const struct tool_fit_result* result)
 {
     json_t* const object = json_object();
@@ -396,6 +429,7 @@ bool tool_fit_print_json(const struct tool_fit_demand* demand, const struct tool
     add_limit(object, "maxMemoryAllocationSize", result->max_memory_size);
     add_limit(object, "maxBufferSize", result->max_buffer_size);
     add(object, "needs", list_needs(demand));
+    add(object, "program", describe_program(&demand->program));
     json_t* const notes = json_array();
     for (size_t i = 0; i < demand->note_count; ++i) {
         json_array_append_new(notes, support_json_text(demand->notes[i]));

@@ -7,6 +7,7 @@ the reference. --slow is for programs with a sanitizer, which need memory of the
 """
 
 import argparse
+import gzip
 import json
 import os
 import pathlib
@@ -469,6 +470,46 @@ class Traces(Case):
                 self.assertGreaterEqual(result["heaps"][0]["live_bytes"], replay["peak_live_bytes"])
                 self.assertEqual(result["memories"], replay["peak_blocks"])
                 self.assertEqual(result["needs"]["bytes"], replay["trace_peak_live_bytes"])
+
+    def test_the_program_itself_is_beside_what_maar_holds(self):
+        """The most of its memories at one time, and the swapchain then; from the rows of the trace."""
+        found = 0
+        for path in sorted((pathlib.Path(OPTIONS.source) / "data/traces").glob("submitted-*.gz")):
+            alive = {"memory": 0, "reserve": 0}
+            most, swapchain, sizes = 0, 0, {}
+            with gzip.open(path, "rt") as file:
+                rows = [line.split(",") for line in file]
+            for op, number, kind, size, *_ in rows:
+                if op == "memory" or (op == "reserve" and kind == "swapchain"):
+                    sizes[op, number] = int(size)
+                    alive[op] += int(size)
+                elif op in ("memory_end", "unreserve"):
+                    op = "memory" if op == "memory_end" else "reserve"
+                    alive[op] -= sizes.pop((op, number), 0)
+                if alive["memory"] > most:
+                    most, swapchain = alive["memory"], 0
+                if alive["memory"] == most:
+                    swapchain = max(swapchain, alive["reserve"])
+            program = self.fit_one(path, "--device", CARD)["program"]
+            self.assertEqual(program["held_bytes"], most, path)
+            self.assertEqual(program["swapchain_bytes"], swapchain, path)
+            found += swapchain > 0
+        self.assertGreater(found, 3)
+        text = maar("submitted-vkcube", "--device", CARD).stdout
+        self.assertRegex(text, r"program itself held [0-9.]+ \w+ in \d+ memories at its peak, "
+                               r"swapchain about [0-9.]+ \w+ beside\n")
+        text = maar("submitted-ggml-backend-ops", "--device", CARD).stdout
+        self.assertIn("had no swapchain", text)
+
+    def test_textures_that_can_be_attached_are_noted(self):
+        for name, expected in (("submitted-extremetuxracer", True), ("submitted-neverball", True),
+                               ("submitted-supertuxkart", False), ("submitted-vkcube", False)):
+            notes = self.fit_one(name, "--device", CARD)["notes"]
+            self.assertEqual(any("zink" in note for note in notes), expected, name)
+
+    def test_a_trace_of_version_1_does_not_know_the_program(self):
+        self.assertIsNone(self.fit_one("captured-vkcube", "--device", CARD)["program"])
+        self.assertNotIn("program itself", maar("captured-vkcube", "--device", CARD).stdout)
 
     def test_the_row_names_the_heap_that_resources_go_to_first(self):
         """Also when that heap is made smaller than another of the device."""
