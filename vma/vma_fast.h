@@ -9,8 +9,11 @@
 
 #if defined(__GNUC__)
 #define MAAR_VMA_NOINLINE __attribute__((noinline))
+/* What fails: the common case keeps its registers. */
+#define MAAR_VMA_COLD __attribute__((noinline, cold))
 #else
 #define MAAR_VMA_NOINLINE
+#define MAAR_VMA_COLD
 #endif
 
 /* Returns Maar's usage for a create info, or MAAR_VMA_NOT_SIMPLE. */

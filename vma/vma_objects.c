@@ -12,8 +12,8 @@ static bool binds(const VmaAllocationCreateInfo* info)
 }
 
 /* Reports a create info that no object can have. Returns the result of the call. */
-MAAR_VMA_NOINLINE static VkResult refuse_object(VmaAllocator allocator, MaarMessageId id,
-                                                const char* sentence)
+MAAR_VMA_COLD static VkResult refuse_object(VmaAllocator allocator, MaarMessageId id,
+                                            const char* sentence)
 {
     maar_vma_report(&allocator->listener, MAAR_MESSAGE_SEVERITY_ERROR, id, "%s", sentence);
     return VK_ERROR_INITIALIZATION_FAILED;
@@ -28,7 +28,7 @@ static bool is_impossible_buffer(const struct VmaAllocator_T* allocator,
             !allocator->has_addresses);
 }
 
-static VkResult refuse_buffer(VmaAllocator allocator, const VkBufferCreateInfo* info)
+MAAR_VMA_COLD static VkResult refuse_buffer(VmaAllocator allocator, const VkBufferCreateInfo* info)
 {
     return info->size == 0
                ? refuse_object(allocator, MAAR_MESSAGE_ID_ZERO_SIZE,
@@ -45,7 +45,7 @@ static bool is_impossible_image(const VkImageCreateInfo* info)
            info->mipLevels == 0 || info->arrayLayers == 0;
 }
 
-static VkResult refuse_image(VmaAllocator allocator)
+MAAR_VMA_COLD static VkResult refuse_image(VmaAllocator allocator)
 {
     return refuse_object(allocator, MAAR_MESSAGE_ID_ZERO_SIZE,
                          "VkImageCreateInfo: an extent, mipLevels or arrayLayers is 0");
@@ -123,8 +123,8 @@ static inline bool may_chain_usages(const struct VmaAllocator_T* allocator,
     return info->pNext != NULL && allocator->maintenance5;
 }
 
-/* Creates a buffer whose create info is not Maar's default. A function of its own, so that the most
- * common case keeps few registers. */
+/* Creates a buffer whose create info is not Maar's default, or refuses it. A function of its own,
+ * so that the most common case keeps few registers. */
 MAAR_VMA_NOINLINE static VkResult create_other_buffer(VmaAllocator allocator,
                                                       const VkBufferCreateInfo* info,
                                                       const VmaAllocationCreateInfo* create_info,
@@ -132,6 +132,9 @@ MAAR_VMA_NOINLINE static VkResult create_other_buffer(VmaAllocator allocator,
                                                       VmaAllocationInfo* out)
 {
     MaarAllocationCreateInfo how;
+    if (is_impossible_buffer(allocator, info)) {
+        return refuse_buffer(allocator, info);
+    }
     return !may_chain_usages(allocator, info) &&
                    maar_vma_translate_simple(allocator, create_info, &how)
                ? create_bound_buffer(allocator, info, &how, buffer, allocation, out)
@@ -146,10 +149,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateBuffer(VmaAllocator allocator,
 {
     *pBuffer = VK_NULL_HANDLE;
     *pAllocation = VK_NULL_HANDLE;
-    if (is_impossible_buffer(allocator, pBufferInfo)) {
-        return refuse_buffer(allocator, pBufferInfo);
-    }
-    return !may_chain_usages(allocator, pBufferInfo) && maar_vma_is_default(allocator, pCreateInfo)
+    return !is_impossible_buffer(allocator, pBufferInfo) &&
+                   !may_chain_usages(allocator, pBufferInfo) &&
+                   maar_vma_is_default(allocator, pCreateInfo)
                ? create_bound_buffer(allocator, pBufferInfo, NULL, pBuffer, pAllocation, pInfo)
                : create_other_buffer(allocator, pBufferInfo, pCreateInfo, pBuffer, pAllocation,
                                      pInfo);
@@ -353,6 +355,9 @@ MAAR_VMA_NOINLINE static VkResult create_other_image(VmaAllocator allocator,
                                                      VmaAllocationInfo* out)
 {
     MaarAllocationCreateInfo how;
+    if (is_impossible_image(info)) {
+        return refuse_image(allocator);
+    }
     return maar_vma_translate_simple(allocator, create_info, &how)
                ? create_bound_image(allocator, info, &how, image, allocation, out)
                : create_image_slowly(allocator, info, create_info, image, allocation, out);
@@ -366,10 +371,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateImage(VmaAllocator allocator,
 {
     *pImage = VK_NULL_HANDLE;
     *pAllocation = VK_NULL_HANDLE;
-    if (is_impossible_image(pImageInfo)) {
-        return refuse_image(allocator);
-    }
-    return maar_vma_is_default(allocator, pCreateInfo)
+    return !is_impossible_image(pImageInfo) && maar_vma_is_default(allocator, pCreateInfo)
                ? create_bound_image(allocator, pImageInfo, NULL, pImage, pAllocation, pInfo)
                : create_other_image(allocator, pImageInfo, pCreateInfo, pImage, pAllocation, pInfo);
 }
