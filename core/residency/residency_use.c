@@ -362,7 +362,7 @@ static VkResult refuse_size(struct maar_residency* it, const char* call, const s
     return maar_fail(
         it->allocator, VK_ERROR_OUT_OF_POOL_MEMORY, MAAR_MESSAGE_ID_TOO_MUCH_IN_USE, call,
         "the residents of the use and those that others pin take %s, and the budget of "
-        "the device is %s: %s less; split the submission, or use "
+        "the device is %s, which is %s less; split the submission, or use "
         "MAAR_USE_MAY_DEMOTE_BIT",
         maar_show_bytes(wanted).text, maar_show_bytes(it->device.budget).text,
         maar_show_bytes(info->missingSize).text);

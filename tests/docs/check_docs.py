@@ -130,6 +130,8 @@ OTHERWISE = {
 # First words of commands that are not Maar's: why they are left alone.
 FOREIGN = {
     "awk": "every system has it",
+    "grep": "every system has it",
+    "objdump": "comes with the compiler",
     "ulimit": "the shell's",
     ".": "the shell's",
     "draw_with_vma": "is built where vk_mem_alloc.h was found; takes what draw_with_maar takes",
