@@ -8,7 +8,7 @@
  * In some programs the file fails, is full or altered, and simulated devices are lost: the program
  * goes on with another device and what lay below the memory of the first one.
  *
- * MAAR_TEST_STEPS sets the number of steps, MAAR_TEST_SEED the seed.
+ * MAAR_TEST_STEPS sets the number of steps, at least 600, MAAR_TEST_SEED the seed.
  */
 #include "core/residency/residency_work.h"
 #include "tests/device/resident_commands.h"
@@ -71,6 +71,7 @@ static struct {
 
 static struct {
     uint32_t failed, lost, survived; /* transfers and contents of all programs */
+    uint64_t steps, restored, saved; /* of those in which nothing fails */
 } totals;
 
 static uint32_t below(uint32_t bound)
@@ -902,11 +903,19 @@ static void play(const struct tiers* of)
     } else {
         assert_true(tiers->file == 0 || end.tiers[MAAR_TIER_FILE].peakSize > 0);
         assert_true(end.tiers[MAAR_TIER_FILE].peakSize >= end.tiers[MAAR_TIER_FILE].size);
-        assert_true(end.tiers[MAAR_TIER_DEVICE].restoredCount > steps / 8);
-        assert_true(end.tiers[MAAR_TIER_HOST].savedCount > steps / 16);
+        totals.steps += steps;
+        totals.restored += end.tiers[MAAR_TIER_DEVICE].restoredCount;
+        totals.saved += end.tiers[MAAR_TIER_HOST].savedCount;
     }
     assert_int_equal(vkDeviceWaitIdle(rig.device), VK_SUCCESS);
     close_commands();
+}
+
+/* The programs in which nothing fails: in some of them the budget stays large for a long time. */
+static void require_pressure(void)
+{
+    assert_true(totals.restored > totals.steps / 8);
+    assert_true(totals.saved > totals.steps / 16);
 }
 
 static int open_rig(void** state)
@@ -922,6 +931,7 @@ static void bytes_survive_pressure(void** state)
     for (size_t i = 0; i < sizeof variants / sizeof variants[0]; ++i) {
         play(&variants[i]);
     }
+    require_pressure();
     for (size_t i = 0; i < sizeof failing / sizeof failing[0]; ++i) {
         play(&failing[i]);
     }
@@ -948,6 +958,7 @@ static void bytes_survive_on_simulated_devices(void** state)
 {
     (void)state;
     play_on_vendors(variants, sizeof variants / sizeof variants[0]);
+    require_pressure();
 }
 
 /* The file fails, is full or altered, and devices are lost: nothing wrong is handed out, and what
