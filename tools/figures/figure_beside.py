@@ -11,7 +11,7 @@ MORE = ("occupancy", "occupancy_min", "speedup", "speedup_timed", "speedup_min",
         "speedup_max", "solved", "vma_of_maar", "edges_less_percent", "lower_bound", "gbps_timed", "pages_s")
 # Sections that say how much was tested or written; endings of keys that describe the run; parts of keys
 # of other programs.
-WHOLE_SECTIONS_OUT = ("tree", "faults", "replay-faults", "pictures")
+LEFT_OUT = ("tree", "faults", "replay-faults", "pictures")
 NEITHER = ("objects", "resources", "events", "entries", "runs", "quiet_timed", "quiet_runs", "rounds",
            "live", "live_mib", "frames", "rows", "states", "parts", "injections", "points", "lines")
 OTHERS = ("vma", "minimalloc", "single", "system", "raw")
@@ -22,7 +22,7 @@ def read_run(folder):
     records = {}
     for path in sorted(folder.glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
-        if record.get("section") not in (None, *WHOLE_SECTIONS_OUT):
+        if record.get("section") not in (None, *LEFT_OUT):
             records[record["section"]] = (record["commit"], {
                 key: value for key, value in record["values"].items()
                 if isinstance(value, (int, float)) and not isinstance(value, bool)})
@@ -93,8 +93,8 @@ def write(folder, other, output):
     worse.sort(key=lambda row: (-max(row[0], 1 / row[0] if row[0] else 1), row[1]))
     text = f"""# Beside the version before
 
-Every figure of the sections that both versions of `scripts/figures` have, each measured by its own, in turn on
-the same machine. Made by
+Every figure of the sections that both versions of `scripts/figures` have, each measured by its own.
+Made by
 
     scripts/figures --beside BEFORE --now NOW    # folders of results: one for each run
 
@@ -104,8 +104,6 @@ Figures of other libraries, and those that only describe a run, are left out.
 - That small programs make more calls for memory is the price of holding less: [blocks](../../design.md#blocks).
 - Times of `sparse`, `paging` and `tiles` on simulated devices contain the simulated driver, which keeps its page
   tables in trees since and takes longer for a bind; `paging` also has the driver alone.
-- A speedup of two threads over one falls where one thread has become faster.
-- Failures in heaps that are 5 % larger than what lives (`sparse.scarce`) depend on the order of requests.
 
 | section | commit before | commit now | runs | better | equal | worse |
 | --- | --- | --- | --- | --- | --- | --- |
