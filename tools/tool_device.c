@@ -160,7 +160,7 @@ static void complain_of_device(const char* device)
     struct tool_guess kind = {.typed = device};
     struct tool_guess profile = {.typed = device};
     char typed[TOOL_GUESS_LENGTH + 1];
-    char meant[160];
+    char meant[256];
     const char* const colon = strchr(device, ':');
     if (colon != NULL) {
         snprintf(typed, sizeof(typed), "%.*s", (int)(colon - device), device);

@@ -237,7 +237,7 @@ static bool add_row(struct tool_peers* peers, const struct support_report_peer* 
 }
 
 struct tool_peer_names {
-    char program[128], maar[128];
+    char program[160], maar[160];
 };
 
 static void name_rows(const struct peer* peer, struct tool_peer_names* names)

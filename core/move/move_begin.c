@@ -145,7 +145,7 @@ static VkResult take_twin(MaarAllocator allocator, const char* call, const MaarM
         old.request.requirements.memoryTypeBits =
             old.how.memoryTypeBits != 0 ? old.how.memoryTypeBits : UINT32_MAX;
     }
-    VkMemoryRequirements needs;
+    VkMemoryRequirements needs = {0};
     if (slot->owned && maar_movable_needs(allocator, move->handle, &needs)) {
         old.request.requirements.size = needs.size;
         old.request.requirements.alignment =

@@ -108,11 +108,12 @@ static bool is_surely_small(struct maar_pool* pool, VkDeviceSize size)
  * the page size if it is the smallest so far. */
 static bool is_for_pages(struct maar_pool* pool, const VkMemoryRequirements* needs)
 {
+    const VkDeviceSize page_size = maar_page_size(needs);
     const uint64_t least = maar_atomic64_load(&pool->least_page);
-    if (least == 0 || needs->alignment < least) {
-        maar_atomic64_store(&pool->least_page, needs->alignment);
+    if (least == 0 || page_size < least) {
+        maar_atomic64_store(&pool->least_page, page_size);
     }
-    return needs->size >= threshold_of(pool, needs->alignment) &&
+    return needs->size >= threshold_of(pool, page_size) &&
            (needs->memoryTypeBits & (1u << pool->type_index)) != 0 &&
            needs->size < MAAR_RANGE_MAX_SIZE;
 }
@@ -139,13 +140,14 @@ static enum stitch_step stitch(struct stitch_job* job, const MaarMemoryRequest* 
 {
     MaarAllocator allocator = job->allocator;
     const VkMemoryRequirements* needs = &request->requirements;
-    const VkDeviceSize page_bytes = maar_align_up(needs->size, needs->alignment);
+    const VkDeviceSize page_size = maar_page_size(needs);
+    const VkDeviceSize page_bytes = maar_align_up(needs->size, page_size);
     const struct maar_page_table_info table_info = {
         .target = object.image != VK_NULL_HANDLE ? MAAR_PAGES_OPAQUE : MAAR_PAGES_BUFFER,
         .buffer = object.buffer,
         .image = object.image,
         .call = job->call,
-        .page_size = needs->alignment,
+        .page_size = page_size,
         .type_bits = needs->memoryTypeBits,
         .kind = request->kind,
         .memory = job->info,

@@ -18,6 +18,9 @@
 
 #include <string.h>
 
+/* Bytes: the least page of a buffer or a whole image. */
+#define LEAST_PAGE ((VkDeviceSize)4096)
+
 static uint32_t divide_up(uint32_t value, uint32_t by)
 {
     return value / by + (value % by != 0 ? 1 : 0);
@@ -186,6 +189,11 @@ static void shape_table(struct maar_paging* paging, const struct maar_page_table
         table->page_count =
             info->size / info->page_size + (info->size % info->page_size != 0 ? 1 : 0);
     }
+}
+
+VkDeviceSize maar_page_size(const VkMemoryRequirements* needs)
+{
+    return maar_align_up(LEAST_PAGE, needs->alignment);
 }
 
 VkResult maar_page_table_create(MaarAllocator allocator, const struct maar_page_table_info* info,

@@ -30,7 +30,7 @@ struct maar_page_table_info {
     enum maar_page_target target;
     VkBuffer buffer;
     VkImage image;
-    VkDeviceSize page_size; /* VkMemoryRequirements::alignment */
+    VkDeviceSize page_size; /* of maar_page_size */
     uint32_t type_bits;     /* VkMemoryRequirements::memoryTypeBits */
     MaarResourceKind kind;
     /* Usage, flags, types, pool: never NULL. It is copied; the pool must exist as long as the
@@ -52,6 +52,10 @@ struct maar_page_table_info {
     VkExtent3D extent; /* of the level, texels */
 };
 
+/* Returns the size of the pages of a buffer or a whole image: VkMemoryRequirements::alignment, but
+ * at least 4 KiB. There are drivers that ask for an alignment of one byte, and a page costs the
+ * host an entry of a table. */
+VkDeviceSize maar_page_size(const VkMemoryRequirements* needs);
 /* Checks a pMemoryInfo, which may be NULL, and reports what pages cannot have. argument: its name
  * in the public function, for messages. */
 VkResult maar_pages_check_memory(MaarAllocator allocator, const char* call, const char* argument,

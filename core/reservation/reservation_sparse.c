@@ -54,7 +54,7 @@ VkResult maar_reservation_create_sparse(struct maar_reservation* reservation, co
     if (result != VK_SUCCESS) {
         goto return_space;
     }
-    reservation->page_size = request.requirements.alignment;
+    reservation->page_size = maar_page_size(&request.requirements);
     if (request.requirements.size > reservation->space) {
         /* The driver has rounded the size up, so more address space is taken. */
         const VkDeviceSize more = request.requirements.size - reservation->space;
@@ -70,7 +70,7 @@ VkResult maar_reservation_create_sparse(struct maar_reservation* reservation, co
         .call = call,
         .target = MAAR_PAGES_BUFFER,
         .buffer = reservation->buffer,
-        .page_size = request.requirements.alignment,
+        .page_size = reservation->page_size,
         .type_bits = request.requirements.memoryTypeBits,
         .kind = MAAR_RESOURCE_KIND_LINEAR,
         .memory = info->pMemoryInfo != NULL ? info->pMemoryInfo : &maar_default_create_info,

@@ -316,7 +316,7 @@ typedef struct MaarReservationInfo {
     VkDeviceAddress address;
     /** Bytes of the address range. */
     VkDeviceSize size;
-    /** The unit of commitment, bytes: the driver's answer for this buffer. */
+    /** The unit of commitment, bytes: the driver's answer for this buffer, but at least 4 KiB. */
     VkDeviceSize pageSize;
     /** Bytes of pages committed. Copying: bytes of the buffer. */
     VkDeviceSize committedSize;

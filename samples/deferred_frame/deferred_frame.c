@@ -124,8 +124,8 @@ static bool render_ways(struct program* program, uint8_t* pixels, uint8_t* other
 static bool render(struct program* program)
 {
     const size_t size = (size_t)4 * program->options.width * program->options.height;
-    uint8_t* const pixels = malloc(size);
-    uint8_t* const others = malloc(size);
+    uint8_t* const pixels = calloc(1, size);
+    uint8_t* const others = calloc(1, size);
     bool done = sample_has_memory(pixels) && sample_has_memory(others) &&
                 render_ways(program, pixels, others);
     free(pixels);

@@ -527,6 +527,51 @@ static void queues_bind_wherever_they_are(void** state)
     expect_growth("cpu-swiftshader", UINT32_MAX, false);
 }
 
+/* Pages of a driver that asks for no alignment are not of one byte, and the last one may be cut. */
+static void pages_are_never_tiny(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_new();
+    open_odd(rig, "mock-khronos-icd-1.3.239", true);
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(MIB + 100);
+    const MaarReservationCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+        .pBufferInfo = &buffer_info,
+    };
+    const MaarPoolPagingInfo stitches = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_PAGING_INFO,
+        .stitch = VK_TRUE,
+    };
+    const MaarPoolCreateInfo pool_info = {
+        .sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
+        .pNext = &stitches,
+        .memoryTypeIndex = 1,
+    };
+    MaarReservation reservation = VK_NULL_HANDLE;
+    MaarReservationInfo known = {.sType = MAAR_STRUCTURE_TYPE_RESERVATION_INFO};
+    const MaarPageRange all = {.offset = 0, .size = MIB + 100};
+    assert_int_equal(maarCreateReservation(rig->allocator, &info, &reservation), VK_SUCCESS);
+    assert_int_equal(maarCommitPages(rig->allocator, reservation, 1, &all), VK_SUCCESS);
+    assert_int_equal(maarGetReservationInfo(rig->allocator, reservation, &known), VK_SUCCESS);
+    assert_int_equal(known.sparse, VK_TRUE);
+    assert_int_equal(known.pageSize, 4096);
+    assert_int_equal(known.committedSize, MIB + 4096);
+
+    MaarPool pool = VK_NULL_HANDLE;
+    assert_int_equal(maarCreatePool(rig->allocator, &pool_info, &pool), VK_SUCCESS);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = pool;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    MaarAllocation memory = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateBuffer(rig->allocator, &buffer_info, &how, &buffer, &memory),
+                     VK_SUCCESS);
+    assert_int_equal(rig_info(rig, memory).size, MIB + 100);
+    assert_int_equal(maarSubmitBinds(rig->allocator, 0, NULL, NULL), VK_SUCCESS);
+    maarDestroyBuffer(rig->allocator, buffer, memory);
+    maarDestroyReservation(rig->allocator, reservation);
+    maarDestroyPool(rig->allocator, pool);
+}
+
 /* Neither pages nor timelines: it is said before anything is made. */
 static void device_without_timelines_says_so(void** state)
 {
@@ -564,6 +609,7 @@ int main(void)
         rig_unit_test(granules_of_every_size_hold_one_kind),
         rig_unit_test(overallocation_is_used_last_where_it_is_allowed),
         rig_unit_test(queues_bind_wherever_they_are),
+        rig_unit_test(pages_are_never_tiny),
         rig_unit_test(device_without_timelines_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 # Make the amalgamation, twice, compile it as KIND (static or shared) with every warning, and run
 # consumers, and first_buffer where LAVAPIPE is there, that hold nothing else of Maar. FLAGS: for
-# another target; RUNNER: what starts its programs.
+# another target; RUNNER: what starts its programs; OPTIMISATION: for the shared libraries.
 cmake_policy(VERSION 3.21)
 set(here ${BUILD}/amalgamation-${NAME})
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
@@ -76,7 +76,7 @@ if(KIND STREQUAL "shared")
         set(prefix "")
         set(suffix .dll)
     else()
-        list(APPEND compile -fPIC -O1) # some warnings come with optimisation alone
+        list(APPEND compile -fPIC ${OPTIMISATION})
         set(prefix lib)
         set(suffix .so)
     endif()
