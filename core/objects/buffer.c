@@ -10,6 +10,7 @@
 #include "core/memory/export_types.h"
 #include "core/objects/captured_object.h"
 #include "core/objects/movable.h"
+#include "core/objects/object_steps.h"
 #include "core/objects/shared_object.h"
 #include "core/objects/stitched.h"
 
@@ -30,10 +31,12 @@ MAAR_INLINE VkResult make_buffer(MaarAllocator allocator, const char* call,
         return result;
     }
     MaarMemoryRequest request;
-    maar_buffer_request(allocator, object.buffer, &request);
+    maar_ask_for_buffer(allocator, object.buffer, &request);
     maar_capture_buffer(allocator, object.buffer, buffer_info, &request);
     request.requiresDedicated |= dedicated ? VK_TRUE : VK_FALSE;
-    result = maar_place_object(allocator, call, object, &request, info, own, allocation);
+    result = own != NULL
+                 ? maar_place_object(allocator, call, object, &request, info, own, allocation)
+                 : maar_place_and_bind(allocator, call, object, &request, info, allocation);
     if (result == VK_SUCCESS) {
         *buffer = object.buffer;
     }
@@ -105,10 +108,12 @@ MAAR_NOINLINE VkResult create_special_buffer(MaarAllocator allocator, const char
     return result;
 }
 
-VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
-                            const VkBufferCreateInfo* buffer_info,
-                            const MaarAllocationCreateInfo* info, struct maar_patience* own,
-                            VkBuffer* buffer, MaarAllocation* allocation)
+/* Does the work of maar_create_buffer. */
+MAAR_INLINE VkResult create_any_buffer(MaarAllocator allocator, const char* call,
+                                       const VkBufferCreateInfo* buffer_info,
+                                       const MaarAllocationCreateInfo* info,
+                                       struct maar_patience* own, VkBuffer* buffer,
+                                       MaarAllocation* allocation)
 {
     const VkResult result = maar_check_buffer_info(allocator, call, buffer_info);
     if (result != VK_SUCCESS) {
@@ -120,6 +125,14 @@ VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
         return create_special_buffer(allocator, call, buffer_info, info, buffer, allocation);
     }
     return make_buffer(allocator, call, buffer_info, false, info, own, buffer, allocation);
+}
+
+VkResult maar_create_buffer(MaarAllocator allocator, const char* call,
+                            const VkBufferCreateInfo* buffer_info,
+                            const MaarAllocationCreateInfo* info, struct maar_patience* own,
+                            VkBuffer* buffer, MaarAllocation* allocation)
+{
+    return create_any_buffer(allocator, call, buffer_info, info, own, buffer, allocation);
 }
 
 VkDeviceAddress maar_buffer_address(MaarAllocator allocator, VkBuffer buffer,
@@ -157,8 +170,8 @@ VKAPI_ATTR VkResult VKAPI_CALL maarCreateBuffer(MaarAllocator allocator,
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_ARGUMENT, __func__,
                            pBuffer == NULL ? "pBuffer is NULL" : "pAllocation is NULL");
     }
-    return maar_create_buffer(allocator, __func__, pBufferInfo, pCreateInfo, NULL, pBuffer,
-                              pAllocation);
+    return create_any_buffer(allocator, __func__, pBufferInfo, pCreateInfo, NULL, pBuffer,
+                             pAllocation);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL maarAllocateMemoryForBuffer(

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-#include "core/device_calls.h"
 #include "core/memory/allocate.h"
 #include "core/memory/allocation_free.h"
 #include "core/memory/allocation_handle.h"
@@ -15,6 +14,7 @@
 #include "core/memory/stitched_block.h"
 #include "core/objects/captured_object.h"
 #include "core/objects/movable.h"
+#include "core/objects/object_steps.h"
 
 /* ---- create infos ---- */
 
@@ -131,53 +131,9 @@ VkResult maar_enter_with_object(MaarAllocator allocator, const char* call, const
 
 /* ---- requirements ---- */
 
-/* The structures in which the driver returns requirements. */
-struct requirement_answer {
-    VkMemoryRequirements2 requirements;
-    VkMemoryDedicatedRequirements dedicated;
-};
-
-/* Links the structures that the driver knows, and returns the first one for it to fill in. */
-static VkMemoryRequirements2* open_answer(const struct maar_device* device,
-                                          struct requirement_answer* answer)
-{
-    *answer = (struct requirement_answer){
-        .requirements = {.sType = VK_STRUCTURE_TYPE_MEMORY_REQUIREMENTS_2,
-                         .pNext = device->facts.dedicated_allocation ? &answer->dedicated : NULL},
-        .dedicated = {.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_REQUIREMENTS},
-    };
-    return &answer->requirements;
-}
-
-/* Copies each member by itself: a processor cannot read two members at once that the driver has
- * just written one by one, before they are in its cache. */
-static void fill_request(const struct requirement_answer* answer, MaarResourceKind kind,
-                         MaarMemoryRequest* request)
-{
-    const VkMemoryRequirements* needs = &answer->requirements.memoryRequirements;
-    *request = (MaarMemoryRequest){
-        .sType = MAAR_STRUCTURE_TYPE_MEMORY_REQUEST,
-        .requirements = {.size = needs->size,
-                         .alignment = needs->alignment,
-                         .memoryTypeBits = needs->memoryTypeBits},
-        .kind = kind,
-        .prefersDedicated = answer->dedicated.prefersDedicatedAllocation,
-        .requiresDedicated = answer->dedicated.requiresDedicatedAllocation,
-    };
-}
-
 void maar_buffer_request(MaarAllocator allocator, VkBuffer buffer, MaarMemoryRequest* request)
 {
-    const struct maar_device* device = &allocator->device;
-    const VkBufferMemoryRequirementsInfo2 info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_MEMORY_REQUIREMENTS_INFO_2,
-        .buffer = buffer,
-    };
-    struct requirement_answer answer;
-    maar_lock_rank_expect_none();
-    maar_device_buffer_needs(device, &info, open_answer(device, &answer));
-    fill_request(&answer, MAAR_RESOURCE_KIND_LINEAR, request);
-    request->dedicatedBuffer = buffer;
+    maar_ask_for_buffer(allocator, buffer, request);
 }
 
 void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind kind,
@@ -193,10 +149,10 @@ void maar_image_request(MaarAllocator allocator, VkImage image, MaarResourceKind
         .pNext = plane != 0 ? &plane_info : NULL,
         .image = image,
     };
-    struct requirement_answer answer;
+    struct maar_requirement_answer answer;
     maar_lock_rank_expect_none();
-    maar_device_image_needs(device, &info, open_answer(device, &answer));
-    fill_request(&answer, kind, request);
+    maar_device_image_needs(device, &info, maar_answer_open(device, &answer));
+    maar_answer_read(&answer, kind, request);
     /* Vulkan does not allow an allocation that is dedicated to a disjoint image. */
     request->dedicatedImage = plane != 0 ? VK_NULL_HANDLE : image;
 }
@@ -211,10 +167,10 @@ VkResult maar_buffer_info_request(MaarAllocator allocator, const VkBufferCreateI
             .sType = VK_STRUCTURE_TYPE_DEVICE_BUFFER_MEMORY_REQUIREMENTS,
             .pCreateInfo = info,
         };
-        struct requirement_answer answer;
+        struct maar_requirement_answer answer;
         device->vkGetDeviceBufferMemoryRequirements(device->handle, &question,
-                                                    open_answer(device, &answer));
-        fill_request(&answer, MAAR_RESOURCE_KIND_LINEAR, request);
+                                                    maar_answer_open(device, &answer));
+        maar_answer_read(&answer, MAAR_RESOURCE_KIND_LINEAR, request);
         return VK_SUCCESS;
     }
     VkBuffer buffer = VK_NULL_HANDLE;
@@ -238,10 +194,10 @@ VkResult maar_image_info_request(MaarAllocator allocator, const VkImageCreateInf
             .sType = VK_STRUCTURE_TYPE_DEVICE_IMAGE_MEMORY_REQUIREMENTS,
             .pCreateInfo = info,
         };
-        struct requirement_answer answer;
+        struct maar_requirement_answer answer;
         device->vkGetDeviceImageMemoryRequirements(device->handle, &question,
-                                                   open_answer(device, &answer));
-        fill_request(&answer, kind, request);
+                                                   maar_answer_open(device, &answer));
+        maar_answer_read(&answer, kind, request);
         return VK_SUCCESS;
     }
     VkImage image = VK_NULL_HANDLE;
@@ -313,88 +269,40 @@ VkResult maar_check_place(MaarAllocator allocator, const char* call, const struc
     return VK_SUCCESS;
 }
 
-/* Binds an object where nothing else is bound, or where the program wants it. */
-MAAR_INLINE VkResult bind_at(MaarAllocator allocator, struct maar_spot spot,
-                             struct maar_object object, const void* next)
-{
-    const struct maar_device* device = &allocator->device;
-    MAAR_DEBUG_ASSERT((object.buffer == VK_NULL_HANDLE) != (object.image == VK_NULL_HANDLE));
-    maar_lock_rank_expect_none();
-    if (object.buffer != VK_NULL_HANDLE) {
-        const VkBindBufferMemoryInfo bind = {
-            .sType = VK_STRUCTURE_TYPE_BIND_BUFFER_MEMORY_INFO,
-            .pNext = next,
-            .buffer = object.buffer,
-            .memory = spot.memory,
-            .memoryOffset = spot.offset,
-        };
-        return maar_device_bind_buffer(device, &bind);
-    }
-    const VkBindImageMemoryInfo bind = {
-        .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO,
-        .pNext = next,
-        .image = object.image,
-        .memory = spot.memory,
-        .memoryOffset = spot.offset,
-    };
-    return maar_device_bind_image(device, &bind);
-}
-
 VkResult maar_bind_object(MaarAllocator allocator, const struct maar_slot* slot, VkDeviceSize place,
                           struct maar_object object, const void* next)
 {
     const struct maar_block* block = maar_slot_block(allocator, slot);
     MAAR_DEBUG_ASSERT(place < block->size && !slot->stitched);
-    return bind_at(allocator, (struct maar_spot){block->memory, place}, object, next);
-}
-
-/* Ends a call that could not allocate for an object, or not bind it. */
-MAAR_NOINLINE VkResult fail_to_place(MaarAllocator allocator, VkResult result,
-                                     struct maar_object object, MaarAllocation* allocation)
-{
-    /* The object is destroyed first, since a failed bind may have left it bound. */
-    maar_discard_object(allocator, object);
-    maar_undo_allocation(allocator, *allocation);
-    *allocation = VK_NULL_HANDLE;
-    return result;
-}
-
-/* Binds an object to its new allocation. On failure destroys both. */
-static VkResult bind_made_object(MaarAllocator allocator, struct maar_object object,
-                                 struct maar_spot spot, MaarAllocation* allocation)
-{
-    const VkResult result = bind_at(allocator, spot, object, NULL);
-    if (result != VK_SUCCESS) {
-        return fail_to_place(allocator, result, object, allocation);
-    }
-    maar_capture_held(allocator, object, *allocation, 0);
-    return VK_SUCCESS;
+    return maar_bind_at(allocator, (struct maar_spot){block->memory, place}, object, next);
 }
 
 VkResult maar_settle_own_object(MaarAllocator allocator, struct maar_object object,
                                 MaarAllocation* allocation)
 {
-    return bind_made_object(allocator, object,
-                            maar_slot_spot(allocator, maar_slot_of_own(allocator, *allocation)),
-                            allocation);
+    const struct maar_spot spot =
+        maar_slot_spot(allocator, maar_slot_of_own(allocator, *allocation));
+    const VkResult result = maar_bind_at(allocator, spot, object, NULL);
+    if (result != VK_SUCCESS) {
+        return maar_fail_to_place(allocator, result, object, NULL, 0, allocation);
+    }
+    maar_capture_held(allocator, object, *allocation, 0);
+    return VK_SUCCESS;
 }
 
 VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maar_object object,
                            const MaarMemoryRequest* request, const MaarAllocationCreateInfo* info,
                            struct maar_patience* own, MaarAllocation* allocation)
 {
-    struct maar_spot spot = {VK_NULL_HANDLE, 0};
-    const uint32_t wait_count = maar_ordered_count_waits(info);
-    VkResult result =
-        own != NULL ? maar_allocate_own(allocator, call, request, info, own, allocation)
-                    : maar_allocate_for_object(allocator, call, request, info, allocation, &spot);
-    if (result != VK_SUCCESS) {
-        result = fail_to_place(allocator, result, object, allocation);
-    } else if (own != NULL) {
-        result = maar_settle_own_object(allocator, object, allocation);
-    } else {
-        result = bind_made_object(allocator, object, spot, allocation);
+    if (own == NULL) {
+        return maar_place_and_bind(allocator, call, object, request, info, allocation);
     }
+    const uint32_t wait_count = maar_ordered_count_waits(info);
+    VkResult result = maar_allocate_own(allocator, call, request, info, own, allocation);
+    if (result != VK_SUCCESS) {
+        return maar_fail_to_place(allocator, result, object, info, wait_count, allocation);
+    }
+    result = maar_settle_own_object(allocator, object, allocation);
     if (result != VK_SUCCESS) {
         maar_ordered_restore_waits(info, wait_count);
     }
@@ -405,15 +313,7 @@ VkResult maar_place_object(MaarAllocator allocator, const char* call, struct maa
 
 void maar_discard_object(MaarAllocator allocator, struct maar_object object)
 {
-    const struct maar_device* device = &allocator->device;
-    maar_lock_rank_expect_none();
-    maar_capture_object_end(allocator, object);
-    if (object.buffer != VK_NULL_HANDLE) {
-        device->vkDestroyBuffer(device->handle, object.buffer, device->callbacks);
-    }
-    if (object.image != VK_NULL_HANDLE) {
-        device->vkDestroyImage(device->handle, object.image, device->callbacks);
-    }
+    maar_discard_at_once(allocator, object);
 }
 
 static void destroy_pending_buffer(MaarAllocator allocator, const struct maar_retire_item* item)
@@ -490,7 +390,7 @@ VkResult maar_destroy_object(MaarAllocator allocator, const char* call, struct m
             maar_slot_prefetch(allocator, slot);
         }
     }
-    maar_discard_object(allocator, object);
+    maar_discard_at_once(allocator, object);
     if (slot != NULL) {
         maar_release_claimed(allocator, slot, index, claim);
     }
