@@ -267,6 +267,18 @@ enum maar_place_outcome maar_placement_allocate_lowest(struct maar_placement* pl
                : maar_buddy_allocate_at(placement, request, place.offset, place.slot, range);
 }
 
+enum maar_place_outcome maar_placement_allocate_last(struct maar_placement* placement,
+                                                     const struct maar_placement_request* request,
+                                                     VkDeviceSize after,
+                                                     struct maar_placement_range* range)
+{
+    if (placement->strategy != MAAR_PLACEMENT_STRATEGY_TLSF || after == UINT64_MAX) {
+        return maar_placement_allocate(placement, request, range);
+    }
+    range->node = MAAR_PLACEMENT_NO_NODE;
+    return maar_tlsf_allocate_last(placement, request, after, range);
+}
+
 void maar_placement_prefetch(const struct maar_placement* placement, uint32_t node)
 {
     MAAR_PREFETCH(placement_at(placement, node));

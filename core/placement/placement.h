@@ -96,6 +96,13 @@ enum maar_place_outcome maar_placement_allocate(struct maar_placement* placement
 enum maar_place_outcome maar_placement_allocate_lowest(struct maar_placement* placement,
                                                        const struct maar_placement_request* request,
                                                        struct maar_placement_range* range);
+/* Places a range in the free range that maar_placement_allocate would choose: at its end, if the
+ * live range before it has at least `after` bytes and kinds allow that; 0: always, UINT64_MAX:
+ * never. For TLSF placements; others place it as usual. */
+enum maar_place_outcome maar_placement_allocate_last(struct maar_placement* placement,
+                                                     const struct maar_placement_request* request,
+                                                     VkDeviceSize after,
+                                                     struct maar_placement_range* range);
 /* Prefetches the node that a free will touch first. */
 void maar_placement_prefetch(const struct maar_placement* placement, uint32_t node);
 /* Frees a live node. A free never needs storage. Returns false, and changes nothing, if `node`

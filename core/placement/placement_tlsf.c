@@ -315,10 +315,42 @@ static void tlsf_take(struct maar_placement* placement,
     }
 }
 
-/* The slow path, for any size, alignment and kind. */
-MAAR_NOINLINE enum maar_place_outcome
-tlsf_allocate_slow(struct maar_placement* placement, const struct maar_placement_request* request,
-                   struct maar_placement_range* range)
+/* Returns the last place in a free node at which the request fits. If the granules there belong to
+ * another kind, returns the place as it was. */
+static struct tlsf_place tlsf_last(const struct maar_placement* placement,
+                                   const struct maar_placement_request* request,
+                                   struct tlsf_place place)
+{
+    const struct placement_node* node = placement_at(placement, place.slot);
+    const bool minds_kind = placement_minds_kind(placement, request->kind);
+    VkDeviceSize end = placement_offset(node) + placement_size(node);
+    if (minds_kind &&
+        !maar_placement_clear_above(placement, placement_next(node), request->kind, end)) {
+        end &= ~(placement->granularity - 1);
+    }
+    const VkDeviceSize high = end > request->size ? end - request->size : 0;
+    const VkDeviceSize offset = high - high % request->alignment;
+    place.offset = offset > place.offset ? offset : place.offset;
+    /* What is above a clear place in the same free range is clear below, too. */
+    MAAR_DEBUG_ASSERT(!minds_kind ||
+                      maar_placement_clear_below(placement, placement_prev(node), request->kind,
+                                                 place.offset) == place.offset);
+    return place;
+}
+
+/* Whether the live range before a free node has at least so many bytes. */
+static bool tlsf_follows(const struct maar_placement* placement, uint32_t slot, VkDeviceSize size)
+{
+    const uint32_t before = placement_prev(placement_at(placement, slot));
+    return size == 0 ||
+           (before != PLACEMENT_NONE && placement_size(placement_at(placement, before)) >= size);
+}
+
+/* Places a request of any size, alignment and kind. after: see maar_placement_allocate_last. */
+MAAR_INLINE enum maar_place_outcome tlsf_allocate_any(struct maar_placement* placement,
+                                                      const struct maar_placement_request* request,
+                                                      VkDeviceSize after,
+                                                      struct maar_placement_range* range)
 {
     if (request->size > placement->size) {
         return MAAR_PLACE_NO_ROOM;
@@ -332,15 +364,34 @@ tlsf_allocate_slow(struct maar_placement* placement, const struct maar_placement
         .minds_kind = tlsf_minds_kind(placement, request->kind, unit),
     };
     const bool by_size = request->alignment == unit && !query.minds_kind;
-    const struct tlsf_place place = tlsf_find(placement, &query, by_size);
+    struct tlsf_place place = tlsf_find(placement, &query, by_size);
     if (place.slot == PLACEMENT_NONE) {
         return MAAR_PLACE_NO_ROOM;
     }
     if (!placement_has_slots(placement, 2)) {
         return MAAR_PLACE_WANTS_STORAGE;
     }
+    if (after != UINT64_MAX && tlsf_follows(placement, place.slot, after)) {
+        place = tlsf_last(placement, request, place);
+    }
     tlsf_take(placement, request, place, unit, range);
     return MAAR_PLACED;
+}
+
+/* The slow path, for any size, alignment and kind. */
+MAAR_NOINLINE enum maar_place_outcome
+tlsf_allocate_slow(struct maar_placement* placement, const struct maar_placement_request* request,
+                   struct maar_placement_range* range)
+{
+    return tlsf_allocate_any(placement, request, UINT64_MAX, range);
+}
+
+enum maar_place_outcome maar_tlsf_allocate_last(struct maar_placement* placement,
+                                                const struct maar_placement_request* request,
+                                                VkDeviceSize after,
+                                                struct maar_placement_range* range)
+{
+    return tlsf_allocate_any(placement, request, after, range);
 }
 
 /* The node that is cut and its new neighbours need so many nodes. */

@@ -21,6 +21,11 @@ void maar_tlsf_reset(struct maar_placement* placement);
 enum maar_place_outcome maar_tlsf_allocate(struct maar_placement* placement,
                                            const struct maar_placement_request* request,
                                            struct maar_placement_range* range);
+/* Places a range as maar_placement_allocate_last does. */
+enum maar_place_outcome maar_tlsf_allocate_last(struct maar_placement* placement,
+                                                const struct maar_placement_request* request,
+                                                VkDeviceSize after,
+                                                struct maar_placement_range* range);
 /* Takes a range at an offset in a free node. Returns MAAR_PLACE_NO_ROOM if the node is not free or
  * does not contain the range. Neither the kinds of neighbours nor the alignment are looked at, but
  * the offset is a multiple of the unit that the alignment allows. */

@@ -259,10 +259,15 @@ static VkDeviceSize model_lowest(const struct model* model,
 
 static enum maar_place_outcome model_place(struct model* model,
                                            const struct maar_placement_request* request,
-                                           bool lowest, struct maar_placement_range* range)
+                                           bool lowest, VkDeviceSize after,
+                                           struct maar_placement_range* range)
 {
-    return lowest ? maar_placement_allocate_lowest(model->placement, request, range)
-                  : maar_placement_allocate(model->placement, request, range);
+    if (lowest) {
+        return maar_placement_allocate_lowest(model->placement, request, range);
+    }
+    return after != UINT64_MAX
+               ? maar_placement_allocate_last(model->placement, request, after, range)
+               : maar_placement_allocate(model->placement, request, range);
 }
 
 static void model_allocate(struct model* model, const struct model_walk* walk)
@@ -275,15 +280,18 @@ static void model_allocate(struct model* model, const struct model_walk* walk)
         .upper = model->options->upper && model_draw(model, 2) == 1,
     };
     const bool lowest = model->options->lowest && model_draw(model, 4) == 0;
+    const VkDeviceSize after = model->options->last && model_draw(model, 2) == 0
+                                   ? model_draw(model, 3) * model->options->max_size / 4
+                                   : UINT64_MAX;
     if (model->dry) {
         return;
     }
     const VkDeviceSize expected = lowest ? model_lowest(model, &request) : UINT64_MAX;
     struct maar_placement_range range;
-    enum maar_place_outcome outcome = model_place(model, &request, lowest, &range);
+    enum maar_place_outcome outcome = model_place(model, &request, lowest, after, &range);
     for (uint32_t tries = 0; outcome == MAAR_PLACE_WANTS_STORAGE && tries < 2; ++tries) {
         model_bring_storage(model);
-        outcome = model_place(model, &request, lowest, &range);
+        outcome = model_place(model, &request, lowest, after, &range);
     }
     if (expected != UINT64_MAX && (outcome != MAAR_PLACED || range.offset != expected)) {
         model_fail(model, "a request does not take the lowest place, %llu",

@@ -22,6 +22,7 @@ struct placement_model_options {
     uint32_t free_order;
     bool upper;  /* half of the requests come from the upper end */
     bool lowest; /* a quarter of the requests take the lowest place */
+    bool last;   /* half of the requests may go to the end of a free range */
 };
 
 struct placement_model_outcome {

@@ -141,6 +141,19 @@ static void lowest_places_agree(void** state)
                                              .steps = 4000});
 }
 
+static void last_places_agree(void** state)
+{
+    (void)state;
+    run_all((struct placement_model_options){
+        .info = {.size = 100003}, .max_size = 20000, .max_live = 200, .last = true, .steps = 6000});
+    run_all((struct placement_model_options){.info = {.size = 1 << 20, .granularity = 1024},
+                                             .max_size = 30000,
+                                             .max_kind = 3,
+                                             .max_live = 300,
+                                             .last = true,
+                                             .steps = 4000});
+}
+
 static void double_stack_agrees(void** state)
 {
     (void)state;
@@ -189,6 +202,7 @@ int main(void)
         cmocka_unit_test(kinds_in_small_granules_agree),
         cmocka_unit_test(small_kinds_in_large_granules_agree),
         cmocka_unit_test(lowest_places_agree),
+        cmocka_unit_test(last_places_agree),
         cmocka_unit_test(double_stack_agrees),
         cmocka_unit_test(largest_space_agrees),
         cmocka_unit_test(tiny_spaces_agree),
