@@ -69,6 +69,7 @@ static inline bool shape(const MaarMemoryRequest* request, const MaarAllocationC
     place->upper = (info->flags & MAAR_ALLOCATION_CREATE_UPPER_BIT) != 0;
     place->lowest = (info->flags & MAAR_ALLOCATION_CREATE_LOWEST_BIT) != 0;
     place->tightly = place->lowest || (info->flags & MAAR_ALLOCATION_CREATE_TIGHTEST_BIT) != 0;
+    place->apart = false;
     place->can_alias = can_alias;
     place->internal = internal;
     place->user_data = info->pUserData;

@@ -132,6 +132,7 @@ static VkResult wait_for_others(struct job* job, struct maar_pool* pool, VkResul
 /* Gives a large ordered request granules of its own, so that any kind can have its bytes next. */
 static void widen_to_granules(struct job* job, const struct maar_pool* pool)
 {
+    job->place.apart = job->use != NULL;
     job->wide = job->place;
     if (job->use != NULL && pool->strategy == MAAR_PLACEMENT_STRATEGY_TLSF &&
         pool->granularity > 1 && job->place.size / pool->granularity >= OWN_GRANULES) {

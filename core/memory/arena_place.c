@@ -14,6 +14,17 @@
  * before, so most programs have no such index. */
 enum { LOOKS_BEFORE_SHAPES = 3 };
 
+/* Ordered requests reuse what they place, so what ends together lies together. Large ranges, and
+ * buffers of a middle size, which are mostly uploads, lie at the beginning of free ranges. Images
+ * and tiny ranges lie at their end, and so do the buffers if a large range is before them. So a
+ * large request finds the pending bytes of former ones side by side, with free bytes behind them.
+ * Large is what has so many bytes, or an 8th of the block: docs/design/ordered-reuse.md has the
+ * measurements. */
+#define APART_LARGE ((VkDeviceSize)8 << 20)
+enum { APART_SHARE = 8 };
+/* Tiny is what has fewer bytes. */
+#define APART_TINY ((VkDeviceSize)64 << 10)
+
 MAAR_INLINE void fill_slot(struct maar_arena* arena, struct maar_block* block,
                            const struct maar_place_request* request,
                            const struct maar_placement_range* range, struct maar_made* made)
@@ -61,6 +72,19 @@ place_in_vain(struct maar_arena* arena, struct maar_block* block, enum maar_plac
     return brought == VK_SUCCESS ? MAAR_POOL_CHANGED : MAAR_POOL_NO_HOST_MEMORY;
 }
 
+/* Returns how large the range before a free range is at least if a request that keeps apart is
+ * placed at the end of the free range. */
+static VkDeviceSize apart_after(const struct maar_place_request* request,
+                                const struct maar_block* block)
+{
+    const VkDeviceSize share = block->size / APART_SHARE;
+    const VkDeviceSize large = share < APART_LARGE ? share : APART_LARGE;
+    if (request->size >= large) {
+        return UINT64_MAX;
+    }
+    return request->kind == MAAR_RESOURCE_KIND_OPTIMAL || request->size < APART_TINY ? 0 : large;
+}
+
 /* lowest: whether the request takes the lowest place. */
 MAAR_INLINE enum maar_pool_outcome place_in(struct maar_arena* arena, struct maar_block* block,
                                             const struct maar_place_request* request, bool lowest,
@@ -76,8 +100,14 @@ MAAR_INLINE enum maar_pool_outcome place_in(struct maar_arena* arena, struct maa
             .upper = request->upper,
         };
         struct maar_placement_range range;
-        placed = lowest ? maar_placement_allocate_lowest(block->placement, &placement, &range)
-                        : maar_placement_allocate(block->placement, &placement, &range);
+        if (lowest) {
+            placed = maar_placement_allocate_lowest(block->placement, &placement, &range);
+        } else if (request->apart) {
+            placed = maar_placement_allocate_last(block->placement, &placement,
+                                                  apart_after(request, block), &range);
+        } else {
+            placed = maar_placement_allocate(block->placement, &placement, &range);
+        }
         if (placed == MAAR_PLACED) {
             fill_slot(arena, block, request, &range, made);
             maar_arena_count_range(arena, block, maar_size_class(request->size));

@@ -17,6 +17,7 @@ struct maar_place_request {
     bool upper;
     bool tightly;   /* takes the block that it fits most tightly, whatever its size */
     bool lowest;    /* takes the lowest place in its block; `tightly` is set too */
+    bool apart;     /* keeps apart from ranges of other sizes and kinds: see arena_place.c */
     bool can_alias; /* this member and the next three are copied into the slot */
     bool internal;
     void* user_data;
