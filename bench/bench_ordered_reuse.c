@@ -1,7 +1,8 @@
 /*
  * The bytes that stay placed with three frames in flight, by how memory is freed: at once (as if
- * the device were never behind), after points, and with ordered reuse. Beside it the rules of
- * CUDA's stream-ordered pools and of PyTorch's caching allocator, as models without a placement.
+ * the device were never behind), after points, and with ordered reuse. Beside it a bound below
+ * which no allocator stays, and the rules of CUDA's stream-ordered pools and of PyTorch's caching
+ * allocator, as models without a placement.
  *
  * Plays captures with submissions. Each submission of commands is one value of its queue's
  * timeline. It waits for the submission before it on its queue, and for what the capture's
@@ -40,6 +41,7 @@ struct reuse_bench {
     struct bench_heaps heaps;
     bool by_threads;
     uint64_t block_size; /* 0: the default pool of a memory type */
+    bool finds_blocks;   /* looks for the smallest block */
     struct bench_device device;
     MaarDeviceRecommendation advice;
     VkDevice handle;
@@ -52,6 +54,7 @@ struct reuse_run {
     struct reuse_bench* bench;
     const struct support_trace* trace;
     enum reuse_way way;
+    uint64_t block_size;
     MaarAllocator allocator;
     MaarPool pool;
     MaarAllocation* memory; /* of each resource */
@@ -59,8 +62,10 @@ struct reuse_run {
     MaarPoint added[MODEL_QUEUES][8]; /* waits of the next submission of each queue */
     uint32_t added_counts[MODEL_QUEUES];
     uint64_t random;
+    bool is_trial; /* whether the capture fits one block, that of the pool */
+    bool is_full;  /* it did not */
     VkDeviceSize high;
-    VkDeviceSize extent_high;
+    VkDeviceSize least_block; /* 0: not looked for */
     uint64_t submissions;
     uint64_t waits;
 };
@@ -93,7 +98,8 @@ static void open_pool(struct reuse_run* run)
                  "maarChooseMemoryType");
     const MaarPoolCreateInfo info = {.sType = MAAR_STRUCTURE_TYPE_POOL_CREATE_INFO,
                                      .memoryTypeIndex = choice.memoryTypeIndex,
-                                     .blockSize = run->bench->block_size};
+                                     .blockSize = run->block_size,
+                                     .maxBlockCount = run->is_trial ? 1 : 0};
     bench_expect(maarCreatePool(run->allocator, &info, &run->pool), "maarCreatePool");
 }
 
@@ -120,7 +126,7 @@ static void open_run(struct reuse_run* run)
     }
     maarUseVolk(&info);
     bench_expect(maarCreateAllocator(&info, &run->allocator), "maarCreateAllocator");
-    if (bench->block_size != 0) {
+    if (run->block_size != 0) {
         open_pool(run);
     }
     run->memory = calloc(run->trace->resource_count + 1, sizeof *run->memory);
@@ -180,35 +186,6 @@ static MaarOrderedUseFlags flags_of(enum reuse_way way)
                                     : 0;
 }
 
-/* Returns the sum over all blocks of where the last placed range ends. */
-static VkDeviceSize extent_of_blocks(const struct reuse_run* run)
-{
-    enum { MOST_BLOCKS = 1024, MOST_RANGES = 16384 };
-    static MaarBlockInfo blocks[MOST_BLOCKS];
-    static MaarBlockRange ranges[MOST_RANGES];
-    VkDeviceSize extent = 0;
-    uint32_t count = MOST_BLOCKS;
-    for (uint32_t i = 0; i < MOST_BLOCKS; ++i) {
-        blocks[i].sType = MAAR_STRUCTURE_TYPE_BLOCK_INFO;
-    }
-    bench_expect(maarEnumerateBlocks(run->allocator, run->pool, &count, blocks),
-                 "maarEnumerateBlocks");
-    for (uint32_t i = 0; i < count; ++i) {
-        uint32_t range_count = MOST_RANGES;
-        VkDeviceSize end = 0;
-        bench_expect(
-            maarEnumerateBlockRanges(run->allocator, blocks[i].blockId, &range_count, ranges),
-            "maarEnumerateBlockRanges");
-        for (uint32_t k = 0; k < range_count; ++k) {
-            const bool is_placed = ranges[k].state == MAAR_BLOCK_RANGE_STATE_LIVE ||
-                                   ranges[k].state == MAAR_BLOCK_RANGE_STATE_PENDING;
-            end = is_placed ? ranges[k].offset + ranges[k].size : end;
-        }
-        extent += end;
-    }
-    return extent;
-}
-
 static void allocate(struct reuse_run* run, uint32_t resource, uint32_t stream)
 {
     const struct support_trace_resource* const what = &run->trace->resources[resource];
@@ -235,15 +212,18 @@ static void allocate(struct reuse_run* run, uint32_t resource, uint32_t stream)
         .pool = run->pool,
         .dedicated = MAAR_DEDICATED_NEVER,
     };
-    bench_expect(maarAllocateMemory(run->allocator, &request, &how, &run->memory[resource]),
-                 "maarAllocateMemory");
+    const VkResult result =
+        maarAllocateMemory(run->allocator, &request, &how, &run->memory[resource]);
+    run->is_full = run->is_trial && result == VK_ERROR_OUT_OF_POOL_MEMORY;
+    if (run->is_full) {
+        return;
+    }
+    bench_expect(result, "maarAllocateMemory");
     MaarStatistics statistics = {.sType = MAAR_STRUCTURE_TYPE_STATISTICS};
     bench_expect(maarGetStatistics(run->allocator, VK_NULL_HANDLE, &statistics),
                  "maarGetStatistics");
     const VkDeviceSize placed = statistics.allocationBytes + statistics.pendingBytes;
     run->high = placed > run->high ? placed : run->high;
-    const VkDeviceSize extent = extent_of_blocks(run);
-    run->extent_high = extent > run->extent_high ? extent : run->extent_high;
     model_order_begin_resource(&run->order, resource, queue);
 }
 
@@ -265,12 +245,6 @@ static void release(struct reuse_run* run, uint32_t resource)
                      "maarFreeMemoryAfter");
     }
     run->memory[resource] = VK_NULL_HANDLE;
-}
-
-/* Some submissions of the dropped ways do not wait for the one before. */
-static bool drops(struct reuse_run* run)
-{
-    return run->way >= DROPPED && bench_random(&run->random) % 100 < DROPPED_PERCENT;
 }
 
 static void submit(struct reuse_run* run, uint32_t queue, uint32_t submit_index)
@@ -300,12 +274,13 @@ static void submit(struct reuse_run* run, uint32_t queue, uint32_t submit_index)
         bench_expect(maarDeclareSubmission(run->allocator, &info), "maarDeclareSubmission");
     }
     ++run->submissions;
-    model_order_plan_next(&run->order, queue, !drops(run));
+    const uint32_t percent = run->way >= DROPPED ? DROPPED_PERCENT : 0;
+    model_order_plan_next(&run->order, queue, !model_drops(&run->random, percent));
 }
 
 static void play(struct reuse_run* run)
 {
-    for (size_t i = 0; i < run->trace->step_count; ++i) {
+    for (size_t i = 0; i < run->trace->step_count && !run->is_full; ++i) {
         const struct support_trace_step* const step = &run->trace->steps[i];
         switch (step->op) {
         case SUPPORT_TRACE_ALLOC:
@@ -339,37 +314,86 @@ static void print_row(struct reuse_bench* bench, const struct reuse_run* run, co
     bench_row_name(&row, "frees", way);
     bench_row_number(&row, "placed_kib", (double)run->high / 1024, 0);
     bench_row_number(&row, "to_at_once", (double)run->high / (double)reference->high, 3);
-    bench_row_number(&row, "extent_kib", (double)run->extent_high / 1024, 0);
-    bench_row_number(&row, "extent_to", (double)run->extent_high / (double)reference->extent_high,
+    bench_row_number(&row, "block_kib", (double)run->least_block / 1024, 0);
+    bench_row_number(&row, "block_to", (double)run->least_block / (double)reference->least_block,
                      3);
     bench_row_count(&row, "submissions", run->submissions);
     bench_row_count(&row, "added_waits", run->waits);
     bench_row_end(&row, &bench->table);
 }
 
+/* Whether a capture fits one block of a size. */
+static bool fits_block(const struct reuse_run* like, VkDeviceSize size)
+{
+    struct reuse_run run = {.bench = like->bench,
+                            .trace = like->trace,
+                            .way = like->way,
+                            .block_size = size,
+                            .is_trial = true,
+                            .random = BENCH_SEED};
+    open_run(&run);
+    play(&run);
+    close_run(&run);
+    return !run.is_full;
+}
+
+/* Returns the smallest single block that a capture fits, by bisection. */
+static VkDeviceSize find_least_block(const struct reuse_run* run)
+{
+    const VkDeviceSize step = 64 << 10;
+    VkDeviceSize below = run->high / step; /* too small, in steps */
+    VkDeviceSize fits = below + 1;
+    while (!fits_block(run, fits * step)) {
+        below = fits;
+        fits *= 2;
+    }
+    while (fits - below > 1) {
+        const VkDeviceSize middle = below + (fits - below) / 2;
+        *(fits_block(run, middle * step) ? &fits : &below) = middle;
+    }
+    return fits * step;
+}
+
+static void print_models(struct reuse_bench* bench, const struct support_trace* trace,
+                         const struct reuse_run* reference)
+{
+    struct reuse_run run = {.trace = trace};
+    if (!bench->by_threads) {
+        run.high = model_bound(trace, FRAMES_AHEAD, 0);
+        print_row(bench, &run, "bound", reference);
+        run.high = model_bound(trace, FRAMES_AHEAD, DROPPED_PERCENT);
+        print_row(bench, &run, "bound, 30 % dropped", reference);
+    }
+    for (uint32_t rule = 0; rule < MODEL_RULES; ++rule) {
+        run.high = model_play(trace, bench->by_threads, FRAMES_AHEAD, (enum model_rule)rule,
+                              &run.submissions, &run.waits);
+        print_row(bench, &run, model_rule_names[rule], reference);
+    }
+}
+
 static void run_trace(struct reuse_bench* bench, const char* path)
 {
     struct support_trace trace;
     struct support_error error;
-    struct reuse_run reference = {.high = 1, .extent_high = 1};
+    struct reuse_run reference = {.high = 1, .least_block = 1};
     if (!support_trace_load(path, &trace, &error)) {
         bench_die(BENCH_EXIT_USAGE, "%s", error.text);
     }
     for (uint32_t way = 0; way < WAYS; ++way) {
-        struct reuse_run run = {
-            .bench = bench, .trace = &trace, .way = (enum reuse_way)way, .random = BENCH_SEED};
+        struct reuse_run run = {.bench = bench,
+                                .trace = &trace,
+                                .way = (enum reuse_way)way,
+                                .block_size = bench->block_size,
+                                .random = BENCH_SEED};
         open_run(&run);
         play(&run);
-        reference = way == AT_ONCE && run.high > 0 ? run : reference;
-        print_row(bench, &run, way_names[way], &reference);
         close_run(&run);
+        run.least_block = bench->finds_blocks ? find_least_block(&run) : 0;
+        reference = way == AT_ONCE && run.high > 0 ? run : reference;
+        reference.least_block = reference.least_block > 0 ? reference.least_block : 1;
+        print_row(bench, &run, way_names[way], &reference);
     }
-    for (uint32_t rule = 0; rule < MODEL_RULES; ++rule) {
-        struct reuse_run run = {.trace = &trace};
-        run.high = model_play(&trace, bench->by_threads, FRAMES_AHEAD, (enum model_rule)rule,
-                              &run.submissions, &run.waits);
-        print_row(bench, &run, model_rule_names[rule], &reference);
-    }
+    print_models(bench, &trace, &reference);
     support_trace_release(&trace);
 }
 
@@ -385,6 +409,8 @@ int main(int argc, char** argv)
         {"--heap", "N=SIZE", BENCH_OPTION_HEAP, &bench.heaps, "size of a simulated heap"},
         {"--block", "SIZE", BENCH_OPTION_SIZE, &bench.block_size,
          "use a pool with blocks of this size (the default pool)"},
+        {"--least-block", NULL, BENCH_OPTION_FLAG, &bench.finds_blocks,
+         "find the smallest single block that a capture fits"},
         {"--threads", NULL, BENCH_OPTION_FLAG, &bench.by_threads, "a queue for each thread"},
     };
     const struct bench_command command = {

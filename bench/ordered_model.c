@@ -112,6 +112,11 @@ void model_order_plan_next(struct model_order* order, uint32_t queue, bool waits
     }
 }
 
+bool model_drops(uint64_t* random, uint32_t percent)
+{
+    return percent != 0 && bench_random(random) % 100 < percent;
+}
+
 const uint64_t* model_order_frame(struct model_order* order, bool by_threads, uint32_t ahead)
 {
     for (uint32_t i = 1; by_threads && i < MODEL_QUEUES; ++i) {

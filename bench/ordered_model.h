@@ -1,7 +1,8 @@
 /*
  * The order of a capture's submissions, for bench_ordered_reuse: what each waits for and what the
  * device has executed. And models of how other allocators reuse memory in that order, without a
- * placement: a range serves a request that it is large enough for, and its rest stays.
+ * placement: a range serves a request that it is large enough for, and its rest stays. And a bound
+ * below which no allocator stays.
  */
 #ifndef MAAR_BENCH_ORDERED_MODEL_H
 #define MAAR_BENCH_ORDERED_MODEL_H
@@ -47,6 +48,8 @@ uint64_t model_order_submit(struct model_order* order, const struct support_trac
                             uint32_t queue, uint32_t submit);
 /* Says whether the next submission waits for the one before it. */
 void model_order_plan_next(struct model_order* order, uint32_t queue, bool waits);
+/* Draws whether a submission does not wait for the one before. 0 %: none, without a draw. */
+bool model_drops(uint64_t* random, uint32_t percent);
 /* A frame ends. Returns what the device has executed now: all of `ahead` frames ago. */
 const uint64_t* model_order_frame(struct model_order* order, bool by_threads, uint32_t ahead);
 /* Fills in what the next submission of a queue comes after. */
@@ -64,5 +67,9 @@ extern const char* const model_rule_names[MODEL_RULES];
  */
 uint64_t model_play(const struct support_trace* trace, bool by_threads, uint32_t ahead,
                     enum model_rule rule, uint64_t* submissions, uint64_t* waits);
+
+/* Returns the least high water of live and pending bytes that any allocator could have on one
+ * queue: ordered_bound.c. */
+uint64_t model_bound(const struct support_trace* trace, uint32_t ahead, uint32_t dropped_percent);
 
 #endif
