@@ -212,6 +212,27 @@ static void device_that_does_not_share_sparse_buffers_is_refused(void** state)
     rig_forget_messages(&desk.rig);
 }
 
+/* Where the allocator has no queue, no index would do. */
+static void mirror_without_queues_names_the_list(void** state)
+{
+    (void)state;
+    const struct rig_setup setup = {
+        .sharing = rig_sharing_sparse(), .profile = rig_profile_sparse(), .paging = true};
+    const MaarCudaCreateInfo info = cuda_desk_info();
+    MaarCudaMirror mirror = (MaarCudaMirror)(uintptr_t)1;
+    cuda_desk_close(&desk);
+    cuda_desk_open(&desk, &setup);
+    maarDestroyAllocator(desk.rig.allocator);
+    desk.rig.create_info.queueCount = 0;
+    rig_make_allocator(&desk.rig);
+    assert_int_equal(maarCreateCuda(desk.rig.allocator, &info, &desk.cuda), VK_SUCCESS);
+    assert_int_equal(make_mirror(64 * MIB, &mirror), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(mirror == VK_NULL_HANDLE);
+    assert_true(rig_message_names(&desk.rig, "pCreateInfo->queue"));
+    rig_expect_message_naming(&desk.rig, MAAR_MESSAGE_ID_NO_QUEUE,
+                              "MaarAllocatorCreateInfo::pQueues");
+}
+
 static void address_without_its_feature_is_refused(void** state)
 {
     (void)state;
@@ -244,6 +265,7 @@ int main(void)
         CASE(growth_that_meets_a_lost_device_is_remembered),
         CASE(mirror_beyond_the_address_space_is_refused),
         CASE(device_that_does_not_share_sparse_buffers_is_refused),
+        CASE(mirror_without_queues_names_the_list),
         CASE(address_without_its_feature_is_refused),
 #undef CASE
     };

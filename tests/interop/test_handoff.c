@@ -406,6 +406,19 @@ static void refuse_submission(struct desk* desk, const MaarHandoffInfo* info, Ma
     assert_int_equal(rig_calls(desk->rig, "vkQueueSubmit"), 0);
 }
 
+/* Where the allocator has no queue, no index would do. */
+static void handoff_without_queues_names_the_list(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarHandoffInfo info = {.sType = MAAR_STRUCTURE_TYPE_HANDOFF_INFO};
+    assert_int_equal(rig->create_info.queueCount, 0);
+    assert_int_equal(maarSubmitHandoff(rig->allocator, &info), VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_names_number(rig, 0)); /* the index */
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NO_QUEUE, "MaarAllocatorCreateInfo::pQueues");
+    assert_int_equal(rig_calls(rig, "vkQueueSubmit"), 0);
+}
+
 static void misuse_of_submission_submits_nothing(void** state)
 {
     (void)state;
@@ -708,6 +721,7 @@ int main(void)
         rig_unit_test(concurrent_object_names_no_family_of_its_own),
         rig_unit_test(no_resources_record_nothing),
         rig_unit_test(misuse_of_recording_records_nothing),
+        rig_unit_test(handoff_without_queues_names_the_list),
         rig_unit_test(misuse_of_submission_submits_nothing),
         rig_unit_test(submission_without_timelines_says_so),
         rig_unit_test(submissions_signal_and_use_their_command_buffer_again),

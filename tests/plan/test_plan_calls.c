@@ -164,6 +164,41 @@ static void plan_wrong_frames_are_refused(void** state)
             "other order");
 }
 
+/* A message about a number has the number, and the limit. */
+static void plan_refusals_have_their_figures(void** state)
+{
+    (void)state;
+    struct frame frame;
+    MaarPlanCreateInfo* const info = &frame.info;
+    MaarPlanResource* const it = &frame.resources[2];
+    REFUSED(info->resourceCount = 65537, "it is 65537, the limit 65536");
+    REFUSED(it->size = MAAR_PLAN_MAX_SIZE + 1,
+            "it is 1152921504606846977, the limit 1152921504606846976");
+    REFUSED((it->size = MAAR_PLAN_MAX_SIZE / 2, it[1].size = MAAR_PLAN_MAX_SIZE / 2),
+            "it is 1152921504606847232, the limit 1152921504606846976");
+    REFUSED(it->alignment = ((VkDeviceSize)1 << 48) + 1,
+            "it is 281474976710657, the limit 281474976710656");
+    REFUSED(it->kind = (MaarResourceKind)3, "it is 3");
+    REFUSED(it->flags = 0x80 | MAAR_PLAN_RESOURCE_NO_ALIASING_BIT, ": 0x80");
+    REFUSED((info->passCount = 7, it->lastPass = 7), "(7) is not a pass, and passCount is 7");
+    REFUSED((info->passCount = 7, it->useCount = 2, it->pUses = frame.uses, frame.uses[1] = 8),
+            "(8) is not a pass, and passCount is 7");
+    REFUSED((info->passCount = 8, info->dependencyCount = 1,
+             frame.dependencies[0] = (MaarPlanDependency){0, 8}),
+            "passCount is 8");
+    REFUSED((it->flags = MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT, it->fixedOffset = 8),
+            "it is 8, and not a multiple of 16");
+    REFUSED((it->flags = MAAR_PLAN_RESOURCE_FIXED_OFFSET_BIT,
+             it->fixedOffset = MAAR_PLAN_MAX_SIZE + 16),
+            "it is 1152921504606846992, the limit 1152921504606846976");
+    REFUSED(info->flags = 0x100 | MAAR_PLAN_CREATE_GREEDY_BIT, ": 0x100");
+    REFUSED(info->passCount = 65537, "it is 65537, the limit 65536");
+    REFUSED(info->granularity = 48, "it is 48");
+    REFUSED(info->granularity = (VkDeviceSize)1 << 49,
+            "it is 562949953421312, the limit 281474976710656");
+    REFUSED(info->previousIndexCount = 3, "it is 3, and resourceCount 6");
+}
+
 /* Each pass of the cycle waits for a pass of the other queue. */
 static void plan_cycles_across_queues_are_refused(void** state)
 {
@@ -445,6 +480,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plan_wrong_resources_are_refused),
         cmocka_unit_test(plan_wrong_frames_are_refused),
+        cmocka_unit_test(plan_refusals_have_their_figures),
         cmocka_unit_test(plan_cycles_across_queues_are_refused),
         cmocka_unit_test(plan_counts_the_passes_of_dependencies),
         cmocka_unit_test(plan_nulls_are_refused),

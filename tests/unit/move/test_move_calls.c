@@ -403,6 +403,29 @@ static void block_that_no_buffer_covers_is_not_copied(void** state)
     close_scene();
 }
 
+/* Where the allocator has no queue, no index would do. The batch can still be recorded. */
+static void submission_without_queues_names_the_list(void** state)
+{
+    (void)state;
+    const MaarMoveSubmitInfo info = {.sType = MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO};
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_UPLOAD);
+    MaarPoint point = {VK_NULL_HANDLE, 7};
+    rig = rig_begin(NULL);
+    assert_int_equal(rig->create_info.queueCount, 0);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        memories[i] = rig_allocate(rig, BYTES, &how);
+    }
+    const MaarMoveBatch batch = begin(COUNT);
+    assert_int_equal(maarSubmitMoves(rig->allocator, batch, &info, &point),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    assert_true(rig_message_names(rig, "pSubmitInfo->queueIndex"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_NO_QUEUE, "MaarAllocatorCreateInfo::pQueues");
+    assert_int_equal(point.value, 0);
+    assert_int_equal(rig_calls(rig, "vkQueueSubmit"), 0);
+    cancel(batch);
+    close_scene();
+}
+
 static void failed_submission_may_be_repeated(void** state)
 {
     (void)state;
@@ -655,6 +678,7 @@ int main(void)
         rig_unit_test(objects_that_do_not_fit_are_refused),
         rig_unit_test(failed_record_records_nothing),
         rig_unit_test(block_that_no_buffer_covers_is_not_copied),
+        rig_unit_test(submission_without_queues_names_the_list),
         rig_unit_test(failed_submission_may_be_repeated),
         rig_unit_test(submission_needs_timelines),
         rig_unit_test(defragmentation_outputs_and_handles_are_checked),
