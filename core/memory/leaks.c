@@ -26,11 +26,15 @@ static const char* name_pool(const struct maar_pool* pool, char* text, size_t si
 static void name_pending(MaarAllocator allocator, const struct maar_retire_item* item, char* text,
                          size_t size)
 {
+    if (item->range == MAAR_RETIRE_NO_RANGE && item->describe != NULL) {
+        item->describe(item, text, size);
+        return;
+    }
     /* The range of an item of ordered reuse may be another allocation's already. */
     if (item->range == MAAR_RETIRE_NO_RANGE || item->rest[0] != NULL) {
         (void)snprintf(text, size, "%s",
-                       item->rest[0] != NULL ? "memory that is reused in order"
-                                             : "a slice, pages, or an object without its memory");
+                       item->range == MAAR_RETIRE_NO_RANGE ? "an object without its memory"
+                                                           : "memory that is reused in order");
         return;
     }
     const struct maar_slot* slot = maar_slot_at(&allocator->slots, item->range);

@@ -3,6 +3,8 @@
  * slice_arena.c places slices, and slice_buffer.c makes their buffers. An empty buffer is released
  * when its shelf has another empty buffer.
  */
+#include <stdio.h>
+
 #include "core/bound_check.h"
 #include "core/memory/pool.h"
 #include "core/objects/slice_arena.h"
@@ -401,6 +403,12 @@ static void release_pending_slice(MaarAllocator allocator, const struct maar_ret
                   maar_atomic_pointer_load(&allocator->slices.state), (uint32_t)item->object, true);
 }
 
+static void describe_slice(const struct maar_retire_item* item, char* text, size_t size)
+{
+    (void)snprintf(text, size, "a slice (low half of its handle: 0x%X)",
+                   (uint32_t)item->object + 1u);
+}
+
 static VkResult destroy_slice_after(MaarAllocator allocator, const char* call, MaarSlice slice,
                                     uint32_t point_count, const MaarPoint* points)
 {
@@ -429,6 +437,7 @@ static VkResult destroy_slice_after(MaarAllocator allocator, const char* call, M
     arena->pending_bytes += size;
     maar_mutex_unlock(&arena->lock);
     item->action = release_pending_slice;
+    item->describe = describe_slice;
     item->object = index;
     maar_retire_queue(&allocator->retire, item);
     return VK_SUCCESS;

@@ -3,6 +3,8 @@
  */
 #include "core/paging/page_move.h"
 
+#include <stdio.h>
+
 #include "core/memory/block.h"
 #include "core/memory/pool.h"
 #include "core/memory/slot_home.h"
@@ -261,6 +263,12 @@ static void finish_retired(MaarAllocator allocator, const struct maar_retire_ite
     finish_moves((struct maar_page_moves*)(uintptr_t)item->object);
 }
 
+static void describe_page_moves(const struct maar_retire_item* item, char* text, size_t size)
+{
+    const struct maar_page_moves* moves = (const struct maar_page_moves*)(uintptr_t)item->object;
+    (void)snprintf(text, size, "%llu pages that were moved", (unsigned long long)moves->page_count);
+}
+
 VkResult maar_page_moves_prepare(struct maar_page_moves* moves, bool commits, uint32_t point_count,
                                  const MaarPoint* points)
 {
@@ -279,6 +287,7 @@ VkResult maar_page_moves_prepare(struct maar_page_moves* moves, bool commits, ui
     }
     maar_retire_set_points(item, point_count, points);
     item->action = finish_retired;
+    item->describe = describe_page_moves;
     item->pool = maar_pool_pending(moves->owner);
     item->object = (uint64_t)(uintptr_t)moves;
     moves->item = item;

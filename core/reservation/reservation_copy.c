@@ -18,6 +18,7 @@
 #include "core/objects/buffer.h"
 #include "core/objects/object.h"
 #include "core/paging/paging_timeline.h"
+#include "core/reservation/reservation_sparse.h"
 #include "core/time/retire_collect.h"
 
 /* The least unit of growth, bytes: the page size of sparse buffers on most devices, so that
@@ -95,6 +96,7 @@ static void release_copying(MaarAllocator allocator, struct maar_copy_owner* own
     struct maar_retire_item* item = copying->reservation->item;
     copying->undone = undone;
     item->action = finish_copying;
+    item->describe = maar_reservation_describe;
     item->pool = maar_pool_pending(maar_pool_of(allocator, copying->memory_info.pool));
     item->object = (uint64_t)(uintptr_t)copying->reservation;
     if (owner->value != 0) {

@@ -3,8 +3,11 @@
  */
 #include "core/reservation/reservation_sparse.h"
 
+#include <stdio.h>
+
 #include "core/chain.h"
 #include "core/memory/allocation_check.h"
+#include "core/memory/object_handle.h"
 #include "core/memory/pool.h"
 #include "core/objects/buffer.h"
 #include "core/objects/captured_object.h"
@@ -110,6 +113,15 @@ static void finish_sparse(MaarAllocator allocator, const struct maar_retire_item
     maar_reservation_free(reservation);
 }
 
+void maar_reservation_describe(const struct maar_retire_item* item, char* text, size_t size)
+{
+    const struct maar_reservation* reservation =
+        (const struct maar_reservation*)(uintptr_t)item->object;
+    (void)snprintf(text, size, "the %s %s and its pages",
+                   maar_object_kind_name(reservation->listed.kind),
+                   maar_quote(reservation->name).text);
+}
+
 void maar_reservation_end_sparse(struct maar_reservation* reservation, bool at_once)
 {
     const MaarAllocator allocator = reservation->allocator;
@@ -123,6 +135,7 @@ void maar_reservation_end_sparse(struct maar_reservation* reservation, bool at_o
         maar_retire_add_point(item, maar_paging_point(allocator, value));
     }
     item->action = finish_sparse;
+    item->describe = maar_reservation_describe;
     item->pool = maar_pool_pending(maar_page_table_owner(reservation->table));
     item->object = (uint64_t)(uintptr_t)reservation;
     if (at_once || item->point_count == 0) {

@@ -14,5 +14,7 @@ VkResult maar_reservation_create_sparse(struct maar_reservation* reservation, co
 /* Destroys the reservation: at once with `at_once`, else when the points of its item and its last
  * submission have passed. */
 void maar_reservation_end_sparse(struct maar_reservation* reservation, bool at_once);
+/* Names the reservation of the item that ends it. */
+void maar_reservation_describe(const struct maar_retire_item* item, char* text, size_t size);
 
 #endif

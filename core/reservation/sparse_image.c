@@ -4,6 +4,8 @@
  */
 #include "core/reservation/sparse_image.h"
 
+#include <stdio.h>
+
 #include "core/chain.h"
 #include "core/device_calls.h"
 #include "core/host_stack.h"
@@ -313,6 +315,14 @@ static void finish_image(MaarAllocator allocator, const struct maar_retire_item*
     dispose(allocator, (struct maar_sparse_image*)(uintptr_t)item->object);
 }
 
+static void describe_sparse_image(const struct maar_retire_item* item, char* text, size_t size)
+{
+    const struct maar_sparse_image* image =
+        (const struct maar_sparse_image*)(uintptr_t)item->object;
+    (void)snprintf(text, size, "the %s %s and its pages", maar_object_kind_name(image->listed.kind),
+                   maar_quote(image->listed.name).text);
+}
+
 /* Ends an image that the program never destroyed. */
 static void end_leaked(MaarAllocator allocator, struct maar_paged_object* object)
 {
@@ -390,6 +400,7 @@ static void end_image(MaarAllocator allocator, struct maar_sparse_image* image,
         maar_retire_add_point(item, maar_paging_point(allocator, value));
     }
     item->action = finish_image;
+    item->describe = describe_sparse_image;
     item->pool = maar_pool_pending(maar_pool_of(allocator, image->memory.pool));
     item->object = (uint64_t)(uintptr_t)image;
     maar_retire_queue(&allocator->retire, item);

@@ -80,6 +80,7 @@ struct maar_retire_item* maar_retire_prepare(const struct maar_retire* retire, u
     item->object_first = false;
     item->rest_flags = 0;
     item->rest[0] = NULL;
+    item->describe = NULL;
     item->range = MAAR_RETIRE_NO_RANGE;
     item->pool = NULL;
     item->action = NULL;

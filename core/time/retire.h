@@ -30,6 +30,9 @@ enum maar_retire_step { MAAR_RETIRE_RETURN_BYTES, MAAR_RETIRE_DO_REST };
 typedef void (*maar_retire_range_action)(MaarAllocator allocator, struct maar_retire_item* item,
                                          enum maar_retire_step step);
 
+/* Writes what an item frees, for a message. The queue's lock is held. */
+typedef void (*maar_retire_describe)(const struct maar_retire_item* item, char* text, size_t size);
+
 /* The pending items of one pool. The owner of the pool keeps this structure, sets it to zero at
  * first and sets the heap; the queue's lock guards the lists. Items of the first list wait for the
  * host timeline. A driver call can wait only for items of the second list. */
@@ -55,9 +58,13 @@ struct maar_retire_item {
     struct maar_retire_item* pool_next;
     /* the pointer in the pool's list that points to this item; NULL while it is in no list */
     struct maar_retire_item** pool_link;
-    /* What the first step of the range action leaves to the second. Before that step, the first one
-     * is for the maker of the item; NULL at first. */
-    void* rest[2];
+    union {
+        /* What the first step of the range action leaves to the second. Before that step, the first
+         * one is for the maker of the item; NULL at first. */
+        void* rest[2];
+        /* Of an item without a range; NULL: it frees an object alone. Its maker sets it. */
+        maar_retire_describe describe;
+    };
     uint8_t order; /* number of the timeline of points[at]; see retire_order.c */
     uint8_t at;    /* the point that it waits for; those before have passed */
     uint8_t point_count;

@@ -4,6 +4,8 @@
 #include "core/memory/allocation_free.h"
 #include "tests/rig/rig.h"
 
+#include <stdio.h>
+
 #include "core/memory/allocator_state.h"
 #include "core/objects/slice_arena.h"
 
@@ -410,6 +412,23 @@ static void leaked_slices_are_reported(void** state)
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_LEAK, "1");
 }
 
+static void pending_slices_at_the_end_are_named(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const MaarPoint late = {VK_NULL_HANDLE, 5};
+    const MaarSliceCreateInfo info =
+        slice_of(100, VK_BUFFER_USAGE_VERTEX_BUFFER_BIT, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const MaarSlice slice = make_slice(rig, &info);
+    char name[64];
+    (void)snprintf(name, sizeof name, "0x%X", (uint32_t)MAAR_TO_BITS(slice));
+    assert_int_equal(maarDestroySliceAfter(rig->allocator, slice, 1, &late), VK_SUCCESS);
+    maarDestroyAllocator(rig->allocator);
+    rig->allocator = VK_NULL_HANDLE;
+    assert_true(rig_message_names(rig, "slice"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_PENDING_AT_DESTROY, name);
+}
+
 static uint32_t type_of_slice(struct rig* rig, MaarSlice slice)
 {
     return rig_info(rig, read_slice(rig, slice).allocation).memoryTypeIndex;
@@ -514,6 +533,7 @@ int main(void)
         rig_unit_test(bins_stay_in_order),
         rig_unit_test(emptied_buffers_are_given_back),
         rig_unit_test(leaked_slices_are_reported),
+        rig_unit_test(pending_slices_at_the_end_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

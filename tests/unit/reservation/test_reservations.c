@@ -575,6 +575,31 @@ static void leaks_are_named_and_undone(void** state)
     rig_close(rig);
 }
 
+static void pending_pages_at_the_end_are_named(void** state)
+{
+    (void)state;
+    rig = fixture_begin(FIXTURE_SPARSE, 64 * KIB, NULL);
+    const MaarPoint late = {VK_NULL_HANDLE, 5};
+    const VkBufferCreateInfo buffer = fixture_buffer(MIB);
+    MaarAllocationCreateInfo memory = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    memory.pName = "clouds";
+    const MaarReservationCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RESERVATION_CREATE_INFO,
+        .pBufferInfo = &buffer,
+        .pMemoryInfo = &memory,
+    };
+    MaarReservation it = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateReservation(rig->allocator, &info, &it), VK_SUCCESS);
+    assert_int_equal(fixture_commit(rig, it, 0, MIB), VK_SUCCESS);
+    (void)fixture_submit(rig);
+    assert_int_equal(maarDestroyReservationAfter(rig->allocator, it, 1, &late), VK_SUCCESS);
+    maarDestroyAllocator(rig->allocator);
+    rig->allocator = VK_NULL_HANDLE;
+    assert_true(rig_message_names(rig, "reservation") && rig_message_names(rig, "pages"));
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_PENDING_AT_DESTROY, "\"clouds\"");
+    rig_close(rig);
+}
+
 /* ---- many of them ---- */
 
 enum { MODEL_COUNT = 3, MODEL_PAGES = 700, MODEL_STEPS = 3000 };
@@ -683,6 +708,7 @@ int main(void)
         rig_unit_test(many_reservations_are_distinguished),
         rig_unit_test(what_was_recorded_goes_with_it),
         rig_unit_test(leaks_are_named_and_undone),
+        rig_unit_test(pending_pages_at_the_end_are_named),
         rig_unit_test(random_ranges_match_a_model),
     };
     return cmocka_run_group_tests_name("reservations", tests, NULL, NULL);
