@@ -334,7 +334,9 @@ static VkResult update_held(struct maar_residency* it, const char* call,
         .deadline_ns =
             update != NULL && update->maxTime_ns != 0 ? maar_deadline_ns(update->maxTime_ns) : 0,
     };
-    (void)maar_work_take(it, call);
+    if (!maar_work_take(it, call)) {
+        return VK_ERROR_DEVICE_LOST;
+    }
     it->is_store_closed = false;
     (void)maarCollect(it->allocator, NULL);
     read_budget(it);
@@ -359,9 +361,6 @@ static VkResult update_held(struct maar_residency* it, const char* call,
     if (result == VK_SUCCESS && it->host.live + ready > it->host.budget) {
         (void)maar_work_lower(it, ready);
     }
-    if (result == VK_ERROR_DEVICE_LOST) {
-        (void)maarCollect(it->allocator, NULL); /* nothing waits for a lost device */
-    }
     return result;
 }
 
@@ -372,6 +371,9 @@ VKAPI_ATTR VkResult VKAPI_CALL maarUpdateResidency(MaarAllocator allocator, Maar
     VkResult result = maar_residency_enter(allocator, __func__, residency, &it);
     if (result == VK_SUCCESS) {
         result = update_held(it, __func__, pUpdate);
+        if (result == VK_ERROR_DEVICE_LOST) {
+            (void)maarCollect(allocator, NULL); /* nothing waits for a lost device */
+        }
         maar_residency_leave(it);
     }
     return result;

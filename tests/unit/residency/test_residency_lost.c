@@ -181,6 +181,27 @@ static void use_ends_that_sleeps_while_a_thread_works(void** state)
     close_lost();
 }
 
+/* An update takes the results of the work, and a use that does not wait never sees them. */
+static void program_that_never_waits_sees_the_loss(void** state)
+{
+    VkResult result = VK_NOT_READY;
+    (void)state;
+    const MaarResident further = open_that_must_write();
+    const pthread_t loser = start(lose_device, false);
+    for (uint32_t round = 0; round < 10 && result == VK_NOT_READY; ++round) {
+        MaarUse use = VK_NULL_HANDLE;
+        result = try_use(further, MAAR_ACCESS_OVERWRITE_BIT, 0, &use);
+        if (result == VK_NOT_READY) {
+            do_work();
+            const VkResult updated = maarUpdateResidency(rig->allocator, manager, NULL);
+            result = updated != VK_SUCCESS ? updated : result;
+        }
+    }
+    assert_int_equal(result, VK_ERROR_DEVICE_LOST);
+    assert_int_equal(pthread_join(loser, NULL), 0);
+    close_lost();
+}
+
 /* Without a file host memory is free only when a copy has ended, and the copy waits for a point
  * that nobody signals. */
 static void use_ends_that_sleeps_for_a_copy(void** state)
@@ -225,6 +246,7 @@ static void checkpoint_ends_that_does_the_work_itself(void** state)
     /* Those in host memory were read before the loss. */
     assert_int_equal(written.entryCount, 2);
     assert_int_equal(written.missingCount, 1);
+    assert_true(moment.writes <= 2); /* no piece of work is done again */
     close_lost();
 }
 
@@ -233,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         rig_unit_test(use_ends_that_does_the_work_itself),
         rig_unit_test(use_ends_that_sleeps_while_a_thread_works),
+        rig_unit_test(program_that_never_waits_sees_the_loss),
         rig_unit_test(use_ends_that_sleeps_for_a_copy),
         rig_unit_test(checkpoint_ends_that_does_the_work_itself),
     };
