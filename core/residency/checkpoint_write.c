@@ -7,25 +7,34 @@
 #include "core/memory/allocator_state.h"
 #include "core/residency/residency_work.h"
 
-/* Does what stands in the way of a copy to the host, until nothing more helps. */
+/* Attempts that bring nothing nearer. After the first one nothing waits for its points any more. */
+enum { FRUITLESS_SAVES = 3 };
+
+/* Does what stands in the way of a copy to the host, until nothing more helps. Places that a use
+ * expects are given up, since no use comes before the end. */
 static VkResult save_patiently(struct maar_residency* it, const char* call,
                                struct maar_resident* resident)
 {
     uint32_t number = maar_resident_number(it, resident);
     uint32_t done = 0;
+    uint32_t fruitless = 0;
     VkResult result = VK_NOT_READY;
-    bool is_nearer = true;
-    while (result == VK_NOT_READY && is_nearer) {
+    it->is_patient = true;
+    while (result == VK_NOT_READY && fruitless < FRUITLESS_SAVES) {
+        const uint64_t progress = maar_work_progress(it);
         result =
             maar_residency_save(it, call, 1, &number, true, MAAR_RESIDENCY_REASON_REQUEST, &done);
         if (result == VK_NOT_READY) {
-            is_nearer = maar_work_run(it, UINT32_MAX) > 0;
+            (void)maar_work_run(it, UINT32_MAX);
+            (void)maar_work_wait(it);
             const bool is_lost = !maar_work_take(it, call);
             const VkResult waited = maar_copies_wait(it);
             result = is_lost ? VK_ERROR_DEVICE_LOST : waited != VK_SUCCESS ? waited : result;
-            is_nearer = maarWaitPending(it->allocator, UINT64_MAX) == VK_SUCCESS || is_nearer;
+            (void)maarWaitPending(it->allocator, UINT64_MAX);
+            fruitless = maar_work_progress(it) != progress ? 0 : fruitless + 1;
         }
     }
+    it->is_patient = false;
     return result;
 }
 

@@ -105,6 +105,7 @@ struct maar_residency {
     bool is_store_closed;     /* the last write failed: none is begun before the next update */
     MaarResidencyInfo info;   /* counts */
     uint64_t serial;          /* of calls of maarBeginUse */
+    uint64_t gained;          /* results of work that have changed something */
     uint32_t forgotten_count; /* pieces of work that still have a host object nobody wants */
     bool is_patient;          /* the present call waits, so that no other one comes before it */
     bool host_is_full;        /* a copy found no room in host memory; the caller clears it */

@@ -42,6 +42,7 @@ void maar_resident_keep_only(struct maar_residency* it, const char* call,
     }
     maar_resident_set_valid(it, resident, MAAR_VALID_IN(tier));
     resident->has_checksum = false;
+    resident->packed_wanted = 0;
 }
 
 /* ---- evictions ---- */

@@ -543,17 +543,17 @@ static VkResult bring(struct maar_residency* it, const char* call, const struct 
     return result;
 }
 
-/* Does what stands in the way of a use, on this thread. Returns whether something was done. */
-static bool clear_way(struct maar_residency* it)
+/* Does what stands in the way of a use, on this thread. */
+static void clear_way(struct maar_residency* it)
 {
     if (maar_work_run(it, UINT32_MAX) > 0 || maar_work_wait(it)) {
-        return true;
+        return;
     }
     if (it->copies.completed < it->copies.submitted) {
-        return maar_copies_wait(it) == VK_SUCCESS;
+        (void)maar_copies_wait(it);
+    } else {
+        (void)maarWaitPending(it->allocator, wait_ns);
     }
-    (void)maarWaitPending(it->allocator, wait_ns);
-    return false;
 }
 
 static VkResult bring_patiently(struct maar_residency* it, const char* call,
@@ -563,10 +563,12 @@ static VkResult bring_patiently(struct maar_residency* it, const char* call,
     it->is_patient = (flags & MAAR_USE_WAIT_BIT) != 0;
     VkResult result = bring(it, call, use, flags, info);
     while (result == VK_NOT_READY && it->is_patient && fruitless < FRUITLESS_WAITS) {
-        const bool is_nearer = clear_way(it);
-        const VkDeviceSize before = info->restoredSize;
+        const uint64_t progress = maar_work_progress(it);
+        const VkDeviceSize restored = info->restoredSize;
+        clear_way(it);
         result = bring(it, call, use, flags, info);
-        fruitless = is_nearer || info->restoredSize > before ? 0 : fruitless + 1;
+        const bool is_nearer = maar_work_progress(it) != progress || info->restoredSize > restored;
+        fruitless = is_nearer ? 0 : fruitless + 1;
     }
     it->is_patient = false;
     return result;

@@ -181,10 +181,13 @@ static bool is_only_copy(const struct maar_residency* it, const struct maar_resi
            maar_resident_points(it, resident, points) == 0;
 }
 
-/* Whether a resident's bytes are to be compressed: they are known to shrink, or not known. */
+/* Whether a resident's bytes are to be compressed: they are known to shrink, or not known, and may
+ * find room then. */
 static bool can_pack(const struct maar_residency* it, const struct maar_resident* resident)
 {
-    return it->packed_size < it->packed_budget && !resident->is_refused &&
+    return it->packed_size < it->packed_budget &&
+           resident->packed_wanted <= it->packed_budget - it->packed_size &&
+           !resident->is_refused &&
            (resident->flags & MAAR_RESIDENT_CREATE_NOT_COMPRESSED_BIT) == 0;
 }
 
@@ -605,6 +608,7 @@ static void lose_copy(struct maar_residency* it, const char* call, struct maar_r
         return;
     }
     resident->is_lost = true;
+    ++it->gained;
     maar_report(it->allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_CONTENTS_LOST, call,
                 "the contents of resident %s (%s) are lost: their %s cannot be read",
                 maar_quote(resident->name).text, maar_show_bytes(resident->content_size).text,
@@ -615,13 +619,19 @@ static void lose_copy(struct maar_residency* it, const char* call, struct maar_r
 static void take_packed(struct maar_residency* it, struct maar_resident* resident,
                         struct maar_work* work)
 {
-    resident->is_refused = resident->is_refused || work->result == VK_INCOMPLETE;
-    if (work->result != VK_SUCCESS || it->packed_size + work->packed_size > it->packed_budget) {
+    const bool has_room = it->packed_size + work->packed_size <= it->packed_budget;
+    if (work->result != VK_SUCCESS || !has_room) {
+        const bool was_refused = resident->is_refused;
+        const size_t wanted = work->result == VK_SUCCESS ? work->packed_size : 0;
         /* What found no room here goes to the file next time. */
-        resident->is_refused = resident->is_refused || it->store != NULL;
+        resident->is_refused = was_refused || work->result == VK_INCOMPLETE || it->store != NULL;
+        it->gained += resident->is_refused != was_refused || wanted != resident->packed_wanted;
+        resident->packed_wanted = wanted;
         maar_host_free(it->allocator->callbacks, work->packed);
         return;
     }
+    ++it->gained;
+    resident->packed_wanted = 0;
     resident->packed = work->packed;
     resident->packed_size = work->packed_size;
     it->packed_size += work->packed_size;
@@ -654,6 +664,7 @@ static void take_written(struct maar_residency* it, const char* call,
     const uint64_t used = maar_store_get_totals(it->store).used;
     MaarTierInfo* tier = &it->info.tiers[MAAR_TIER_FILE];
     tier->peakSize = used > tier->peakSize ? used : tier->peakSize;
+    ++it->gained;
     resident->extent = work->extent;
     resident->is_file_packed = work->is_packed;
     maar_resident_set_valid(it, resident, resident->valid | MAAR_VALID_IN(MAAR_TIER_FILE));
@@ -683,6 +694,7 @@ static void take_raised(struct maar_residency* it, const char* call, struct maar
         lose_copy(it, call, resident, work->kind);
         return;
     }
+    ++it->gained;
     maar_resident_set_valid(it, resident, resident->valid | MAAR_VALID_IN(MAAR_TIER_HOST));
     maar_host_object_touch(it, resident);
     maar_residency_note(it, resident, from, MAAR_TIER_HOST, MAAR_RESIDENCY_REASON_USE,
@@ -695,6 +707,7 @@ static void end_forgotten(struct maar_residency* it, const char* call, struct ma
     const struct maar_object object = {.buffer = work->host_buffer};
     const MaarPoint point = {it->copies.timeline, work->host_ready};
     const uint32_t point_count = work->host_ready > it->copies.completed ? 1 : 0;
+    ++it->gained;
     it->forgotten_count -= work->host_buffer != VK_NULL_HANDLE ? 1 : 0;
     if (work->host_buffer != VK_NULL_HANDLE &&
         maar_tier_memory_remove(&it->host, call, object, work->host_allocation, work->host_size,

@@ -43,6 +43,13 @@ bool maar_work_take(struct maar_residency* it, const char* call);
  * them (store_ring.h). Sleeps until transfers have ended if there is nothing else to do. Returns
  * the number of pieces that were ended. */
 uint32_t maar_work_run(struct maar_residency* it, uint32_t most);
+/* Returns a number that is another one when results of work that were taken in have changed
+ * something, or copies have ended: then a call that was not ready is nearer. A piece that fails
+ * each time changes nothing. */
+static inline uint64_t maar_work_progress(const struct maar_residency* it)
+{
+    return it->gained + it->copies.completed;
+}
 /* Returns the number of pieces that no thread has taken yet, and of those whose transfers the
  * system makes. */
 uint32_t maar_work_count(struct maar_residency* it);

@@ -106,6 +106,7 @@ struct maar_resident {
 
     void* packed;
     size_t packed_size;        /* bytes of packed */
+    size_t packed_wanted;      /* bytes that its contents had packed, and found no room; or 0 */
     struct maar_extent extent; /* in the file */
     bool is_file_packed;       /* the file has the packed bytes */
     struct maar_work* work;
