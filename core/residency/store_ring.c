@@ -396,6 +396,7 @@ bool maar_store_start(struct maar_store* store, struct maar_store_request* reque
     *link = request;
     request->is_ringed = true;
     ++store->ring.under_way;
+    maar_condition_wake(&store->changed); /* who waits for the request drives from now on */
     maar_mutex_unlock(&store->lock);
     return true;
 }

@@ -355,6 +355,42 @@ static void threads_take_turns_in_driving(void** state)
     explore(&program);
 }
 
+/* A request that one thread gives to the ring while another one waits for it. */
+static struct maar_store_request* shared_request;
+
+static void open_with_a_request(void)
+{
+    static uint8_t bytes[COPY];
+    open_ringed();
+    memset(bytes, 6, sizeof bytes);
+    assert_int_equal(maar_store_begin_write(store, 3, bytes, COPY, &shared_request),
+                     MAAR_STORE_PENDING);
+}
+
+static void start_the_request(void)
+{
+    (void)maar_store_start(store, shared_request); /* unless the other one carries it out */
+}
+
+static void wait_for_the_request(void)
+{
+    struct maar_extent extent;
+    assert_int_equal(maar_store_wait(store, shared_request, &extent), MAAR_STORE_DONE);
+    maar_store_free(store, &extent);
+}
+
+static void who_waits_for_a_request_that_is_started_drives(void** state)
+{
+    (void)state;
+    const struct schedule_program program = {.name = "store with a ring: start, wait",
+                                             .task_count = 2,
+                                             .preemptions = 2,
+                                             .begin = open_with_a_request,
+                                             .tasks = {start_the_request, wait_for_the_request},
+                                             .end = close_store};
+    assert_int_equal(schedule_explore(&program).end, SCHEDULE_DONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -362,6 +398,7 @@ int main(void)
         rig_unit_test(prefetches_share_one_queue),
         rig_unit_test(threads_share_one_buffer_of_a_store),
         rig_unit_test(threads_take_turns_in_driving),
+        rig_unit_test(who_waits_for_a_request_that_is_started_drives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
