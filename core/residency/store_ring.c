@@ -302,6 +302,16 @@ static void drive_once(struct maar_store* store)
     submit_added(store, false);
 }
 
+/* Whether a thread drives the ring. The lock is held. A child process has no thread of its parent:
+ * the one that drove there does not wake anybody here. */
+static bool has_driver(struct maar_store_ring* ring)
+{
+    if (ring->is_driven && !ring->is_left && !ring->calls->belongs_here(ring->user)) {
+        ring->is_driven = false;
+    }
+    return ring->is_driven;
+}
+
 /* Goes on with all requests; if it sleeps, until one has ended. The lock is held, and left
  * meanwhile. No other thread drives. */
 static void drive(struct maar_store* store, bool sleeps)
@@ -310,6 +320,7 @@ static void drive(struct maar_store* store, bool sleeps)
     const uint64_t ended = ring->ended;
     MAAR_DEBUG_ASSERT(!ring->is_driven);
     ring->is_driven = true;
+    ring->is_left = !ring->calls->belongs_here(ring->user);
     maar_mutex_unlock(&store->lock);
     maar_lock_rank_expect_none();
     drive_once(store);
@@ -325,7 +336,7 @@ static void drive(struct maar_store* store, bool sleeps)
 void maar_store_drive(struct maar_store* store)
 {
     maar_mutex_lock(&store->lock);
-    if (store->ring.under_way > 0 && !store->ring.is_driven) {
+    if (store->ring.under_way > 0 && !has_driver(&store->ring)) {
         drive(store, false);
     }
     maar_mutex_unlock(&store->lock);
@@ -336,7 +347,7 @@ bool maar_store_await(struct maar_store* store, uint64_t ended)
     struct maar_store_ring* ring = &store->ring;
     maar_mutex_lock(&store->lock);
     while (ring->ended == ended && ring->under_way > 0) {
-        if (ring->is_driven) {
+        if (has_driver(ring)) {
             maar_condition_wait(&store->changed, &store->lock);
         } else {
             drive(store, true);
@@ -350,7 +361,7 @@ bool maar_store_await(struct maar_store* store, uint64_t ended)
 void maar_store_ring_wait(struct maar_store* store, const struct maar_store_request* request)
 {
     while (request->state == MAAR_REQUEST_RUNNING) {
-        if (request->is_ringed && !store->ring.is_driven) {
+        if (request->is_ringed && !has_driver(&store->ring)) {
             drive(store, true);
         } else {
             maar_condition_wait(&store->changed, &store->lock);

@@ -79,6 +79,7 @@ struct maar_store_ring {
     /* guarded by the store's lock */
     bool is_closed; /* nothing is started any more: transfers have failed that threads can do */
     bool is_driven; /* by a thread: the members below belong to it */
+    bool is_left;   /* that thread is one of a child process, which has opened no ring */
     struct maar_store_request* started; /* since a thread has driven it; the oldest first */
     uint32_t under_way;                 /* requests that were started and have not ended */
     uint64_t ended;                     /* requests, so far */
