@@ -679,12 +679,12 @@ static void take_raised(struct maar_residency* it, const char* call, struct maar
                         const struct maar_work* work)
 {
     const MaarTier from = work->kind == MAAR_WORK_UNPACK ? MAAR_TIER_COMPRESSED : MAAR_TIER_FILE;
-    VkResult result = work->result;
-    if (result == VK_SUCCESS) {
-        result = maarFlushAllocation(it->allocator, resident->host_allocation, 0, VK_WHOLE_SIZE);
-    }
-    if (result == VK_ERROR_OUT_OF_HOST_MEMORY || result == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
-        result == VK_NOT_READY) {
+    const VkResult result = work->result;
+    const bool is_flushed =
+        result != VK_SUCCESS || maarFlushAllocation(it->allocator, resident->host_allocation, 0,
+                                                    VK_WHOLE_SIZE) == VK_SUCCESS;
+    if (!is_flushed || result == VK_ERROR_OUT_OF_HOST_MEMORY ||
+        result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_NOT_READY) {
         /* The copy is as it was, and is read again when it is wanted again. */
         (void)maar_host_object_end(it, call, resident);
         return;

@@ -216,6 +216,41 @@ static void device_lost_at_each_call_ends_well(void** state)
     assert_false(is_met);
 }
 
+static VkResult VKAPI_PTR read_word(void* data, VkDeviceSize size, void* bytes)
+{
+    for (VkDeviceSize i = 0; i < size / sizeof(uint32_t); ++i) {
+        ((uint32_t*)bytes)[i] = *(const uint32_t*)data;
+    }
+    return VK_SUCCESS;
+}
+
+/* What was read may be read again: a flush that fails says nothing about the source. */
+static void flushes_that_fail_lose_nothing(void** state)
+{
+    static const VkResult codes[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+                                     VK_ERROR_UNKNOWN, VK_ERROR_VALIDATION_FAILED_EXT};
+    static uint32_t word = 77;
+    (void)state;
+    const MaarResidencyCreateInfo info = manager_info(4 * UNIT, 4 * UNIT);
+    open_device_of(rig_profile_noncoherent());
+    open_manager(&info);
+    for (uint32_t i = 0; i < sizeof codes / sizeof codes[0]; ++i) {
+        const MaarResident resident = create_sourced(UNIT, read_word, &word);
+        assert_int_equal(try_use(resident, MAAR_ACCESS_READ_BIT, 0, &began), VK_NOT_READY);
+        do_work();
+        rig_set_fault(rig, "vkFlushMappedMemoryRanges", 1, 1, codes[i]);
+        const uint64_t flushes = rig_calls(rig, "vkFlushMappedMemoryRanges");
+        (void)try_use(resident, MAAR_ACCESS_READ_BIT, 0, &began);
+        assert_int_equal(rig_calls(rig, "vkFlushMappedMemoryRanges"), flushes + 1);
+        disarm();
+        expect_no_pins();
+        assert_int_equal(manager_state().lostCount, 0);
+        expect_buffer(resident, word);
+        destroy_resident(resident);
+    }
+    close_scene();
+}
+
 /* ---- the driver's boundary ---- */
 
 static VkDeviceSize most_bytes;
@@ -402,6 +437,7 @@ int main(void)
         rig_unit_test(create_without_memory_leaves_nothing),
         rig_unit_test(create_resident_faults_leave_nothing),
         rig_unit_test(device_lost_at_each_call_ends_well),
+        rig_unit_test(flushes_that_fail_lose_nothing),
         rig_unit_test(device_memory_stays_within_the_budget),
         rig_unit_test(smaller_budget_is_reached_by_updates),
         rig_unit_test(clean_evictions_copy_nothing),
