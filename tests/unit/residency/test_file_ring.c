@@ -7,7 +7,6 @@
 #include "tests/unit/residency/wrapped_kernel.h"
 
 #include <dirent.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -16,7 +15,6 @@
 #include "core/port_ring.h"
 #include "core/residency/store_ring.h"
 #include "support/sample_bytes.h"
-#include "tests/unit/residency/fake_ring.h"
 
 enum { RESIDENTS = 6, SIDE = 16 * UNIT, STORE_SIZE = 64 << 20, COPY = 700001 };
 
@@ -308,85 +306,6 @@ static void children_do_without_the_ring(void** state)
     close_store(store);
 }
 
-/* A ring whose waits last until the other end of a pipe is closed. */
-static struct fake_ring slow_ring;
-static int waits[2]; /* has a byte for each wait that has begun */
-static int released[2];
-
-static void wait_for_release(void* data)
-{
-    char byte = 0;
-    (void)data;
-    assert_int_equal(write(waits[1], &byte, 1), 1);
-    assert_int_equal(read(released[0], &byte, 1), 0);
-}
-
-/* A write that a thread waits for. */
-struct driven_write {
-    pthread_t thread;
-    struct maar_store* store;
-    struct maar_store_request* request;
-    struct maar_extent extent;
-    enum maar_store_outcome outcome;
-};
-
-static void* drive_to_the_end(void* data)
-{
-    struct driven_write* write = data;
-    (void)maar_store_start(write->store, write->request);
-    write->outcome = maar_store_wait(write->store, write->request, &write->extent);
-    return NULL;
-}
-
-/* A child has no thread that drives, though its parent has one that sleeps. */
-static void children_wait_for_no_thread_of_their_parent(void** state)
-{
-    struct driven_write write = {.outcome = MAAR_STORE_PENDING};
-    struct maar_extent extent;
-    char byte = 0;
-    int status = 1;
-    (void)state;
-    assert_true(pipe(waits) == 0 && pipe(released) == 0);
-    open_table(0);
-    slow_ring = (struct fake_ring){.file = table, .random = 3, .before = wait_for_release};
-    const struct maar_store_info info = {.file = &table,
-                                         .synchronized = true,
-                                         .ring_calls = &fake_ring_calls,
-                                         .ring_user = &slow_ring};
-    assert_int_equal(maar_store_create(&info, &write.store), VK_SUCCESS);
-    sample_fill(SAMPLE_RANDOM, 3, source, sizeof source);
-    assert_int_equal(maar_store_write(write.store, 7, source, COPY, &extent), MAAR_STORE_DONE);
-    assert_int_equal(maar_store_begin_write(write.store, 8, source, COPY, &write.request),
-                     MAAR_STORE_PENDING);
-    assert_int_equal(pthread_create(&write.thread, NULL, drive_to_the_end, &write), 0);
-    assert_int_equal(read(waits[0], &byte, 1), 1);
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        (void)alarm(20);
-        slow_ring.is_foreign = true;
-        const bool is_right =
-            maar_store_wait(write.store, write.request, &write.extent) == MAAR_STORE_FAILED &&
-            maar_store_read(write.store, &extent, found) == MAAR_STORE_DONE &&
-            memcmp(found, source, COPY) == 0;
-        maar_store_destroy(write.store);
-        _exit(is_right ? 0 : 1);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    (void)close(released[1]);
-    assert_int_equal(pthread_join(write.thread, NULL), 0);
-    assert_int_equal(status, 0);
-    assert_int_equal(write.outcome, MAAR_STORE_DONE);
-    assert_int_equal(get(write.store, &write.extent), MAAR_STORE_DONE);
-    assert_memory_equal(found, source, COPY);
-    maar_store_free(write.store, &write.extent);
-    maar_store_free(write.store, &extent);
-    (void)close(released[0]);
-    (void)close(waits[0]);
-    (void)close(waits[1]);
-    close_store(write.store);
-}
-
 /* ---- managers ---- */
 
 /* Room for one resident on the device and for two in host memory; the others are in the file. */
@@ -526,7 +445,6 @@ int main(void)
         rig_unit_test(altered_files_are_noticed),
         rig_unit_test(copies_survive_each_failing_call),
         rig_unit_test(children_do_without_the_ring),
-        rig_unit_test(children_wait_for_no_thread_of_their_parent),
         rig_unit_test(contents_survive_each_failing_call),
         rig_unit_test(updates_end_transfers),
         rig_unit_test(transfers_outlive_what_they_were_for),
