@@ -82,8 +82,8 @@ static void draw_entry(struct checkpoint_world* world, uint32_t at)
     world->entries[at].key = way % 8 == 0 ? fuzz_scaled(input, 64) : at + 1;
     world->entries[at].size = 1 + (size_t)fuzz_below(input, LONGEST);
     for (size_t i = 0; i < world->entries[at].size; ++i) {
-        world->entries[at].bytes[i] =
-            (way & 8) != 0 ? first : (uint8_t)((first | 1) * i * i >> (way >> 4));
+        const size_t varied = (size_t)(first | 1) * i * i >> (way >> 4);
+        world->entries[at].bytes[i] = (uint8_t)((way & 8) != 0 ? first : varied);
     }
 }
 
