@@ -99,10 +99,11 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordZeroPages(MaarAllocator allocator,
     if (result == VK_SUCCESS) {
         result = check_fill(it, __func__, rangeCount, pRanges, commandBuffer);
     }
-    const struct maar_device* device = &allocator->device;
-    if (result == VK_SUCCESS) {
-        result = maar_require_functions(allocator, device, __func__, MAAR_FUNCTIONS_COMMANDS);
+    if (result != VK_SUCCESS) {
+        return result;
     }
+    const struct maar_device* device = &allocator->device;
+    result = maar_require_functions(allocator, device, __func__, MAAR_FUNCTIONS_COMMANDS);
     if (result == VK_SUCCESS) {
         result = maar_require_functions(allocator, device, __func__, MAAR_FUNCTIONS_FILLS);
     }
