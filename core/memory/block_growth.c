@@ -8,6 +8,7 @@
 #include "core/memory/allocator_state.h"
 #include "core/memory/block_size.h"
 #include "core/memory/pool_check.h"
+#include "core/memory/pool_list.h"
 #include "core/memory/range_free.h"
 #include "core/port_time.h"
 
@@ -227,12 +228,29 @@ bool maar_pool_may_announce(const struct maar_pool* pool, const struct maar_plac
            maar_pool_fits_fixed_block(pool, place);
 }
 
+/* Releases the empty blocks of a pool, none of which holds a request, and those of other frugal
+ * pools: the promise counts the bytes of all pools. Returns whether there were any. */
+static bool release_for_promise(struct maar_pool* own)
+{
+    MaarAllocator allocator = own->allocator;
+    VkDeviceSize released = maar_pool_trim(own);
+    for (struct maar_pool* pool = maar_pool_next(allocator, NULL); pool != NULL;
+         pool = maar_pool_next(allocator, pool)) {
+        if (pool->frugal && pool->retained_size == 0 &&
+            maar_atomic32_load(&pool->empty_count) != 0) {
+            released += maar_pool_trim(pool);
+        }
+    }
+    return released > 0;
+}
+
 /* Chooses the size of the next block. If the allocator would exceed its allowance, first releases
- * the empty blocks of the pool: none of them holds the request. */
-static struct maar_block_size choose_size(struct maar_pool* pool, VkDeviceSize request)
+ * empty blocks. */
+static struct maar_block_size choose_size(struct maar_pool* pool,
+                                          const struct maar_place_request* request)
 {
     const struct maar_block_size size = maar_pool_next_block(pool, request);
-    return size.beyond && maar_pool_trim(pool) > 0 ? maar_pool_next_block(pool, request) : size;
+    return size.beyond && release_for_promise(pool) ? maar_pool_next_block(pool, request) : size;
 }
 
 VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_request* place,
@@ -247,7 +265,7 @@ VkResult maar_pool_add_block(struct maar_pool* pool, const struct maar_place_req
     if (least < place->size || !maar_pool_fits_fixed_block(pool, place)) {
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     }
-    VkDeviceSize size = choose_size(pool, place->size).best;
+    VkDeviceSize size = choose_size(pool, place).best;
     if (use->may_exceed && !maar_object_count_is_high(pool->allocator)) {
         /* Over budget a block is small, but it has room for more requests if they are small too. */
         VkDeviceSize modest = maar_pool_modest_block(pool);

@@ -8,7 +8,9 @@
 #include "core/memory/block_size.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/arena_place.h"
 #include "core/memory/peak.h"
+#include "core/memory/scarcity.h"
 
 /*
  * A frugal pool promises that the allocator holds at most a quarter more than what lives, or 4 MiB
@@ -130,14 +132,14 @@ static bool is_steady(const struct maar_pool* pool, VkDeviceSize held)
 }
 
 /* Returns the size of the next block by the growth of its arena. held: the bytes of the arena's
- * blocks. least: the smallest block that holds the request. The size may be smaller than that; the
- * caller then enlarges it. */
-static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, VkDeviceSize least)
+ * blocks. The size may be too small for the request; the caller then enlarges it. */
+static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held,
+                              const struct maar_block_size* request)
 {
     const VkDeviceSize preferred = pool->preferred_size;
     const VkDeviceSize first =
         maar_align_up(preferred / FIRST_HOST_BLOCK_SHARE, MAAR_BLOCK_ROUNDING);
-    if (held == 0 && least <= first / LARGE_FOR_FIRST_HOST_BLOCK && !pool->device_local) {
+    if (held == 0 && request->least <= first / LARGE_FOR_FIRST_HOST_BLOCK && !pool->device_local) {
         return first;
     }
     if (is_steady(pool, held)) {
@@ -152,7 +154,7 @@ static VkDeviceSize next_size(const struct maar_pool* pool, VkDeviceSize held, V
     /* Small blocks leave little of a step, and then a block has that of the next step. */
     VkDeviceSize size = sum > held ? sum - held : preferred;
     size = pool->frugal && size < step / 2 ? step / 2 : size;
-    while (size < preferred && size / 2 < least) {
+    while (size < preferred && size < request->least + request->each) {
         size *= 2;
     }
     return size < preferred ? size : preferred;
@@ -203,15 +205,21 @@ static VkDeviceSize size_despite_holes(VkDeviceSize excess, VkDeviceSize held)
     return clamp_size(share, LEAST_BLOCK, clamp_size(held / HELD_SHARE, LEAST_BLOCK, UINT64_MAX));
 }
 
+VkDeviceSize maar_block_of_whole(const struct maar_block_size* size, VkDeviceSize most)
+{
+    return most > size->least ? size->least + (most - size->least) / size->each * size->each
+                              : size->least;
+}
+
 /* Returns a size for a whole number of requests if it holds few: one more than fit, if the spare
  * bytes allow that. */
-static VkDeviceSize few_requests(VkDeviceSize size, VkDeviceSize least, VkDeviceSize most)
+static VkDeviceSize few_requests(const struct maar_block_size* size, VkDeviceSize most)
 {
-    if (least >= size || least < size / FEW_REQUESTS) {
-        return size;
+    if (size->least >= size->best || size->each < size->best / FEW_REQUESTS) {
+        return size->best;
     }
-    const VkDeviceSize fewer = size / least * least;
-    return fewer != size && fewer + least <= most ? fewer + least : fewer;
+    const VkDeviceSize fewer = maar_block_of_whole(size, size->best);
+    return fewer != size->best && fewer + size->each <= most ? fewer + size->each : fewer;
 }
 
 /* Reduces the size of a block to what the allocator may hold. Called under the arena's lock. */
@@ -224,7 +232,7 @@ static void be_frugal(struct maar_arena* arena, struct maar_block_size* size)
     const VkDeviceSize preferred = arena->pool->preferred_size;
     size->beyond = allowed.spare == 0;
     size->best = clamp_size(bound, floor, size->best);
-    size->best = few_requests(size->best, size->least, most < preferred ? most : preferred);
+    size->best = few_requests(size, most < preferred ? most : preferred);
     size->best = maar_align_up(size->best, MAAR_BLOCK_ROUNDING);
 }
 
@@ -275,10 +283,12 @@ VkDeviceSize maar_pool_least_block(const struct maar_pool* pool, VkDeviceSize re
 
 /* Returns a size that holds a whole number of large requests, once the arena holds much. */
 static VkDeviceSize whole_requests(const struct maar_pool* pool, VkDeviceSize held,
-                                   VkDeviceSize size, VkDeviceSize least)
+                                   const struct maar_block_size* request, VkDeviceSize size)
 {
-    const bool large = least >= pool->preferred_size / LARGE_SHARE;
-    return held >= pool->preferred_size && least < size && large ? size / least * least : size;
+    const bool large = request->least >= pool->preferred_size / LARGE_SHARE;
+    return held >= pool->preferred_size && request->least < size && large
+               ? maar_block_of_whole(request, size)
+               : size;
 }
 
 /* Returns the bytes of the blocks of all arenas. */
@@ -297,20 +307,32 @@ static VkDeviceSize held_by_all(struct maar_pool* pool)
 /* Returns the size of the next block by the growth of its arena, rounded. What other threads have
  * allocated may have moved to an arena. Then the pool grows as it would for one thread. */
 static VkDeviceSize grown_size(struct maar_pool* pool, VkDeviceSize held, bool has_moved,
-                               VkDeviceSize least)
+                               const struct maar_block_size* request)
 {
-    VkDeviceSize size = next_size(pool, held, least);
+    VkDeviceSize size = next_size(pool, held, request);
     if (has_moved) {
-        const VkDeviceSize step = next_size(pool, held_by_all(pool), least);
+        const VkDeviceSize step = next_size(pool, held_by_all(pool), request);
         size = step < size ? step : size;
     }
-    return whole_requests(pool, held, maar_align_up(size, MAAR_BLOCK_ROUNDING), least);
+    return whole_requests(pool, held, request, maar_align_up(size, MAAR_BLOCK_ROUNDING));
 }
 
-struct maar_block_size maar_pool_next_block(struct maar_pool* pool, VkDeviceSize request)
+/* Returns the sizes for a request whose block has the smallest size. A range that follows another
+ * one begins at a multiple of the alignment. */
+static struct maar_block_size smallest_block(const struct maar_pool* pool,
+                                             const struct maar_place_request* request)
 {
-    struct maar_block_size size = {.least = maar_pool_least_block(pool, request)};
-    size.best = size.least;
+    const VkDeviceSize least = maar_pool_least_block(pool, request->size);
+    const VkDeviceSize alignment = request->alignment > 1 ? request->alignment : 1;
+    const VkDeviceSize each = (request->size + alignment - 1) / alignment * alignment;
+    return (struct maar_block_size){
+        .best = least, .least = least, .each = each > least ? each : least};
+}
+
+struct maar_block_size maar_pool_next_block(struct maar_pool* pool,
+                                            const struct maar_place_request* request)
+{
+    struct maar_block_size size = smallest_block(pool, request);
     if (pool->fixed_size != 0) {
         return size;
     }
@@ -320,18 +342,19 @@ struct maar_block_size maar_pool_next_block(struct maar_pool* pool, VkDeviceSize
     const bool has_moved = arena->has_moved;
     maar_mutex_unlock(&arena->lock);
     const VkDeviceSize best = pool->stitches ? size_beside_pages(pool, held, with_pages)
-                                             : grown_size(pool, held, has_moved, size.least);
+                                             : grown_size(pool, held, has_moved, &size);
     size.best = best > size.least ? best : size.least;
     if (pool->frugal) {
         maar_mutex_lock(&arena->lock);
         if (!is_steady(pool, held)) {
             be_frugal(arena, &size);
-            size.best = whole_requests(pool, held, size.best, size.least);
+            size.best = whole_requests(pool, held, &size, size.best);
         }
         if (held >= pool->preferred_size) {
             grow_ahead(arena, &size);
         }
         maar_mutex_unlock(&arena->lock);
     }
+    size.best = maar_scarce_block(pool, &size);
     return size;
 }

@@ -10,16 +10,23 @@
 /* In bytes: the size of a new block is rounded up to a multiple of this, as drivers do anyway. */
 #define MAAR_BLOCK_ROUNDING ((VkDeviceSize)65536)
 
+struct maar_place_request;
+
 /* The size of the next block of a pool. */
 struct maar_block_size {
     VkDeviceSize best;
     VkDeviceSize least; /* the smallest block that holds the request: maar_pool_least_block */
+    VkDeviceSize each;  /* what each further request of its size and alignment takes */
     bool beyond;        /* with the request alone the allocator uses up its allowance */
 };
 
-/* Returns the size of the next block of this thread's arena, for a request of so many bytes. If the
- * pool has a fixed block size, both sizes are this size. */
-struct maar_block_size maar_pool_next_block(struct maar_pool* pool, VkDeviceSize request);
+/* Returns the size of the next block of this thread's arena, for a request. If the pool has a fixed
+ * block size, both sizes are this size. */
+struct maar_block_size maar_pool_next_block(struct maar_pool* pool,
+                                            const struct maar_place_request* request);
+/* Returns the size of the largest block that has no rest beside requests of this size, and is at
+ * most `most` bytes large. It holds at least one of them. */
+VkDeviceSize maar_block_of_whole(const struct maar_block_size* size, VkDeviceSize most);
 /* Returns the size of the smallest block that holds the request. */
 VkDeviceSize maar_pool_least_block(const struct maar_pool* pool, VkDeviceSize request);
 /* Returns the size of a new block over a budget. */

@@ -16,6 +16,7 @@
 #include "core/memory/pool_kind.h"
 #include "core/memory/pool_list.h"
 #include "core/memory/range_end.h"
+#include "core/memory/scarcity.h"
 #include "core/memory/slot_home.h"
 
 /* Whether a pool has more bytes in empty blocks than it keeps. */
@@ -70,7 +71,9 @@ static struct maar_block* pick_leaving(struct maar_arena* arena, struct maar_blo
         return is_listed ? NULL : emptied;
     }
     if (end != MAAR_SLOT_END_UNDONE) {
-        return pick_surplus(arena, emptied, false);
+        const bool given_back = emptied->pin_count == 0 && maar_scarce_gives_back(arena->pool) &&
+                                maar_arena_try_unlist(arena, emptied, false);
+        return given_back ? emptied : pick_surplus(arena, emptied, false);
     }
     return made_block && emptied->pin_count == 0 && maar_arena_try_unlist(arena, emptied, false)
                ? emptied

@@ -414,6 +414,62 @@ static void small_empty_blocks_make_room(void** state)
     assert_int_equal(rig_statistics(rig, VK_NULL_HANDLE).peakBlockBytes, 120 * MIB);
 }
 
+/* An empty block of one memory type goes before another type gets a block beyond the promise. */
+static void empty_blocks_of_other_types_make_room(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    struct heap_of_things* local = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_READBACK);
+    how.dedicated = MAAR_DEDICATED_NEVER;
+    MaarAllocation host = rig_allocate(rig, 8 * MIB, &how);
+    maarFreeMemory(rig->allocator, host);
+    assert_int_equal(held(rig), 8 * MIB);
+    VkDeviceSize live = 0;
+    for (uint32_t i = 0; i < 300; ++i) {
+        live += add(rig, local, 64 * KIB);
+        assert_in_range(held(rig), live, allowance(live));
+    }
+    free_all(rig, local);
+}
+
+/* What a program asks a pool to retain stays. */
+static void retained_blocks_of_other_pools_stay(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    struct heap_of_things* local = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const MaarPoolCreateInfo info = {.memoryTypeIndex = 0, .retainedEmptySize = 16 * MIB};
+    MaarPool pool = rig_create_pool(rig, &info);
+    MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    how.pool = pool;
+    MaarAllocation one = rig_allocate(rig, 8 * MIB, &how);
+    maarFreeMemory(rig->allocator, one);
+    (void)add(rig, local, 64 * KIB);
+    assert_int_equal(rig_statistics(rig, pool).blockBytes, 8 * MIB);
+    free_all(rig, local);
+    maarDestroyPool(rig->allocator, pool);
+}
+
+/* Images of many drivers begin at multiples of more than a block is rounded to. A block for a whole
+ * number of them counts the gaps. */
+static void blocks_count_the_gaps_of_alignments(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(NULL);
+    const VkDeviceSize size = 1365 * KIB;
+    const MaarMemoryRequest request = rig_request(size, 256 * KIB, 1, MAAR_RESOURCE_KIND_OPTIMAL);
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    struct heap_of_things* things = things_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    for (VkDeviceSize live = size; live < 96 * MIB; live += size) {
+        assert_int_equal(
+            maarAllocateMemory(rig->allocator, &request, &how, &things->made[things->count++]),
+            VK_SUCCESS);
+        assert_in_range(held(rig), live, allowance(live) + size / 8);
+    }
+    free_all(rig, things);
+}
+
 /* ---- threads ---- */
 
 enum { THREADS = 4, EACH_THREAD = 300 };
@@ -480,6 +536,9 @@ int main(void)
         rig_unit_test(frames_make_no_blocks_again),
         rig_unit_test(half_of_the_peak_is_kept),
         rig_unit_test(small_empty_blocks_make_room),
+        rig_unit_test(empty_blocks_of_other_types_make_room),
+        rig_unit_test(retained_blocks_of_other_pools_stay),
+        rig_unit_test(blocks_count_the_gaps_of_alignments),
         rig_unit_test(threads_do_not_multiply_the_excess),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
