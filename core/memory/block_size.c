@@ -14,30 +14,30 @@
 
 /*
  * A frugal pool promises that the allocator holds at most a quarter more than what lives, or 4 MiB
- * more. It aims at a fifth more, so that holes do not break the promise. A new block takes most of
- * the bytes that the allocator may still hold beside the request: three quarters of them, or three
- * fifths if it is the first block of its arena, because another type or another thread may need a
- * block soon. So small programs hold little, and the number of blocks grows as the logarithm of the
- * bytes. Where holes have used up these bytes, a block still has a third of the excess that is
- * allowed, but at most a quarter of what the arena holds: otherwise each request would need a block
- * of its own. Requests of a size come together, so a block for up to eight such requests has room
- * for a whole number of them. Less than 512 KiB is not worth a call.
+ * more. It aims at two ninths more, so that holes do not break the promise. A new block takes most
+ * of the bytes that the allocator may still hold beside the request: the part that its arena has of
+ * all blocks, but at least three quarters, or three fifths if it is the first block of its arena,
+ * because another type or another thread may need a block soon. So small programs hold little, and
+ * the number of blocks grows as the logarithm of the bytes. Where holes have used up these bytes, a
+ * block still has a third of the excess that is allowed, but at most a quarter of what the arena
+ * holds: otherwise each request would need a block of its own. Requests of a size come together, so
+ * a block for up to eight such requests has room for a whole number of them. Less than 512 KiB is
+ * not worth a call.
  *
  * Allocations take longer beside many blocks. So an arena that holds the preferred size aims at a
- * quarter more, and a block takes four fifths of what is left. From 4.75 times the preferred size
+ * quarter more, and a block leaves a 20th of that. From 4.75 times the preferred size
  * on, 1.2 GiB of 256 MiB, the growth of the arena gives less than that and decides alone.
  *
  * About 2,000 settings were measured with bench_trace and maar replay, on 21 traces of programs and
  * on 54 beginnings of these traces, as of programs that end early; those of large arenas on copies
- * of seven traces with 0.2 to 5 GiB alive. There blocks of all that is left took 2 % fewer
- * calls, and a tenth of the runs held more than a quarter more.
+ * of seven traces with 0.2 to 5 GiB alive. docs/design/growth.md has the nearest settings.
  */
 enum {
-    EXCESS_SHARE = 5,
+    EXCESS_NINTHS = 2,
     FIRST_PART_FIFTHS = 3,
     NEXT_PART_QUARTERS = 3,
     LARGE_EXCESS_SHARE = 4,
-    LARGE_PART_FIFTHS = 4,
+    LARGE_REST_SHARE = 20,
     FLOOR_SHARE = 3,
     HELD_SHARE = 4,
     FEW_REQUESTS = 8,
@@ -183,7 +183,7 @@ static struct allowance allowance_beside(struct maar_arena* arena, VkDeviceSize 
     const bool large = arena->block_bytes >= arena->pool->preferred_size;
     const VkDeviceSize live = bytes_alive(arena) + least;
     const VkDeviceSize holds = maar_atomic64_load(&arena->pool->allocator->block_bytes) + least;
-    const VkDeviceSize share = live / (large ? LARGE_EXCESS_SHARE : EXCESS_SHARE);
+    const VkDeviceSize share = large ? live / LARGE_EXCESS_SHARE : live / 9 * EXCESS_NINTHS;
     const VkDeviceSize excess = share > LEAST_EXCESS ? share : LEAST_EXCESS;
     const VkDeviceSize spare = live + excess > holds ? live + excess - holds : 0;
     return (struct allowance){.excess = excess, .spare = spare};
@@ -192,10 +192,19 @@ static struct allowance allowance_beside(struct maar_arena* arena, VkDeviceSize 
 /* Returns the part of the spare bytes that a block takes. */
 static VkDeviceSize part_of_spare(VkDeviceSize spare, const struct maar_arena* arena)
 {
+    const VkDeviceSize all = maar_atomic64_load(&arena->pool->allocator->block_bytes);
     if (arena->block_bytes >= arena->pool->preferred_size) {
-        return spare / 5 * LARGE_PART_FIFTHS;
+        return spare - spare / LARGE_REST_SHARE;
     }
-    return arena->block_bytes == 0 ? spare / 5 * FIRST_PART_FIFTHS : spare / 4 * NEXT_PART_QUARTERS;
+    if (arena->block_bytes == 0) {
+        return spare / 5 * FIRST_PART_FIFTHS;
+    }
+    /* In parts of a thousandth: the product of two sizes would be too large. */
+    const VkDeviceSize thousandths = arena->block_bytes / (all / 1000 + 1);
+    const VkDeviceSize own = spare / 1000 * (thousandths < 1000 ? thousandths : 1000) /
+                             MAAR_BLOCK_ROUNDING * MAAR_BLOCK_ROUNDING;
+    const VkDeviceSize least = spare / 4 * NEXT_PART_QUARTERS;
+    return own > least ? own : least;
 }
 
 /* Returns what a block has where holes have used up the excess. */
