@@ -45,7 +45,7 @@ typedef VkFlags MaarOrderedUseFlags;
  * call fails.
  *
  * The memory keeps waiting for the points of its former owners. So it may be freed again at any
- * time, even if it was never used. The promise holds in maarAllocate, maarCreateBuffer,
+ * time, even if it was never used. The promise holds in maarAllocateMemory, maarCreateBuffer,
  * maarCreateImage and all other calls that allocate from pools of blocks. Pending memory that was
  * freed before the allocator's first call with this structure, or before its first
  * maarDeclareSubmission, is not reused so.

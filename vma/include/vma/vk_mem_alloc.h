@@ -6,8 +6,8 @@
  * the order of members and the values of enumerators are those of the interface. docs/vma.md has
  * the table of what is served, how, and what differs.
  *
- * One allocation may be used through both interfaces: vmaGetMaarAllocator and vmaGetMaarAllocation
- * in maar/vma.h return Maar's handles.
+ * One allocation may be used through both interfaces: maarVmaGetMaarAllocator and
+ * maarVmaGetMaarAllocation in maar/vma.h return Maar's handles.
  */
 #ifndef AMD_VULKAN_MEMORY_ALLOCATOR_H
 #define AMD_VULKAN_MEMORY_ALLOCATOR_H
