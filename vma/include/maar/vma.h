@@ -15,6 +15,11 @@
 #define MAAR_VMA_DECLARING
 #include "vma/vk_mem_alloc.h"
 #undef MAAR_VMA_DECLARING
+/* A VmaAllocator of another header is none of Maar's: what is below would read it as one. */
+#ifndef VMA_SERVED_BY_MAAR
+#error                                                                                             \
+    "Another vk_mem_alloc.h than Maar's was included before maar/vma.h. Remove the copy beside the source or first in the include path: see docs/vma.md."
+#endif
 
 #ifdef __cplusplus
 extern "C" {
