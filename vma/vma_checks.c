@@ -82,6 +82,9 @@ VKAPI_ATTR void VKAPI_CALL maarVmaCheckRequest(VmaAllocator allocator, const cha
          MAAR_MESSAGE_ID_EMPTY_FLAGS,
          "the create info names neither a usage, a pool, memory properties nor memory types, so "
          "any memory will do; VMA_MEMORY_USAGE_AUTO serves most requests"},
+        {(pCreateInfo->minAlignment & (pCreateInfo->minAlignment - 1)) != 0,
+         MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+         "minAlignment is not a power of two; the offset is a multiple of it"},
         {allocator->has_priorities && !(pCreateInfo->priority >= 0.0F),
          MAAR_MESSAGE_ID_OUT_OF_RANGE, "priority is below 0; the lowest priority is taken"},
         {pBufferInfo != NULL && maar_vma_buffer_usage(allocator, pBufferInfo) == 0,

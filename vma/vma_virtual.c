@@ -126,6 +126,16 @@ static MaarRangeAllocateFlags translate_flags_of_range(VmaVirtualAllocationCreat
     return to;
 }
 
+/* Reports what the interface does not allow; range allocators take any alignment. */
+static void report_alignment(VmaVirtualBlock block, VkDeviceSize alignment)
+{
+    maar_vma_report(&block->listener, MAAR_MESSAGE_SEVERITY_WARNING,
+                    MAAR_MESSAGE_ID_INVALID_ALIGNMENT,
+                    "vmaVirtualAllocate: pCreateInfo->alignment is %llu, not a power of two; the "
+                    "offset is a multiple of it",
+                    (unsigned long long)alignment);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL
 maarVmaVirtualAllocate(VmaVirtualBlock block, const VmaVirtualAllocationCreateInfo* pCreateInfo,
                        VmaVirtualAllocation* pAllocation, VkDeviceSize* pOffset)
@@ -139,6 +149,9 @@ maarVmaVirtualAllocate(VmaVirtualBlock block, const VmaVirtualAllocationCreateIn
     };
     MaarRange range = VK_NULL_HANDLE;
     VkDeviceSize offset = 0;
+    if ((info.alignment & (info.alignment - 1)) != 0) {
+        report_alignment(block, info.alignment);
+    }
     const VkResult result = maarAllocateRange(block->ranges, &info, &range, &offset);
     memcpy(pAllocation, &range, sizeof range);
     if (pOffset != NULL) {

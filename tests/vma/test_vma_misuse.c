@@ -210,6 +210,52 @@ static void objects_that_cannot_be_are_reported(void** state)
     vmaDestroyAllocator(allocator);
 }
 
+/* Served, with offsets that are multiples of them. */
+static void alignments_that_are_no_power_of_two_are_reported(void** state)
+{
+    (void)state;
+    const VmaAllocationCreateInfo plain = {.usage = VMA_MEMORY_USAGE_AUTO};
+    const VmaAllocationCreateInfo odd = {.usage = VMA_MEMORY_USAGE_AUTO, .minAlignment = 768};
+    const VkMemoryRequirements needs = {
+        .size = 1000, .alignment = 768, .memoryTypeBits = UINT32_MAX};
+    const VmaPoolCreateInfo of_pool = {.memoryTypeIndex = 0, .minAllocationAlignment = 768};
+    const VkBufferCreateInfo info = rig_buffer_info(1000);
+    VmaAllocationInfo place;
+    VmaAllocation made[4] = {VK_NULL_HANDLE};
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VmaPool pool = VK_NULL_HANDLE;
+    struct rig* const rig = rig_new();
+    rig_open(rig, NULL);
+    const VmaAllocator allocator = open_allocator(rig);
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(vmaAllocateMemory(allocator, &needs, &plain, &made[i], &place),
+                         VK_SUCCESS);
+        assert_int_equal(place.offset % 768, 0);
+        expect_silence();
+    }
+    assert_int_equal(vmaAllocateMemory(allocator, &needs, &odd, &made[2], &place), VK_SUCCESS);
+    assert_int_equal(place.offset % 768, 0);
+    expect_line("minAlignment");
+    assert_int_equal(
+        vmaCreateBufferWithAlignment(allocator, &info, &plain, 768, &buffer, &made[3], &place),
+        VK_SUCCESS);
+    assert_int_equal(place.offset % 768, 0);
+    expect_silence();
+    vmaDestroyBuffer(allocator, buffer, made[3]);
+    vmaFreeMemoryPages(allocator, 3, made);
+    assert_int_equal(vmaCreatePool(allocator, &of_pool, &pool), VK_SUCCESS);
+    const VmaAllocationCreateInfo inside = {.pool = pool};
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(take(allocator, &inside, &made[i]), VK_SUCCESS);
+        vmaGetAllocationInfo(allocator, made[i], &place);
+        assert_int_equal(place.offset % 768, 0);
+    }
+    vmaFreeMemoryPages(allocator, 2, made);
+    vmaDestroyPool(allocator, pool);
+    vmaDestroyAllocator(allocator);
+    expect_silence();
+}
+
 static void pools_and_types_that_are_not_there_are_reported(void** state)
 {
     (void)state;
@@ -388,6 +434,32 @@ static void virtual_blocks_report_too(void** state)
     expect_silence();
 }
 
+static void odd_alignments_of_ranges_are_reported(void** state)
+{
+    (void)state;
+    const VmaVirtualBlockCreateInfo info = {.size = 1000};
+    VmaVirtualAllocationCreateInfo how = {.size = 100, .alignment = 3};
+    VmaVirtualBlock block = VK_NULL_HANDLE;
+    VmaVirtualAllocation made[2] = {VK_NULL_HANDLE};
+    VkDeviceSize offset = 7;
+    forget();
+    assert_int_equal(vmaCreateVirtualBlock(&info, &block), VK_SUCCESS);
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(vmaVirtualAllocate(block, &how, &made[i], &offset), VK_SUCCESS);
+        assert_int_equal(offset % 3, 0);
+        expect_line("vmaVirtualAllocate: pCreateInfo->alignment is 3, not a power of two");
+    }
+    vmaClearVirtualBlock(block);
+    for (how.alignment = 1; how.alignment <= 4; how.alignment *= 2) {
+        assert_int_equal(vmaVirtualAllocate(block, &how, &made[0], &offset), VK_SUCCESS);
+    }
+    how.alignment = 0;
+    assert_int_equal(vmaVirtualAllocate(block, &how, &made[0], &offset), VK_SUCCESS);
+    vmaClearVirtualBlock(block);
+    vmaDestroyVirtualBlock(block);
+    expect_silence();
+}
+
 /* ---- null arguments ---- */
 
 #define EXPECT_ASSERTION(call)                                                                     \
@@ -481,12 +553,14 @@ int main(void)
         rig_unit_test(requests_that_contradict_themselves_are_reported),
         rig_unit_test(right_requests_are_silent),
         rig_unit_test(objects_that_cannot_be_are_reported),
+        rig_unit_test(alignments_that_are_no_power_of_two_are_reported),
         rig_unit_test(pools_and_types_that_are_not_there_are_reported),
         rig_unit_test(access_without_its_flag_is_reported),
         rig_unit_test(what_is_freed_while_mapped_is_reported),
         rig_unit_test(unmapping_what_is_not_mapped_is_reported),
         rig_unit_test(leaks_are_named_and_counted_before_the_assertion),
         rig_unit_test(virtual_blocks_report_too),
+        rig_unit_test(odd_alignments_of_ranges_are_reported),
         rig_unit_test(null_arguments_fail_an_assertion),
         rig_unit_test(allocators_without_a_device_or_functions_are_reported),
         rig_unit_test(priorities_below_zero_are_reported),
