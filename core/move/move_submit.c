@@ -155,8 +155,10 @@ static VkResult check_submit_info(MaarAllocator allocator, const char* call,
     if (result == VK_SUCCESS && !facts->timeline_semaphore) {
         return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT,
                          MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
-                         "batch cannot be submitted: the timelineSemaphore feature was not "
-                         "enabled; record the copies by maarRecordMoves instead");
+                         "batch cannot be submitted: the allocator was created without "
+                         "timelineSemaphore in its features; if the device has it enabled, name it "
+                         "in MaarAllocatorCreateInfo::pEnabledFeatures, else record the copies by "
+                         "maarRecordMoves");
     }
     for (uint32_t i = 0; result == VK_SUCCESS && i < info->waitCount; ++i) {
         if (info->pWaits[i].semaphore == VK_NULL_HANDLE) {

@@ -249,9 +249,13 @@ VkResult maar_paging_require(MaarAllocator allocator, const char* call, bool spa
     MaarMessageId id = MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED;
     const char* missing = NULL;
     if (!facts->timeline_semaphore) {
-        missing = "the feature timelineSemaphore, which is not there or was not enabled";
+        missing =
+            "timelineSemaphore among MaarAllocatorCreateInfo::pEnabledFeatures; the device must "
+            "have it enabled";
     } else if (sparse && !facts->sparse_binding) {
-        missing = "the feature sparseBinding, which is not there or was not enabled";
+        missing =
+            "sparseBinding among MaarAllocatorCreateInfo::pEnabledFeatures; the device must have "
+            "it enabled";
     } else if (sparse && maar_pick_bind_queue(allocator) == UINT32_MAX) {
         id = MAAR_MESSAGE_ID_NO_QUEUE;
         missing = "a queue of a family with SPARSE_BINDING, of which there is none in "

@@ -83,8 +83,10 @@ static VkResult check_reservation_info(MaarAllocator allocator, const char* call
         {!maar_buffer_has_usage(buffer), MAAR_MESSAGE_ID_EMPTY_FLAGS, "pBufferInfo->usage is 0"},
         {has_address && !allocator->device.facts.buffer_device_address,
          MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
-         "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the feature bufferDeviceAddress is not "
-         "there or was not enabled"},
+         "pBufferInfo->usage has SHADER_DEVICE_ADDRESS, but the allocator was created without "
+         "bufferDeviceAddress in its features: name it in "
+         "MaarAllocatorCreateInfo::pEnabledFeatures "
+         "if the device has it enabled"},
         {concurrent && buffer->queueFamilyIndexCount > 0 && buffer->pQueueFamilyIndices == NULL,
          MAAR_MESSAGE_ID_NULL_ARGUMENT, "pBufferInfo->pQueueFamilyIndices is NULL"},
         {is_external(buffer->pNext), MAAR_MESSAGE_ID_PAGES_NOT_SUPPORTED,

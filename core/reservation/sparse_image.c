@@ -72,7 +72,8 @@ static VkResult check_support(MaarAllocator allocator, const char* call,
     if (flat ? !device->facts.sparse_images_2d : !device->facts.sparse_images_3d) {
         return maar_fail(
             allocator, VK_ERROR_FEATURE_NOT_PRESENT, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, NULL,
-            "%s needs the feature sparseResidencyImage%s, which is not there or was not enabled",
+            "%s needs sparseResidencyImage%s among MaarAllocatorCreateInfo::pEnabledFeatures; the "
+            "device must have it enabled",
             call, flat ? "2D" : "3D");
     }
     const VkPhysicalDeviceSparseImageFormatInfo2 format = {

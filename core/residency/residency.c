@@ -35,7 +35,9 @@ static VkResult check_manager_info(MaarAllocator allocator, const char* call,
     if (result == VK_SUCCESS && !allocator->device.facts.timeline_semaphore) {
         return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT,
                          MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
-                         "residents need the timelineSemaphore feature, which was not enabled");
+                         "residents need timelineSemaphore among "
+                         "MaarAllocatorCreateInfo::pEnabledFeatures; the device must have it "
+                         "enabled");
     }
     if (result == VK_SUCCESS) {
         result =

@@ -52,8 +52,9 @@ VkResult maar_retire_check_points(const struct maar_retire* retire, const char* 
         if (points[i].semaphore != VK_NULL_HANDLE && !retire->device->facts.timeline_semaphore) {
             maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
                         call,
-                        "pPoints[%u] names a semaphore, but the timelineSemaphore feature was not "
-                        "enabled; use the host timeline instead",
+                        "pPoints[%u] names a semaphore, but the allocator was created without "
+                        "timelineSemaphore in its features: if the device has it enabled, name it "
+                        "in MaarAllocatorCreateInfo::pEnabledFeatures, else use the host timeline",
                         i);
             return VK_ERROR_FEATURE_NOT_PRESENT;
         }

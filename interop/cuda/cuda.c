@@ -102,7 +102,7 @@ static void report_handoffs(MaarCuda cuda)
         reason = MAAR_PORT_HAS_FDS ? "VK_KHR_external_semaphore_fd is not enabled"
                                    : "VK_KHR_external_semaphore_win32 is not enabled";
     } else if (!facts->timeline_semaphore) {
-        reason = "the feature timelineSemaphore is not enabled";
+        reason = "timelineSemaphore is not among MaarAllocatorCreateInfo::pEnabledFeatures";
     } else if ((maar_semaphore_sharing(allocator, VK_SEMAPHORE_TYPE_TIMELINE,
                                        MAAR_OPAQUE_SEMAPHORE) &
                 VK_EXTERNAL_SEMAPHORE_FEATURE_EXPORTABLE_BIT) == 0) {

@@ -118,9 +118,9 @@ static VkResult check_mirror_device(MaarAllocator allocator, const char* call)
     const struct maar_device_facts* facts = &allocator->device.facts;
     const char* missing = NULL;
     if (!facts->sparse_buffers) {
-        missing = "sparseResidencyBuffer was not enabled";
+        missing = "sparseResidencyBuffer is not among MaarAllocatorCreateInfo::pEnabledFeatures";
     } else if (!facts->timeline_semaphore) {
-        missing = "timelineSemaphore was not enabled";
+        missing = "timelineSemaphore is not among MaarAllocatorCreateInfo::pEnabledFeatures";
     } else if (binds_something_else(&allocator->device)) {
         missing = "this driver binds the wrong memory when exportable memory is bound";
     }

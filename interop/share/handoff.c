@@ -614,7 +614,9 @@ static VkResult check_handoff(MaarAllocator allocator, const char* call,
     if (result == VK_SUCCESS && !facts->timeline_semaphore) {
         maar_report(
             allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, NULL,
-            "%s needs the feature timelineSemaphore, which is not there or was not enabled", call);
+            "%s needs timelineSemaphore among MaarAllocatorCreateInfo::pEnabledFeatures; the "
+            "device must have it enabled",
+            call);
         result = VK_ERROR_FEATURE_NOT_PRESENT;
     }
     return result;

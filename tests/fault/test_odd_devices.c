@@ -588,7 +588,7 @@ static void device_without_timelines_says_so(void** state)
     assert_int_equal(maarCreateReservation(rig->allocator, &info, &reservation),
                      VK_ERROR_FEATURE_NOT_PRESENT);
     assert_null(reservation);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "timelineSemaphore");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "pEnabledFeatures");
 }
 
 int main(void)

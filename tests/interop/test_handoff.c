@@ -460,7 +460,7 @@ static void submission_without_timelines_says_so(void** state)
               &(struct rig_setup){.off = RIG_OFF_TIMELINE, .api_version = VK_API_VERSION_1_1});
     const MaarHandoffInfo info = {.sType = MAAR_STRUCTURE_TYPE_HANDOFF_INFO};
     assert_int_equal(maarSubmitHandoff(desk.rig->allocator, &info), VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "timelineSemaphore");
+    rig_expect_message_naming(desk.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "pEnabledFeatures");
     close_desk(&desk);
 }
 

@@ -210,12 +210,12 @@ static void semaphores_without_their_feature_are_refused(void** state)
     one_of_each_make(&it, RIG_OFF_TIMELINE, 0);
     for (uint32_t i = 0; i < ENDINGS; ++i) {
         assert_int_equal(endings[i].end(&it, 1, &point), VK_ERROR_FEATURE_NOT_PRESENT);
-        rig_expect_message_naming(it.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "timelineSemaphore");
+        rig_expect_message_naming(it.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "pEnabledFeatures");
         assert_true(i >= PLAIN_ENDINGS || endings[i].look(&it) == VK_SUCCESS);
     }
     assert_int_equal(one_of_each_update(&it, it.heap, 9000, 1, &point),
                      VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message_naming(it.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "timelineSemaphore");
+    rig_expect_message_naming(it.rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "pEnabledFeatures");
     one_of_each_end(&it);
 }
 

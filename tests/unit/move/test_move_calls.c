@@ -480,7 +480,7 @@ static void submission_needs_timelines(void** state)
     const MaarMoveBatch batch = begin(1);
     assert_int_equal(maarSubmitMoves(rig->allocator, batch, &info, NULL),
                      VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "timelineSemaphore");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "pEnabledFeatures");
     cancel(batch);
     close_scene();
 }
@@ -596,12 +596,12 @@ static void refused_end_leaves_the_batch(void** state)
     const MaarMoveBatch batch = begin(COUNT);
     assert_int_equal(maarCommitMoves(rig->allocator, batch, 1, &point, &moved),
                      VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "timelineSemaphore");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "pEnabledFeatures");
     assert_int_equal(moved, 0);
     expect_unchanged(batch);
     assert_int_equal(maarCancelMoves(rig->allocator, batch, 1, &point),
                      VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "timelineSemaphore");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "pEnabledFeatures");
     expect_unchanged(batch);
     assert_int_equal(maarCommitMoves(rig->allocator, batch, 1, NULL, NULL),
                      VK_ERROR_VALIDATION_FAILED_EXT);

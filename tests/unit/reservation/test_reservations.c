@@ -291,7 +291,7 @@ static void device_that_lacks_something_is_reported(void** state)
     rig_close(rig);
     rig = fixture_begin(FIXTURE_SPARSE, 64 * KIB, &(struct rig_setup){.off = RIG_OFF_TIMELINE});
     assert_int_equal(fixture_try(rig, MIB, 0, &none), VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "timelineSemaphore");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "pEnabledFeatures");
     rig_close(rig);
     const struct rig_setup queueless = {.profile = rig_profile_discrete()};
     rig = rig_begin(&queueless);

@@ -63,7 +63,7 @@ static void create_without_timelines_is_refused(void** state)
     const MaarResidencyCreateInfo info = manager_info(4 * UNIT, 8 * UNIT);
     assert_int_equal(maarCreateResidency(rig->allocator, &info, &made),
                      VK_ERROR_FEATURE_NOT_PRESENT);
-    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "timelineSemaphore");
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "pEnabledFeatures");
     assert_true(made == VK_NULL_HANDLE);
 }
 
