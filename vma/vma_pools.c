@@ -209,12 +209,13 @@ VKAPI_ATTR void VKAPI_CALL maarVmaGetHeapBudgets(VmaAllocator allocator, VmaBudg
     }
     (void)maarGetHeapBudgets(allocator->maar, &count, budgets);
     for (uint32_t i = 0; i < count; ++i) {
+        const VkDeviceSize size = memory->memoryHeaps[i].size; /* or the program's limit */
+        const VkDeviceSize known = budgets[i].budget < size ? budgets[i].budget : size;
         pBudgets[i] = (VmaBudget){
             .statistics = {.blockCount = budgets[i].blockCount,
                            .blockBytes = budgets[i].blockBytes},
             .usage = budgets[i].usage,
-            .budget = budgets[i].fromDriver == VK_TRUE ? budgets[i].budget
-                                                       : memory->memoryHeaps[i].size * 8 / 10,
+            .budget = budgets[i].fromDriver == VK_TRUE ? known : size * 8 / 10,
         };
     }
     for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {

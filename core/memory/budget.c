@@ -14,6 +14,11 @@
  * the same share, so a program that changes from VMA to Maar has the same limit. */
 enum { FALLBACK_NUMERATOR = 4, FALLBACK_DENOMINATOR = 5 };
 
+VkDeviceSize maar_budget_assumed(VkDeviceSize size)
+{
+    return size / FALLBACK_DENOMINATOR * FALLBACK_NUMERATOR;
+}
+
 static bool is_answer(const VkPhysicalDeviceMemoryBudgetPropertiesEXT* answer,
                       const VkPhysicalDeviceMemoryProperties* memory, uint32_t heap)
 {
@@ -34,7 +39,7 @@ static struct maar_budget judge(MaarAllocator allocator, uint32_t heap, VkDevice
     const VkMemoryHeap* entry = &allocator->device.facts.memory.memoryHeaps[heap];
     struct maar_heap_account* account = &allocator->heaps[heap];
     struct maar_budget budget = {
-        .budget = entry->size / FALLBACK_DENOMINATOR * FALLBACK_NUMERATOR,
+        .budget = maar_budget_assumed(entry->size),
         .usage = own,
         .from_driver = false,
     };

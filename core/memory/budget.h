@@ -32,6 +32,8 @@ struct maar_budget {
     bool from_driver;
 };
 
+/* Returns what is assumed as the budget of a heap of a size where the driver gives none. */
+VkDeviceSize maar_budget_assumed(VkDeviceSize size);
 /* Reads the budget of one heap, from the driver where possible. No lock may be held. */
 struct maar_budget maar_budget_read(MaarAllocator allocator, uint32_t heap);
 /* Reads the budgets of all heaps and returns their number. No lock may be held. */

@@ -7,6 +7,7 @@
 #include "core/watch/dump_vma.h"
 
 #include "core/memory/allocator_state.h"
+#include "core/memory/budget.h"
 #include "core/watch/dump_fields.h"
 
 /* Returns the ranges that occupy space: live and pending allocations. */
@@ -81,6 +82,27 @@ static void vma_heap_types(const struct maar_dump_snapshot* snapshot, uint32_t h
     maar_json_end_object(json);
 }
 
+/* Writes a heap's size and budget. The schema has no limits of the program: VulkanMemoryAllocator
+ * writes a limit as the size of its heap, from which it assumes a budget where the driver has none.
+ */
+static void vma_heap_size(const struct maar_dump_snapshot* snapshot, uint32_t heap,
+                          struct maar_json* json)
+{
+    const struct maar_budget* budget = &snapshot->budgets[heap];
+    const VkDeviceSize limit = snapshot->allocator->heaps[heap].limit;
+    VkDeviceSize size = snapshot->allocator->device.facts.memory.memoryHeaps[heap].size;
+    VkDeviceSize bytes = budget->budget;
+    if (limit != 0 && limit < size) {
+        size = limit;
+        bytes = !budget->from_driver ? maar_budget_assumed(size) : bytes < limit ? bytes : limit;
+    }
+    maar_dump_uint(json, "Size", size);
+    maar_dump_begin_object(json, "Budget");
+    maar_dump_uint(json, "BudgetBytes", bytes);
+    maar_dump_uint(json, "UsageBytes", budget->usage);
+    maar_json_end_object(json);
+}
+
 static void vma_heap(const struct maar_dump_snapshot* snapshot, uint32_t heap,
                      struct maar_json* json)
 {
@@ -89,11 +111,7 @@ static void vma_heap(const struct maar_dump_snapshot* snapshot, uint32_t heap,
     maar_json_key_number(json, "Heap ", heap);
     maar_json_begin_object(json, false);
     maar_dump_heap_flags(json, "Flags", memory->memoryHeaps[heap].flags);
-    maar_dump_uint(json, "Size", memory->memoryHeaps[heap].size);
-    maar_dump_begin_object(json, "Budget");
-    maar_dump_uint(json, "BudgetBytes", snapshot->budgets[heap].budget);
-    maar_dump_uint(json, "UsageBytes", snapshot->budgets[heap].usage);
-    maar_json_end_object(json);
+    vma_heap_size(snapshot, heap, json);
     vma_stats(json, "Stats", &totals);
     vma_heap_types(snapshot, heap, json);
     maar_json_end_object(json);

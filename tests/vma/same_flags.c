@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- allocators ---- */
 
@@ -92,6 +93,42 @@ static void say_budget(void)
     same_close(&world);
 }
 
+/* Returns the number behind the first `key` after `from`. */
+static uint64_t number_after(const char* from, const char* key)
+{
+    const char* const at = from != NULL ? strstr(from, key) : NULL;
+    return at != NULL ? strtoull(at + strlen(key) + strspn(at + strlen(key), ": "), NULL, 10) : 0;
+}
+
+/* Limits of heaps in budgets and in the JSON: one below what the driver says, one above the heap's
+ * size, and none. */
+static void say_limits(const char* name, VmaAllocatorCreateFlags flags)
+{
+    static struct same_world world;
+    const VkDeviceSize limits[3] = {64 * MIB, VK_WHOLE_SIZE - 1, VK_WHOLE_SIZE};
+    const VmaAllocatorCreateInfo extra = {.flags = flags, .pHeapSizeLimit = limits};
+    VmaBudget budgets[VK_MAX_MEMORY_HEAPS];
+    char* text = NULL;
+    char key[64];
+    same_open(&world, NULL, &extra);
+    vmaGetHeapBudgets(world.allocator, budgets);
+    vmaBuildStatsString(world.allocator, &text, VK_FALSE);
+    for (uint32_t i = 0; i < 3; ++i) {
+        char heap[32];
+        (void)snprintf(heap, sizeof heap, "\"Heap %u\"", (unsigned)i);
+        const char* const at = strstr(text, heap);
+        (void)snprintf(key, sizeof key, "limit.%s.%u.budget", name, (unsigned)i);
+        same_say_bytes(key, budgets[i].budget);
+        (void)snprintf(key, sizeof key, "limit.%s.%u.size", name, (unsigned)i);
+        same_say_bytes(key, number_after(at, "\"Size\""));
+        /* Without the driver's, the schema's figure differs by rounding. */
+        (void)snprintf(key, sizeof key, "limit.%s.%u.written", name, (unsigned)i);
+        same_say_bytes(key, number_after(at, "\"BudgetBytes\"") / 16);
+    }
+    vmaFreeStatsString(world.allocator, text);
+    same_close(&world);
+}
+
 /* ---- what becomes of a move ---- */
 
 enum { MOVED = 8 };
@@ -172,6 +209,8 @@ void same_flags(void)
     same_section("flag");
     say_allocators();
     say_budget();
+    say_limits("assumed", 0);
+    say_limits("driver", VMA_ALLOCATOR_CREATE_EXT_MEMORY_BUDGET_BIT);
     say_operation("copy", VMA_DEFRAGMENTATION_MOVE_OPERATION_COPY);
     say_operation("ignore", VMA_DEFRAGMENTATION_MOVE_OPERATION_IGNORE);
     say_operation("destroy", VMA_DEFRAGMENTATION_MOVE_OPERATION_DESTROY);
