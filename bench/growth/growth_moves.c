@@ -333,10 +333,19 @@ static void do_create_moved(struct growth* growth, uint32_t index)
     GROWTH_EXPECT(maarCreateMovedObjects(growth->allocator, moves_of(growth)->batch));
 }
 
+static void do_set_layouts(struct growth* growth, uint32_t index)
+{
+    const struct moves* moves = moves_of(growth);
+    (void)index;
+    GROWTH_EXPECT(
+        maarSetMovedImageLayouts(growth->allocator, moves->batch, growth->n, moves->layouts));
+}
+
 static void begin_moved(struct growth* growth)
 {
     begin_n(growth);
     do_create_moved(growth, 0);
+    do_set_layouts(growth, 0); /* the images have no contents, so a commit needs no copies */
 }
 
 static void cancel_n(struct growth* growth)
@@ -352,14 +361,6 @@ static void do_list_swaps(struct growth* growth, uint32_t index)
     uint32_t count = growth->n;
     (void)index;
     GROWTH_EXPECT(maarGetObjectSwaps(growth->allocator, moves->batch, &count, moves->swaps));
-}
-
-static void do_set_layouts(struct growth* growth, uint32_t index)
-{
-    const struct moves* moves = moves_of(growth);
-    (void)index;
-    GROWTH_EXPECT(
-        maarSetMovedImageLayouts(growth->allocator, moves->batch, growth->n, moves->layouts));
 }
 
 static void do_commit_moved(struct growth* growth, uint32_t index)

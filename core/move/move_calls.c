@@ -223,6 +223,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordMoves(MaarAllocator allocator, MaarMove
     if (result != VK_SUCCESS) {
         return result;
     }
+    own->has_failed_copy = true; /* until it is done */
     if (commandBuffer == VK_NULL_HANDLE) {
         return maar_misuse(allocator, MAAR_MESSAGE_ID_NULL_HANDLE, __func__,
                            "commandBuffer is VK_NULL_HANDLE");
@@ -245,7 +246,32 @@ VKAPI_ATTR VkResult VKAPI_CALL maarRecordMoves(MaarAllocator allocator, MaarMove
         copies->next = own->copies;
         own->copies = copies;
     }
+    own->is_copied = own->is_copied || result == VK_SUCCESS;
     return result;
+}
+
+/* Refuses to lose contents. Nobody but Maar copies a movable object. A program may copy other
+ * allocations by commands of its own, which Maar does not see, but not after it has asked Maar to
+ * and that has failed. */
+static VkResult check_contents(const struct maar_move_batch* batch, const char* call)
+{
+    MaarAllocator allocator = batch->allocator;
+    for (uint32_t i = 0; i < batch->count && !batch->is_copied; ++i) {
+        const struct maar_move* move = &batch->moves[i];
+        const bool is_left = move->object != NULL ? maar_moved_object_loses(move)
+                                                  : move->is_copyable && batch->has_failed_copy;
+        if (is_left && maar_move_is_under_way(allocator, move)) {
+            return maar_fail(
+                allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS,
+                call,
+                "batch moves an allocation whose bytes were not copied (move %u): %s; call "
+                "maarSubmitMoves or maarRecordMoves, drop its move, or cancel the batch",
+                i,
+                batch->has_failed_copy ? "the call that was to copy them failed"
+                                       : "neither by maarSubmitMoves nor by maarRecordMoves");
+        }
+    }
+    return VK_SUCCESS;
 }
 
 /* Returns whether the pages of a batch may be rebound, and reports why not. */
@@ -278,6 +304,9 @@ static VkResult end_batch(MaarAllocator allocator, const char* call, MaarMoveBat
     }
     if (result == VK_SUCCESS && commits) {
         result = maar_moved_objects_require(own, call);
+    }
+    if (result == VK_SUCCESS && commits) {
+        result = check_contents(own, call);
     }
     if (result == VK_SUCCESS && commits && own->pages != NULL) {
         result = check_page_commit(own, call, point_count, points);

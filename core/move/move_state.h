@@ -36,6 +36,8 @@ struct maar_move_batch {
     struct maar_move_copies* copies; /* what the device uses to copy; see move_copy.h */
     MaarPoint copied;                /* of maarSubmitMoves */
     bool is_submitted;
+    bool is_copied;       /* a call that copies has succeeded */
+    bool has_failed_copy; /* one has failed */
     uint32_t* places;     /* finds a move by its allocation: the index of the move + 1, or 0. See
                            * move_index.h */
     uint32_t place_shift; /* 32 - the binary logarithm of the number of places */

@@ -184,6 +184,7 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSubmitMoves(MaarAllocator allocator, MaarMove
                                         MAAR_TO_BITS(batch), &object);
     struct maar_move_batch* own = object;
     if (result == VK_SUCCESS) {
+        own->has_failed_copy = true; /* until it is done */
         result = check_submit_info(allocator, __func__, own, pSubmitInfo);
     }
     if (result == VK_SUCCESS) {
@@ -209,10 +210,15 @@ VKAPI_ATTR VkResult VKAPI_CALL maarSubmitMoves(MaarAllocator allocator, MaarMove
         result = submit(own, pSubmitInfo, commands, timeline, &own->copied);
     }
     if (result != VK_SUCCESS) {
+        /* The contents are lost with the device: nothing keeps the batch from ending. */
+        if (own != NULL && result == VK_ERROR_DEVICE_LOST) {
+            own->is_copied = true;
+        }
         maar_move_copies_destroy(allocator, copies);
         return result;
     }
     own->is_submitted = true;
+    own->is_copied = true;
     if (copies != NULL) {
         copies->next = own->copies;
         own->copies = copies;

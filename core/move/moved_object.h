@@ -49,6 +49,9 @@ VkResult maar_moved_objects_require(const struct maar_move_batch* batch, const c
 /* Whether a move copies the contents of an object. It does so too if the program has destroyed the
  * object meanwhile, since the batch holds it. */
 bool maar_moved_object_is_copied(const struct maar_move* move);
+/* Whether a move loses the contents of an object if nobody copies it: not those of an image of
+ * which the program has said that it has none. */
+bool maar_moved_object_loses(const struct maar_move* move);
 /* Returns VK_SUCCESS if the objects of a batch can be copied in a queue family: they exist, and the
  * layouts of images are known. family_flags: what the family can do; 0 if that is not known.
  * Otherwise reports what is missing. */

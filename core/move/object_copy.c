@@ -16,6 +16,13 @@ bool maar_moved_object_is_copied(const struct maar_move* move)
             move->object->layout != VK_IMAGE_LAYOUT_UNDEFINED);
 }
 
+bool maar_moved_object_loses(const struct maar_move* move)
+{
+    const struct maar_moved_object* object = move->object;
+    return object->new_object.image == VK_NULL_HANDLE || !object->has_layout ||
+           object->layout != VK_IMAGE_LAYOUT_UNDEFINED;
+}
+
 static bool is_copied_image(const struct maar_move* move)
 {
     return move->object != NULL && move->object->new_object.image != VK_NULL_HANDLE &&

@@ -402,6 +402,13 @@ MAAR_API VkResult VKAPI_CALL maarSubmitMoves(MaarAllocator allocator, MaarMoveBa
  * old ranges, and the new ranges of dropped moves, are pending until the points and the copies of
  * maarSubmitMoves have passed. The handle of the batch is invalid then. Does not call the driver.
  *
+ * Refuses to lose contents. What Maar copies must have been copied by a maarSubmitMoves or
+ * maarRecordMoves that succeeded: pages, and movable objects, but for images whose layout was said
+ * to be VK_IMAGE_LAYOUT_UNDEFINED. Of other allocations the program may copy the bytes itself, or
+ * leave them behind, which Maar cannot see; they are refused if one of the two calls has failed for
+ * the batch and none has succeeded. To copy them itself then, the program cancels the batch and
+ * begins another one.
+ *
  * A batch with moves of pages records that these pages are bound. The next maarSubmitBinds, of any
  * thread, passes that to the device and waits for the points; its own point is the one after which
  * the pages are used again. The old pages are pending until then.
@@ -413,9 +420,10 @@ MAAR_API VkResult VKAPI_CALL maarSubmitMoves(MaarAllocator allocator, MaarMoveBa
  * @param pPoints      the points after which it does not
  * @param pMovedCount  receives the number of allocations, or pages, that have moved; may be NULL
  * @return VK_SUCCESS; VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_FEATURE_NOT_PRESENT and
- *         VK_ERROR_VALIDATION_FAILED_EXT as maarFreeMemoryAfter; with moves of pages also
- *         VK_ERROR_VALIDATION_FAILED_EXT if nothing was copied, or a point of the host timeline has
- *         not passed, and VK_ERROR_TOO_MANY_OBJECTS as maarDelayBinds; the batch is then unchanged
+ *         VK_ERROR_VALIDATION_FAILED_EXT as maarFreeMemoryAfter; VK_ERROR_VALIDATION_FAILED_EXT
+ *         if contents would be lost; with moves of pages also VK_ERROR_VALIDATION_FAILED_EXT if
+ *         nothing was copied, or a point of the host timeline has not passed, and
+ *         VK_ERROR_TOO_MANY_OBJECTS as maarDelayBinds; the batch is then unchanged
  * @threadsafety internally synchronized; `batch` externally
  * @since 0.2.0
  */

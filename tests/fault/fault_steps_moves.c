@@ -234,11 +234,10 @@ static void prepare_copies(struct fault_context* c)
     assert_int_equal(run_begin_blocks(c), VK_SUCCESS);
 }
 
-static void prepare_commands(struct fault_context* c)
+static void open_commands(struct fault_context* c)
 {
     const VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
     const VkCommandBufferBeginInfo start = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    prepare_copies(c);
     assert_int_equal(vkCreateCommandPool(c->rig.device, &pool, NULL, &c->command_pool), VK_SUCCESS);
     const VkCommandBufferAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -248,6 +247,12 @@ static void prepare_commands(struct fault_context* c)
     };
     assert_int_equal(vkAllocateCommandBuffers(c->rig.device, &info, &c->commands), VK_SUCCESS);
     assert_int_equal(vkBeginCommandBuffer(c->commands, &start), VK_SUCCESS);
+}
+
+static void prepare_commands(struct fault_context* c)
+{
+    prepare_copies(c);
+    open_commands(c);
 }
 
 static VkResult run_record(struct fault_context* c)
@@ -356,6 +361,15 @@ static void prepare_moved(struct fault_context* c)
     prepare_movable_batch(c);
     assert_int_equal(run_create_moved(c), VK_SUCCESS);
     assert_int_equal(run_set_layouts(c), VK_SUCCESS);
+}
+
+/* The copies are recorded, and never executed. */
+static void prepare_copied(struct fault_context* c)
+{
+    prepare_moved(c);
+    open_commands(c);
+    assert_int_equal(maarRecordMoves(c->rig.allocator, c->batch, c->commands), VK_SUCCESS);
+    vkDestroyCommandPool(c->rig.device, c->command_pool, NULL);
 }
 
 static VkResult run_list_swaps(struct fault_context* c)
@@ -793,7 +807,7 @@ static const struct fault_step steps[] = {
      FAULT_PAGED},
     {.function = "maarCommitMoves",
      .variant = "objects",
-     .prepare = prepare_moved,
+     .prepare = prepare_copied,
      .run = run_commit_moved,
      .finish = destroy_movable},
     {.function = "maarDestroyBufferAfter",

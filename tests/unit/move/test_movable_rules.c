@@ -402,6 +402,70 @@ static void batch_needs_its_objects(void** state)
     end_image(batch);
 }
 
+/* A commit would leave the bytes behind. */
+static void commit_needs_the_copies(void** state)
+{
+    const MaarMoveSubmitInfo elsewhere = {.sType = MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO,
+                                          .queueIndex = 77};
+    VkCommandPool command_pool = VK_NULL_HANDLE;
+    VkBuffer buffer = VK_NULL_HANDLE;
+    VkBuffer now = VK_NULL_HANDLE;
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    uint32_t moved = 9;
+    (void)state;
+    rig = rig_begin(&with_queues);
+    const VkCommandBuffer commands = rig_open_commands(rig, &command_pool);
+    const VkBufferCreateInfo info = rig_buffer_info(BYTES);
+    const MaarAllocationCreateInfo how = movable_how();
+    assert_int_equal(maarCreateBuffer(rig->allocator, &info, &how, &buffer, &memory), VK_SUCCESS);
+    assert_int_equal(try_begin(memory, NULL, &batch), VK_SUCCESS);
+    assert_int_equal(maarCreateMovedObjects(rig->allocator, batch), VK_SUCCESS);
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, &moved),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "0)");
+    assert_int_equal(moved, 0);
+    assert_int_equal(maarSubmitMoves(rig->allocator, batch, &elsewhere, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_forget_messages(rig);
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "failed");
+    assert_int_equal(maarGetMovableObject(rig->allocator, memory, &now, NULL), VK_SUCCESS);
+    assert_true(now == buffer);
+    assert_int_equal(maarRecordMoves(rig->allocator, batch, commands), VK_SUCCESS);
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, &moved), VK_SUCCESS);
+    assert_int_equal(moved, 1);
+    /* What is dropped loses nothing. */
+    assert_int_equal(try_begin(memory, NULL, &batch), VK_SUCCESS);
+    assert_int_equal(maarCreateMovedObjects(rig->allocator, batch), VK_SUCCESS);
+    assert_int_equal(maarDropMoves(rig->allocator, batch, 1, &memory), VK_SUCCESS);
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, &moved), VK_SUCCESS);
+    assert_int_equal(moved, 0);
+    vkDestroyCommandPool(rig->device, command_pool, NULL);
+    maarDestroyBuffer(rig->allocator, VK_NULL_HANDLE, memory);
+    assert_int_equal(maarWaitPending(rig->allocator, UINT64_MAX), VK_SUCCESS);
+}
+
+/* An image without contents needs no copy, and the program says that it is one. */
+static void commit_needs_no_copy_of_nothing(void** state)
+{
+    (void)state;
+    MaarMoveBatch batch = begin_image(&with_queues, VK_FORMAT_R8G8B8A8_UNORM);
+    MaarMovedImageLayout layout = {memory, VK_IMAGE_LAYOUT_GENERAL};
+    assert_int_equal(maarCreateMovedObjects(rig->allocator, batch), VK_SUCCESS);
+    for (uint32_t i = 0; i < 2; ++i) {
+        assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, NULL),
+                         VK_ERROR_VALIDATION_FAILED_EXT);
+        rig_expect_message_naming(rig, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "batch");
+        assert_int_equal(maarSetMovedImageLayouts(rig->allocator, batch, 1, &layout), VK_SUCCESS);
+    }
+    layout.layout = VK_IMAGE_LAYOUT_UNDEFINED;
+    assert_int_equal(maarSetMovedImageLayouts(rig->allocator, batch, 1, &layout), VK_SUCCESS);
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, NULL), VK_SUCCESS);
+    image = VK_NULL_HANDLE;
+    end_image(VK_NULL_HANDLE);
+}
+
 static void images_need_their_layouts(void** state)
 {
     (void)state;
@@ -615,6 +679,8 @@ int main(void)
         rig_unit_test(dedicated_objects_move),
         rig_unit_test(runs_leave_blocks_with_addresses),
         rig_unit_test(batch_needs_its_objects),
+        rig_unit_test(commit_needs_the_copies),
+        rig_unit_test(commit_needs_no_copy_of_nothing),
         rig_unit_test(images_need_their_layouts),
         rig_unit_test(depth_needs_a_queue_that_does_graphics),
         rig_unit_test(nothing_else_is_bound_to_its_memory),

@@ -397,6 +397,12 @@ static void block_that_no_buffer_covers_is_not_copied(void** state)
                      VK_ERROR_FEATURE_NOT_PRESENT);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_CANNOT_MOVE, "batch");
     assert_int_equal(rig_calls(rig, "vkCmdPipelineBarrier"), 0);
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "failed");
+    cancel(batch);
+    /* The program may still copy itself, in another batch. */
+    assert_int_equal(try_begin(1, &odd, 0, NULL, &batch), VK_SUCCESS);
     assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, NULL), VK_SUCCESS);
     maarFreeMemory(rig->allocator, odd);
     close_commands();
@@ -482,6 +488,60 @@ static void submission_needs_timelines(void** state)
                      VK_ERROR_FEATURE_NOT_PRESENT);
     rig_expect_message_naming(rig, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, "pEnabledFeatures");
     cancel(batch);
+    close_scene();
+}
+
+/* Maar was asked to copy, and could not: the program learns it once more at the commit. */
+static void copies_that_failed_are_not_committed(void** state)
+{
+    const MaarMoveSubmitInfo info = {.sType = MAAR_STRUCTURE_TYPE_MOVE_SUBMIT_INFO};
+    const MaarAllocationCreateInfo how = rig_how(MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+    const VkBufferCreateInfo buffer_info = rig_buffer_info(BYTES);
+    VkBuffer buffers[COUNT];
+    MaarMoveBatch batch = VK_NULL_HANDLE;
+    uint32_t moved = 0;
+    (void)state;
+    const struct rig_setup setup = {
+        .paging = true, .off = RIG_OFF_TIMELINE, .flags = MAAR_SIMULATED_ALLOW_ALIASING_BIT};
+    rig = rig_begin(&setup);
+    commands = rig_open_commands(rig, &command_pool);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        assert_int_equal(
+            maarCreateBuffer(rig->allocator, &buffer_info, &how, &buffers[i], &memories[i]),
+            VK_SUCCESS);
+    }
+    assert_int_equal(try_begin(2, memories, 0, NULL, &batch), VK_SUCCESS);
+    assert_int_equal(maarSubmitMoves(rig->allocator, batch, &info, NULL),
+                     VK_ERROR_FEATURE_NOT_PRESENT);
+    rig_forget_messages(rig);
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "0)");
+    assert_int_equal(maarDropMoves(rig->allocator, batch, 1, &memories[0]), VK_SUCCESS);
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "1)");
+    assert_int_equal(rig_info(rig, memories[1]).locationEpoch, 0);
+    assert_int_equal(maarRecordMoves(rig->allocator, batch, commands), VK_SUCCESS);
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, &moved), VK_SUCCESS);
+    assert_int_equal(moved, 1);
+    /* Nobody has asked: the program copies itself. */
+    assert_int_equal(try_begin(2, memories, 0, NULL, &batch), VK_SUCCESS);
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, &moved), VK_SUCCESS);
+    assert_int_equal(moved, 2);
+    /* What could not be recorded is not committed either. */
+    assert_int_equal(try_begin(2, memories, 0, NULL, &batch), VK_SUCCESS);
+    assert_int_equal(maarRecordMoves(rig->allocator, batch, VK_NULL_HANDLE),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_forget_messages(rig);
+    assert_int_equal(maarCommitMoves(rig->allocator, batch, 0, NULL, NULL),
+                     VK_ERROR_VALIDATION_FAILED_EXT);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_CONFLICTING_ARGUMENTS, "failed");
+    cancel(batch);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        vkDestroyBuffer(rig->device, buffers[i], NULL);
+    }
+    close_commands();
     close_scene();
 }
 
@@ -681,6 +741,7 @@ int main(void)
         rig_unit_test(submission_without_queues_names_the_list),
         rig_unit_test(failed_submission_may_be_repeated),
         rig_unit_test(submission_needs_timelines),
+        rig_unit_test(copies_that_failed_are_not_committed),
         rig_unit_test(defragmentation_outputs_and_handles_are_checked),
         rig_unit_test(step_never_calls_the_driver),
         rig_unit_test(refused_end_leaves_the_batch),
