@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void maar_vma_listen(struct maar_vma_listener* listener, PFN_maarVmaMessage message,
                      void* user_data, uint32_t options)
@@ -49,6 +50,60 @@ static bool is_new_kind(struct maar_vma_listener* listener, const char* text)
     return true;
 }
 
+/* What serves the functions of the interface that a message may be about. One of Maar's may serve
+ * several: the first of them stands here. */
+static const struct {
+    const char* maar;
+    const char* vma;
+} served[] = {
+    {"maarAllocateMemory", "vmaAllocateMemory"},
+    {"maarAllocateMemoryForBuffer", "vmaAllocateMemoryForBuffer"},
+    {"maarAllocateMemoryForImage", "vmaAllocateMemoryForImage"},
+    {"maarAllocateRange", "vmaVirtualAllocate"},
+    {"maarBindBuffer", "vmaBindBufferMemory"},
+    {"maarBindImage", "vmaBindImageMemory"},
+    {"maarCheckMargins", "vmaCheckCorruption"},
+    {"maarCommitMoves", "vmaEndDefragmentationPass"},
+    {"maarCopyFromAllocation", "vmaCopyAllocationToMemory"},
+    {"maarCopyToAllocation", "vmaCopyMemoryToAllocation"},
+    {"maarCreateAliasingBuffer", "vmaCreateAliasingBuffer"},
+    {"maarCreateAliasingImage", "vmaCreateAliasingImage"},
+    {"maarCreateAllocator", "vmaCreateAllocator"},
+    {"maarCreateBuffer", "vmaCreateBuffer"},
+    {"maarCreateImage", "vmaCreateImage"},
+    {"maarCreatePool", "vmaCreatePool"},
+    {"maarCreateRangeAllocator", "vmaCreateVirtualBlock"},
+    {"maarDestroyAllocator", "vmaDestroyAllocator"},
+    {"maarDestroyBuffer", "vmaDestroyBuffer"},
+    {"maarDestroyImage", "vmaDestroyImage"},
+    {"maarDestroyPool", "vmaDestroyPool"},
+    {"maarFlushAllocation", "vmaFlushAllocation"},
+    {"maarFreeMemory", "vmaFreeMemory"},
+    {"maarFreeRange", "vmaVirtualFree"},
+    {"maarGetAllocationInfo", "vmaGetAllocationInfo"},
+    {"maarGetRangeInfo", "vmaGetVirtualAllocationInfo"},
+    {"maarInvalidateAllocation", "vmaInvalidateAllocation"},
+    {"maarMapMemory", "vmaMapMemory"},
+    {"maarSetAllocationName", "vmaSetAllocationName"},
+    {"maarSetAllocationUserData", "vmaSetAllocationUserData"},
+    {"maarSetRangeUserData", "vmaSetVirtualAllocationUserData"},
+    {"maarUnmapMemory", "vmaUnmapMemory"},
+};
+
+/* Names the function of the interface beside the one of Maar that a text begins with. The program
+ * may have called either. Returns the text, or room with both names. */
+static const char* name_both(const char* text, char* room, size_t size)
+{
+    const size_t length = strcspn(text, ":");
+    for (size_t i = 0; i < sizeof served / sizeof served[0]; ++i) {
+        if (strlen(served[i].maar) == length && memcmp(served[i].maar, text, length) == 0) {
+            (void)snprintf(room, size, "%s or %s", served[i].vma, text);
+            return room;
+        }
+    }
+    return text;
+}
+
 void maar_vma_forward(struct maar_vma_listener* listener, const MaarMessage* message)
 {
     bool passes = true;
@@ -59,7 +114,9 @@ void maar_vma_forward(struct maar_vma_listener* listener, const MaarMessage* mes
         passes = is_new_kind(listener, message->pText);
     }
     if (listener->message != NULL && (passes || !listener->once)) {
-        listener->message(listener->user_data, message->severity, message->id, message->pText);
+        char room[720];
+        listener->message(listener->user_data, message->severity, message->id,
+                          name_both(message->pText, room, sizeof room));
     }
 }
 

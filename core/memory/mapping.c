@@ -455,8 +455,10 @@ VKAPI_ATTR void VKAPI_CALL maarUnmapMemory(MaarAllocator allocator, MaarAllocati
     }
     uint32_t own = slot->mapped_for_life ? 1 : 0;
     if (!maar_slot_unmap(allocator, slot, own)) {
-        (void)maar_misuse(allocator, MAAR_MESSAGE_ID_NOT_MAPPED, __func__,
-                          "allocation is not mapped by maarMapMemory");
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_NOT_MAPPED, __func__,
+                    "allocation %s of %s is not mapped by maarMapMemory",
+                    quote_slot(allocator, slot).text,
+                    maar_show_bytes(maar_slot_find_bytes(allocator, slot).size).text);
     }
 }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 # What declares functions: public headers, and what the repository's own programs are made of.
 DECLARING = ("include/**/*.h", "vma/**/*.h", "support/**/*.h", "interop/**/*.h")
-NAMING = ("include/**/*.h", "vma/include/**/*.h", "*.md", "docs/**/*.md", "samples/**/*.md",
+NAMING = ("include/**/*.h", "vma/include/**/*.h", "vma/*.c", "*.md", "docs/**/*.md", "samples/**/*.md",
           "interop/**/*.md")
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 NAME = re.compile(r"\b(?:maar|vma)[A-Z]\w*\b(?!…|\*|\.\.\.)")
