@@ -18,7 +18,7 @@ struct opening {
     MaarDefaultExportInfo exports;
     MaarMarginInfo margins;
     VkDeviceSize limits[VK_MAX_MEMORY_HEAPS];
-    const char* extensions[MOST_EXTENSIONS];
+    const char** extensions; /* of the program, then up to MOST_EXTENSIONS of the layer */
     VkPhysicalDeviceBufferDeviceAddressFeatures addresses;
     VkPhysicalDeviceMemoryPriorityFeaturesEXT priorities;
     VkPhysicalDeviceMaintenance4Features maintenance4;
@@ -98,7 +98,6 @@ static void add_extensions(VmaAllocatorCreateFlags flags, struct opening* to)
             }
         }
     }
-    to->info.ppEnabledExtensionNames = to->extensions;
 }
 
 /* Takes what memory of each type can be exported as, and the extensions that the program must have
@@ -145,6 +144,9 @@ static VkExternalMemoryHandleTypeFlags add_exports(const VkExternalMemoryHandleT
 static void VKAPI_PTR forward_message(void* user, const MaarMessage* message)
 {
     const VmaAllocator allocator = user;
+    if (allocator->message != NULL) {
+        allocator->message(allocator->message_user_data, message);
+    }
     maar_vma_forward(&allocator->listener, message);
 }
 
@@ -165,17 +167,26 @@ static void VKAPI_PTR forward_free(void* user, uint32_t type, VkDeviceMemory mem
 }
 
 /* VK_WHOLE_SIZE stands for no limit here, 0 in Maar. */
-static void set_limits(VmaAllocator allocator, const VkDeviceSize* limits, struct opening* to)
+static void set_limits(const struct VmaAllocator_T* allocator, const VkDeviceSize* limits,
+                       struct opening* to)
 {
     const uint32_t count = allocator->memory.memoryHeapCount;
     for (uint32_t i = 0; i < count; ++i) {
-        const bool limited = limits[i] != VK_WHOLE_SIZE;
-        VkDeviceSize* size = &allocator->memory.memoryHeaps[i].size;
-        to->limits[i] = limited ? limits[i] : 0;
-        *size = limited && limits[i] < *size ? limits[i] : *size;
+        to->limits[i] = limits[i] != VK_WHOLE_SIZE ? limits[i] : 0;
     }
     to->info.heapSizeLimitCount = count;
     to->info.pHeapSizeLimits = to->limits;
+}
+
+/* The interface shows a limit as the size of its heap. */
+static void show_limits(VmaAllocator allocator, const MaarAllocatorCreateInfo* info)
+{
+    const uint32_t count = allocator->memory.memoryHeapCount;
+    for (uint32_t i = 0; i < count && i < info->heapSizeLimitCount; ++i) {
+        const VkDeviceSize limit = info->pHeapSizeLimits != NULL ? info->pHeapSizeLimits[i] : 0;
+        VkDeviceSize* size = &allocator->memory.memoryHeaps[i].size;
+        *size = limit != 0 && limit < *size ? limit : *size;
+    }
 }
 
 /* Finds a function that the layer calls itself. Reports one that is missing. */
@@ -193,9 +204,18 @@ static PFN_vkVoidFunction need_function(const MaarVmaAllocatorCreateInfo* from,
     return found;
 }
 
-/* Whether the create info names the device. Reports what is missing. */
+/* Whether the create info names the device, and Maar's is one. Reports what is wrong. */
 static bool names_device(const MaarVmaAllocatorCreateInfo* from, VmaAllocator allocator)
 {
+    if (from->pMaarInfo != NULL &&
+        from->pMaarInfo->sType != MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO) {
+        maar_vma_report(&allocator->listener, MAAR_MESSAGE_SEVERITY_ERROR,
+                        MAAR_MESSAGE_ID_WRONG_STRUCTURE_TYPE,
+                        "maarVmaCreateAllocatorWith: pMaarInfo->sType is %u, not "
+                        "MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO",
+                        (unsigned)from->pMaarInfo->sType);
+        return false;
+    }
     const char* missing = from->instance == VK_NULL_HANDLE         ? "instance"
                           : from->physicalDevice == VK_NULL_HANDLE ? "physicalDevice"
                           : from->device == VK_NULL_HANDLE         ? "device"
@@ -247,6 +267,10 @@ static void copy_settings(const MaarVmaAllocatorCreateInfo* from, VmaAllocator a
         allocator->device_memory = *from->pDeviceMemoryCallbacks;
     }
     maar_vma_listen(&allocator->listener, from->pfnMessage, from->pMessageUserData, from->options);
+    if (from->pMaarInfo != NULL) {
+        allocator->message = from->pMaarInfo->pfnMessage;
+        allocator->message_user_data = from->pMaarInfo->pMessageUserData;
+    }
     allocator->min_alignment = from->minAlignment;
     allocator->always_dedicated = (from->options & MAAR_VMA_OPTION_ALWAYS_DEDICATED_BIT) != 0;
     allocator->has_addresses = (from->flags & FLAG(BUFFER_DEVICE_ADDRESS)) != 0;
@@ -257,40 +281,88 @@ static void copy_settings(const MaarVmaAllocatorCreateInfo* from, VmaAllocator a
                                         !allocator->ranks && allocator->min_alignment == 0);
 }
 
-static void describe(const MaarVmaAllocatorCreateInfo* from, VmaAllocator allocator,
-                     struct opening* to)
+/* Takes the callbacks for device memory: those of the interface, or else those of Maar. */
+static void take_memory_callbacks(VmaAllocator allocator, struct opening* to)
+{
+    const VmaDeviceMemoryCallbacks* callbacks = &allocator->device_memory;
+    if (callbacks->pfnAllocate != NULL || callbacks->pfnFree != NULL) {
+        to->info.pfnDeviceAllocate = callbacks->pfnAllocate != NULL ? forward_allocate : NULL;
+        to->info.pfnDeviceFree = callbacks->pfnFree != NULL ? forward_free : NULL;
+        to->info.pDeviceMemoryUserData = allocator;
+    }
+}
+
+/* Makes room for the names of extensions, and takes those of the program. */
+static VkResult take_extensions(const MaarVmaAllocatorCreateInfo* from, struct opening* to)
+{
+    const MaarAllocatorCreateInfo* more = from->pMaarInfo;
+    const uint32_t count =
+        more != NULL && more->ppEnabledExtensionNames != NULL ? more->enabledExtensionCount : 0;
+    to->extensions = maar_vma_host_allocate(
+        from->pAllocationCallbacks, ((size_t)count + MOST_EXTENSIONS) * sizeof *to->extensions);
+    if (to->extensions == NULL) {
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        to->extensions[i] = more->ppEnabledExtensionNames[i];
+    }
+    to->info.enabledExtensionCount = count;
+    to->info.ppEnabledExtensionNames = to->extensions;
+    return VK_SUCCESS;
+}
+
+/* Sets what VmaAllocatorCreateInfo says, in the place of what Maar's create info says. */
+static void describe_device(const MaarVmaAllocatorCreateInfo* from, VmaAllocator allocator,
+                            struct opening* to)
+{
+    MaarAllocatorCreateInfo* info = &to->info;
+    info->sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO;
+    info->flags |= (from->flags & FLAG(EXTERNALLY_SYNCHRONIZED)) != 0
+                       ? (MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT
+                       : 0;
+    info->apiVersion = from->vulkanApiVersion != 0 ? from->vulkanApiVersion : VK_API_VERSION_1_0;
+    info->instance = from->instance;
+    info->physicalDevice = from->physicalDevice;
+    info->device = from->device;
+    info->pfnGetInstanceProcAddr = from->pfnGetInstanceProcAddr;
+    info->pfnGetDeviceProcAddr = from->pfnGetDeviceProcAddr;
+    info->pAllocationCallbacks = allocator->callbacks;
+    info->pfnMessage = forward_message;
+    info->pMessageUserData = allocator;
+    if (from->preferredLargeHeapBlockSize != 0) {
+        info->preferredBlockSize = from->preferredLargeHeapBlockSize;
+    }
+    take_memory_callbacks(allocator, to);
+    if (from->pHeapSizeLimit != NULL) {
+        set_limits(allocator, from->pHeapSizeLimit, to);
+    }
+    show_limits(allocator, info);
+}
+
+static VkResult describe(const MaarVmaAllocatorCreateInfo* from, VmaAllocator allocator,
+                         struct opening* to)
 {
     static const char* const of_instance[] = {
         VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES_2_EXTENSION_NAME};
     memset(to, 0, sizeof *to);
+    if (from->pMaarInfo != NULL) {
+        to->info = *from->pMaarInfo;
+    }
+    const VkResult result = take_extensions(from, to);
+    if (result != VK_SUCCESS) {
+        return result;
+    }
     to->entry_points = (MaarEntryPointsInfo){
         .sType = MAAR_STRUCTURE_TYPE_ENTRY_POINTS_INFO,
+        .pNext = to->info.pNext,
         .functionCount = from->functionCount,
         .pFunctions = from->pFunctions,
         /* A program with budgets has enabled it, since the extension depends on it. */
         .instanceExtensionCount = (from->flags & FLAG(EXT_MEMORY_BUDGET)) != 0 ? 1 : 0,
         .ppInstanceExtensionNames = of_instance,
     };
-    to->info = (MaarAllocatorCreateInfo){
-        .sType = MAAR_STRUCTURE_TYPE_ALLOCATOR_CREATE_INFO,
-        .pNext = &to->entry_points,
-        .flags = (from->flags & FLAG(EXTERNALLY_SYNCHRONIZED)) != 0
-                     ? (MaarAllocatorCreateFlags)MAAR_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT
-                     : 0,
-        .apiVersion = from->vulkanApiVersion != 0 ? from->vulkanApiVersion : VK_API_VERSION_1_0,
-        .instance = from->instance,
-        .physicalDevice = from->physicalDevice,
-        .device = from->device,
-        .pfnGetInstanceProcAddr = from->pfnGetInstanceProcAddr,
-        .pfnGetDeviceProcAddr = from->pfnGetDeviceProcAddr,
-        .pAllocationCallbacks = allocator->callbacks,
-        .pfnMessage = forward_message,
-        .pMessageUserData = allocator,
-        .pfnDeviceAllocate = allocator->device_memory.pfnAllocate != NULL ? forward_allocate : NULL,
-        .pfnDeviceFree = allocator->device_memory.pfnFree != NULL ? forward_free : NULL,
-        .pDeviceMemoryUserData = allocator,
-        .preferredBlockSize = from->preferredLargeHeapBlockSize,
-    };
+    to->info.pNext = &to->entry_points;
+    describe_device(from, allocator, to);
     if (from->marginSize != 0) {
         to->margins = (MaarMarginInfo){
             .sType = MAAR_STRUCTURE_TYPE_MARGIN_INFO,
@@ -302,9 +374,7 @@ static void describe(const MaarVmaAllocatorCreateInfo* from, VmaAllocator alloca
     }
     add_extensions(from->flags, to);
     add_features(from->flags, to);
-    if (from->pHeapSizeLimit != NULL) {
-        set_limits(allocator, from->pHeapSizeLimit, to);
-    }
+    return VK_SUCCESS;
 }
 
 /* Says which handle types memory is not exported as. */
@@ -343,11 +413,14 @@ VKAPI_ATTR VkResult VKAPI_CALL maarVmaCreateAllocator(const MaarVmaAllocatorCrea
         result = maar_vma_usages_create(from.pAllocationCallbacks, &made->marks);
     }
     if (result == VK_SUCCESS) {
-        describe(&from, made, &opening);
+        result = describe(&from, made, &opening);
+    }
+    if (result == VK_SUCCESS) {
         if (from.pTypeExternalMemoryHandleTypes != NULL) {
             unserved = add_exports(from.pTypeExternalMemoryHandleTypes, made, &opening);
         }
         result = maarCreateAllocator(&opening.info, &made->maar);
+        maar_vma_host_free(from.pAllocationCallbacks, opening.extensions);
     }
     if (result != VK_SUCCESS) {
         maar_vma_usages_destroy(from.pAllocationCallbacks, made->usages);

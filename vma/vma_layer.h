@@ -49,6 +49,8 @@ struct VmaAllocator_T {
     PFN_vkDestroyImage destroy_image;
     struct maar_vma_usages* marks; /* NULL without MAAR_VMA_OPTION_CHECKS_BIT: vma_checks.c */
     struct maar_vma_listener listener;
+    PFN_maarMessage message; /* of maarVmaCreateAllocatorWith, or NULL */
+    void* message_user_data;
 };
 
 struct VmaPool_T {

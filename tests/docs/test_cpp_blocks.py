@@ -100,12 +100,13 @@ class Compiler:
     def __init__(self, options):
         self.options = options
         self.count = 0
-        self.command = [options.compiler, *OPTIONS, f"-I{options.root / 'include'}"]
+        self.command = [options.compiler, *OPTIONS, f"-I{options.root / 'include'}",
+                        f"-I{options.root / 'vma/include'}"]
         # As a system's folder it would come before the C++ library's own headers.
         if options.vulkan.resolve() != pathlib.Path("/usr/include"):
             self.command += ["-isystem", str(options.vulkan)]
         public = sorted(path.name for path in (options.root / "include/maar").glob("*.h"))
-        self.headers = HEADERS + [f"maar/{name}" for name in public if name != "volk.h"]
+        self.headers = HEADERS + [f"maar/{name}" for name in public if name != "volk.h"] + ["maar/vma.h"]
 
     def complaint(self, source, *extra):
         self.count += 1

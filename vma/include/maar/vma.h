@@ -106,7 +106,23 @@ typedef struct MaarVmaAllocatorCreateInfo {
     VkDeviceSize minAlignment;
     /** VMA_DEBUG_MARGIN: MaarMarginInfo::marginSize */
     VkDeviceSize marginSize;
+    /** Null, or what maarVmaCreateAllocatorWith was given. */
+    const MaarAllocatorCreateInfo* pMaarInfo;
 } MaarVmaAllocatorCreateInfo;
+
+/** vmaCreateAllocator, with what its create info cannot say: queues, features, extensions,
+ * callbacks, sizes, flags and a chain for Maar's allocator. The unit with VMA_IMPLEMENTATION
+ * defines this function.
+ *
+ * Everything is taken from pMaarInfo but what pCreateInfo says: device, instance, version and entry
+ * points, host memory callbacks, and, where they are set there, device memory callbacks, the limits
+ * of heaps and the size of blocks. Flags, extensions and features of both count. pfnMessage
+ * receives Maar's messages before the unit's macros do. pMaarInfo has its sType set; it may be
+ * NULL. Returns what vmaCreateAllocator returns, and VK_ERROR_INITIALIZATION_FAILED for what
+ * maarCreateAllocator refuses. */
+VMA_CALL_PRE VkResult VMA_CALL_POST
+maarVmaCreateAllocatorWith(const VmaAllocatorCreateInfo* pCreateInfo,
+                           const MaarAllocatorCreateInfo* pMaarInfo, VmaAllocator* pAllocator);
 
 /** Returns Maar's allocator behind an allocator: what is made through it may be used through both
  * interfaces. It lives as long as the VmaAllocator. */

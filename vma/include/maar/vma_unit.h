@@ -189,8 +189,9 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaImportVulkanFunctionsFromVolk(
 }
 #endif
 
-VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAllocator(const VmaAllocatorCreateInfo* pCreateInfo,
-                                                       VmaAllocator* pAllocator)
+VMA_CALL_PRE VkResult VMA_CALL_POST
+maarVmaCreateAllocatorWith(const VmaAllocatorCreateInfo* pCreateInfo,
+                           const MaarAllocatorCreateInfo* pMaarInfo, VmaAllocator* pAllocator)
 {
     VMA_ASSERT(pCreateInfo && pAllocator);
     const VmaVulkanFunctions* given = pCreateInfo->pVulkanFunctions;
@@ -263,7 +264,14 @@ VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAllocator(const VmaAllocatorCreateI
         info.preferredLargeHeapBlockSize = VMA_DEFAULT_LARGE_HEAP_BLOCK_SIZE;
     }
 #endif
+    info.pMaarInfo = pMaarInfo;
     return maarVmaCreateAllocator(&info, pAllocator);
+}
+
+VMA_CALL_PRE VkResult VMA_CALL_POST vmaCreateAllocator(const VmaAllocatorCreateInfo* pCreateInfo,
+                                                       VmaAllocator* pAllocator)
+{
+    return maarVmaCreateAllocatorWith(pCreateInfo, NULL, pAllocator);
 }
 
 #if VMA_EXTERNAL_MEMORY_WIN32
