@@ -145,7 +145,8 @@ static VkResult choose_way(MaarAllocator allocator, const char* call,
     if (lacking != NULL) {
         return maar_fail(allocator, VK_ERROR_FEATURE_NOT_PRESENT,
                          MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED, call,
-                         "flags requests what needs the feature %s, which is not there or was not "
+                         "flags requests what needs %s among "
+                         "MaarAllocatorCreateInfo::pEnabledFeatures; the device must have it "
                          "enabled",
                          lacking);
     }

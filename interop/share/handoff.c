@@ -80,8 +80,9 @@ static VkResult check_all_handed(MaarAllocator allocator, const char* call, Maar
     if (peer == MAAR_HANDOFF_PEER_FOREIGN && !allocator->device.facts.foreign_family) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_FEATURE_NOT_ENABLED,
                     call,
-                    "a foreign peer needs the extension VK_EXT_queue_family_foreign, which is not "
-                    "there or was not enabled");
+                    "a foreign peer needs VK_EXT_queue_family_foreign among "
+                    "MaarAllocatorCreateInfo::ppEnabledExtensionNames; the device must have it "
+                    "enabled");
         return VK_ERROR_FEATURE_NOT_PRESENT;
     }
     if (count > 0 && resources == NULL) {
