@@ -111,6 +111,14 @@ struct support_finding* findings_add(struct findings_work* work, enum support_fi
     return finding;
 }
 
+void findings_list_parts(struct findings_work* work, const struct findings_part* parts,
+                         size_t count, struct findings_list* list)
+{
+    for (size_t i = 0; i < count; ++i) {
+        findings_list_add(work, list, parts[i].object);
+    }
+}
+
 const struct support_history_device* findings_device(const struct findings_work* work,
                                                      uint32_t device)
 {
@@ -380,5 +388,6 @@ void support_findings_release(struct support_findings* findings)
         free(findings->items[i].wasted);
     }
     free(findings->items);
+    free(findings->never_at_peak);
     memset(findings, 0, sizeof *findings);
 }

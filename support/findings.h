@@ -1,13 +1,14 @@
 /*
  * What a program wastes, found in the history of its memory.
  *
- * There are three verdicts. PROVED: the bytes are exact; a run with the mistake mended holds so
- * many bytes less at that moment. BOUNDED: between two figures. SUSPECTED: a person has to look.
- * Each finding has its arithmetic, the objects that it is about, and a remedy.
+ * There are three verdicts. PROVED: the bytes are exact. For a heap: with all objects of the
+ * finding mended, and nothing else, the heap's peak is lower by so many bytes, whichever moment is
+ * the peak then. BOUNDED: between two figures. SUSPECTED: a person has to look. Each finding has
+ * its arithmetic, the objects that it is about, and a remedy.
  *
- * Bytes are those of the moment when the memory of the heap peaks, so that findings of one heap can
- * be compared with its peak. They may overlap: mend the largest first and capture again. A program
- * without mistakes has no findings. No globals; safe from any thread.
+ * Other bytes are those of the moment when the memory of the heap peaks, so that findings of one
+ * heap can be compared with its peak. They may overlap: mend the largest first and capture again.
+ * A program without mistakes has no findings. No globals; safe from any thread.
  */
 #ifndef MAAR_SUPPORT_FINDINGS_H
 #define MAAR_SUPPORT_FINDINGS_H
@@ -61,6 +62,9 @@ struct support_finding {
 struct support_findings {
     struct support_finding* items;
     size_t count, capacity;
+    /* Of each device and heap, MAAR_CAPTURE_MOST_HEAPS a device: bytes at its peak that no resource
+     * ever had, without padding. NULL: none. */
+    uint64_t* never_at_peak;
 };
 
 /* Fixed texts of a kind: a word for programs, a heading, the remedy. */

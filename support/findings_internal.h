@@ -40,6 +40,28 @@ bool findings_is_on_discrete(const struct findings_work* work, uint32_t device);
 /* Whether the memory is the program's own new memory: not imported. */
 bool findings_is_own(const struct support_history_memory* memory);
 
+/* Bytes that a mended program would not hold, from one event to another: what is wasted of an
+ * object. */
+struct findings_part {
+    uint64_t bytes;
+    uint32_t object;
+    uint32_t begin_event, end_event; /* the end may be NONE */
+};
+
+/* Returns by how many bytes the peak of a heap falls when the parts of all objects are mended, and
+ * keeps those parts without which it would not fall so far. */
+uint64_t findings_lower_peak(struct findings_work* work, uint32_t device, uint32_t heap,
+                             struct findings_part* parts, size_t* count);
+
+/* Keeps the parts for which a heap has room at all times of their lives, with the other ones that
+ * are kept. Sorts them by their beginnings. Lowers *room to what is left at the fullest moment. */
+size_t findings_keep_fitting(struct findings_work* work, uint32_t device, uint32_t heap,
+                             struct findings_part* parts, size_t count, uint64_t* room);
+
+/* Lists the objects of parts. */
+void findings_list_parts(struct findings_work* work, const struct findings_part* parts,
+                         size_t count, struct findings_list* list);
+
 /* The size of an object of a finding. */
 uint64_t findings_object_size(const struct support_history* history,
                               const struct support_finding* finding, uint32_t index);

@@ -22,174 +22,22 @@ static bool alive_at(const struct support_history_memory* memory, uint32_t event
     return event != NONE && support_history_is_alive(memory->begin_event, memory->end_event, event);
 }
 
-/* ---- wrong heap, small BAR ---- */
-
-static uint64_t heap_bytes_at(const struct findings_work* work, uint32_t device, uint32_t heap,
-                              uint32_t event)
+/* Bytes of a memory, as long as it lives. */
+static struct findings_part part_of(const struct support_history_memory* memory, uint32_t index,
+                                    uint64_t bytes)
 {
-    const struct support_history* const history = work->history;
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < history->memories.count; ++i) {
-        const struct support_history_memory* const memory = &history->memories.items[i];
-        if (memory->device == device && support_history_heap(history, i) == heap &&
-            findings_is_own(memory) && alive_at(memory, event)) {
-            sum += memory->size;
-        }
-    }
-    return sum;
+    return (struct findings_part){.bytes = bytes,
+                                  .object = index,
+                                  .begin_event = memory->begin_event,
+                                  .end_event = memory->end_event};
 }
 
-/* A heap in which the resource might lie, on the device, or NONE. */
-static uint32_t find_device_heap(const struct findings_work* work,
-                                 const struct support_history_resource* resource)
-{
-    const struct support_history_device* const device = findings_device(work, resource->device);
-    for (uint32_t i = 0; i < device->facts.typeCount; ++i) {
-        if ((resource->type_bits >> i & 1) != 0 &&
-            (device->types[i].flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0 &&
-            (device->heaps[device->types[i].heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) {
-            return device->types[i].heap;
-        }
-    }
-    return NONE;
-}
-
-/* Whether the host has no business with the memory of a resource. */
-static bool is_for_device_alone(const struct support_history_resource* resource,
-                                const struct support_history_memory* memory)
-{
-    return memory->map_count == 0 ||
-           (resource->kind == SUPPORT_HISTORY_IMAGE && resource->tiling_is_linear == 0);
-}
-
-/* Resources in system memory that are alive at the peak of their heap, and would have fitted into
- * the card's heap then. */
-static void find_wrong_heap(struct findings_work* work, uint32_t device, uint32_t heap)
-{
-    const struct support_history* const history = work->history;
-    const struct support_history_device* const facts = findings_device(work, device);
-    const uint32_t event = findings_peak_event(work, device, heap);
-    struct findings_list list = {0};
-    uint64_t sum = 0;
-    uint32_t target = NONE;
-    uint64_t room[MAAR_CAPTURE_MOST_HEAPS];
-    if ((facts->heaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 || event == NONE ||
-        !findings_is_on_discrete(work, device)) {
-        return;
-    }
-    for (uint32_t i = 0; i < facts->facts.heapCount; ++i) {
-        const uint64_t held = heap_bytes_at(work, device, i, event);
-        room[i] = facts->heaps[i].size > held ? facts->heaps[i].size - held : 0;
-    }
-    for (uint32_t i = 0; i < history->resources.count; ++i) {
-        const struct support_history_resource* const resource = &history->resources.items[i];
-        if (resource->device != device || resource->memory == NONE ||
-            support_history_heap(history, resource->memory) != heap ||
-            !support_history_is_alive(resource->begin_event, resource->end_event, event) ||
-            !is_for_device_alone(resource, &history->memories.items[resource->memory]) ||
-            !findings_is_own(&history->memories.items[resource->memory])) {
-            continue;
-        }
-        const uint32_t better = find_device_heap(work, resource);
-        if (better != NONE && resource->size <= room[better]) {
-            room[better] -= resource->size;
-            sum += resource->size;
-            target = better;
-            findings_list_add(work, &list, i);
-        }
-    }
-    if (sum == 0) {
-        free(list.items);
-        return;
-    }
-    struct support_finding* const finding = findings_add(
-        work, SUPPORT_FINDING_WRONG_HEAP, SUPPORT_VERDICT_PROVED, device, heap, &list, false);
-    if (finding != NULL) {
-        char bytes[32];
-        char held[32];
-        findings_bytes(sum, bytes);
-        findings_bytes(room[target], held);
-        finding->least = finding->most = sum;
-        (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
-                       "%zu resources of %s, which the host never maps, lie in heap %u; "
-                       "memoryTypeBits of each allows the card's heap %u, where another %s were "
-                       "free",
-                       finding->object_count, bytes, heap, target, held);
-    }
-}
-
-/* Whether a device-local heap is smaller than another, and every type in it can be mapped. */
-static bool is_small_bar(const struct support_history_device* device, uint32_t heap)
-{
-    bool smaller = false;
-    if ((device->heaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) == 0) {
-        return false;
-    }
-    for (uint32_t i = 0; i < device->facts.heapCount; ++i) {
-        smaller |= (device->heaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 &&
-                   device->heaps[i].size > device->heaps[heap].size;
-    }
-    for (uint32_t i = 0; i < device->facts.typeCount; ++i) {
-        if (device->types[i].heap == heap &&
-            (device->types[i].flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0) {
-            return false;
-        }
-    }
-    return smaller;
-}
-
-static void find_unmapped_bar(struct findings_work* work, uint32_t device, uint32_t heap)
-{
-    const struct support_history* const history = work->history;
-    const uint32_t event = findings_peak_event(work, device, heap);
-    struct findings_list list = {0};
-    uint64_t sum = 0;
-    if (!is_small_bar(findings_device(work, device), heap)) {
-        return;
-    }
-    for (uint32_t i = 0; i < history->memories.count; ++i) {
-        const struct support_history_memory* const memory = &history->memories.items[i];
-        if (memory->device == device && support_history_heap(history, i) == heap &&
-            memory->map_count == 0 && findings_is_own(memory) && alive_at(memory, event)) {
-            sum += memory->size;
-            findings_list_add(work, &list, i);
-        }
-    }
-    if (sum == 0) {
-        free(list.items);
-        return;
-    }
-    struct support_finding* const finding =
-        findings_add(work, SUPPORT_FINDING_BAR, SUPPORT_VERDICT_PROVED, device, heap, &list, true);
-    if (finding != NULL) {
-        char bytes[32];
-        char size[32];
-        findings_bytes(sum, bytes);
-        findings_bytes(findings_device(work, device)->heaps[heap].size, size);
-        finding->least = finding->most = sum;
-        (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
-                       "%zu memories of %s in heap %u of %s were never mapped",
-                       finding->object_count, bytes, heap, size);
-    }
-}
-
-void findings_of_heaps(struct findings_work* work)
-{
-    for (uint32_t device = 0; device < work->history->devices.count; ++device) {
-        const uint32_t count = findings_device(work, device)->facts.heapCount;
-        for (uint32_t heap = 0; heap < count; ++heap) {
-            find_wrong_heap(work, device, heap);
-            find_unmapped_bar(work, device, heap);
-        }
-    }
-}
-
-/* ---- never bound ---- */
+/* ---- what was bound in each memory ---- */
 
 struct bound_range {
     uint64_t begin, end;
     uint64_t alignment; /* of the resource */
-    uint32_t memory;
+    uint32_t memory, resource;
 };
 
 static int compare_ranges(const void* left, const void* right)
@@ -226,7 +74,8 @@ static struct bound_range* list_bound_ranges(struct findings_work* work, size_t*
                 (struct bound_range){.begin = bind->offset,
                                      .end = bind->offset + bind->size,
                                      .alignment = alignment_of(history, bind->resource),
-                                     .memory = bind->memory};
+                                     .memory = bind->memory,
+                                     .resource = bind->resource};
         }
     }
     for (size_t i = 0; i < history->sparse_binds.count; ++i) {
@@ -241,12 +90,301 @@ static struct bound_range* list_bound_ranges(struct findings_work* work, size_t*
                 .end = begin < size && length < size - begin ? begin + length : size,
                 .alignment = alignment_of(history, bind->resource),
                 .memory = bind->memory,
+                .resource = bind->resource,
             };
         }
     }
     qsort(ranges, *count, sizeof *ranges, compare_ranges);
     return ranges;
 }
+
+/* ---- wrong heap, small BAR ---- */
+
+/* A heap in which the resource might lie, on the device, or NONE. */
+static uint32_t find_device_heap(const struct findings_work* work,
+                                 const struct support_history_resource* resource)
+{
+    const struct support_history_device* const device = findings_device(work, resource->device);
+    for (uint32_t i = 0; i < device->facts.typeCount; ++i) {
+        if ((resource->type_bits >> i & 1) != 0 &&
+            (device->types[i].flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0 &&
+            (device->heaps[device->types[i].heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) {
+            return device->types[i].heap;
+        }
+    }
+    return NONE;
+}
+
+/* Whether the host has no business with the memory of a resource. */
+static bool is_for_device_alone(const struct support_history_resource* resource,
+                                const struct support_history_memory* memory)
+{
+    return memory->map_count == 0 ||
+           (resource->kind == SUPPORT_HISTORY_IMAGE && resource->tiling_is_linear == 0);
+}
+
+/* Lists the resources of a heap that might lie in the card's heap `target`. */
+static size_t list_movable(const struct findings_work* work, uint32_t device, uint32_t heap,
+                           uint32_t target, struct findings_part* parts)
+{
+    const struct support_history* const history = work->history;
+    size_t count = 0;
+    for (uint32_t i = 0; i < history->resources.count; ++i) {
+        const struct support_history_resource* const resource = &history->resources.items[i];
+        if (resource->device != device || resource->memory == NONE ||
+            resource->bind_event == NONE ||
+            support_history_heap(history, resource->memory) != heap) {
+            continue;
+        }
+        const struct support_history_memory* const memory =
+            &history->memories.items[resource->memory];
+        if (is_for_device_alone(resource, memory) && findings_is_own(memory) &&
+            find_device_heap(work, resource) == target) {
+            parts[count++] = (struct findings_part){
+                .bytes = resource->size,
+                .object = i,
+                .begin_event = resource->bind_event,
+                .end_event = resource->end_event < memory->end_event ? resource->end_event
+                                                                     : memory->end_event,
+            };
+        }
+    }
+    return count;
+}
+
+static uint64_t sum_parts(const struct findings_part* parts, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; ++i) {
+        sum += parts[i].bytes;
+    }
+    return sum;
+}
+
+/* Bytes of a memory that only movable resources ever have; others keep their bytes. */
+static uint64_t count_movable(const struct bound_range* ranges, size_t count, const bool* moves)
+{
+    uint64_t all = 0;
+    uint64_t kept = 0;
+    uint64_t all_end = 0;
+    uint64_t kept_end = 0;
+    for (size_t i = 0; i < count; ++i) {
+        const struct bound_range* const range = &ranges[i];
+        all += range->end > all_end ? range->end - (range->begin > all_end ? range->begin : all_end)
+                                    : 0;
+        all_end = range->end > all_end ? range->end : all_end;
+        if (range->resource == NONE || !moves[range->resource]) {
+            kept += range->end > kept_end
+                        ? range->end - (range->begin > kept_end ? range->begin : kept_end)
+                        : 0;
+            kept_end = range->end > kept_end ? range->end : kept_end;
+        }
+    }
+    return all - kept;
+}
+
+/* Notes which resources of a heap fit into heaps of the card. Returns the last such heap or NONE,
+ * and in *room what stays free there at the fullest moment. */
+static uint32_t choose_movable(struct findings_work* work, uint32_t device, uint32_t heap,
+                               bool* moves, uint64_t* room)
+{
+    uint32_t target = NONE;
+    struct findings_part* const parts =
+        malloc((work->history->resources.count + 1) * sizeof *parts);
+    if (parts == NULL) {
+        work->no_memory = true;
+        return NONE;
+    }
+    for (uint32_t i = 0; i < findings_device(work, device)->facts.heapCount; ++i) {
+        const size_t count = list_movable(work, device, heap, i, parts);
+        const size_t kept =
+            count > 0 ? findings_keep_fitting(work, device, i, parts, count, room) : 0;
+        for (size_t k = 0; k < kept; ++k) {
+            moves[parts[k].object] = true;
+        }
+        target = kept > 0 ? i : target;
+    }
+    free(parts);
+    return target;
+}
+
+/* Whether parts, which are in the order of their objects, have one of a memory. */
+static bool has_part(const struct findings_part* parts, size_t count, uint32_t memory)
+{
+    size_t first = 0;
+    while (count > 0) {
+        const size_t half = count / 2;
+        if (parts[first + half].object < memory) {
+            first += half + 1;
+            count -= half + 1;
+        } else if (parts[first + half].object == memory) {
+            return true;
+        } else {
+            count = half;
+        }
+    }
+    return false;
+}
+
+/* Lists the movable resources without which the peak of their heap is lower, and returns by how
+ * much. */
+static uint64_t list_wrong(struct findings_work* work, uint32_t device, uint32_t heap,
+                           const bool* moves, struct findings_list* list)
+{
+    const struct support_history* const history = work->history;
+    size_t range_count = 0;
+    size_t count = 0;
+    size_t at = 0;
+    uint64_t saved = 0;
+    struct bound_range* const ranges = list_bound_ranges(work, &range_count);
+    struct findings_part* const parts = malloc((history->memories.count + 1) * sizeof *parts);
+    if (ranges == NULL || parts == NULL) {
+        work->no_memory = true;
+        goto done;
+    }
+    for (uint32_t i = 0; i < history->memories.count; ++i) {
+        const size_t first = at;
+        while (at < range_count && ranges[at].memory == i) {
+            at += 1;
+        }
+        const uint64_t bytes = count_movable(ranges + first, at - first, moves);
+        if (bytes > 0) { /* movable ones lie in this heap alone */
+            parts[count++] = part_of(&history->memories.items[i], i, bytes);
+        }
+    }
+    saved = findings_lower_peak(work, device, heap, parts, &count);
+    for (uint32_t i = 0; saved > 0 && i < history->resources.count; ++i) {
+        if (moves[i] && has_part(parts, count, history->resources.items[i].memory)) {
+            findings_list_add(work, list, i);
+        }
+    }
+done:
+    free(ranges);
+    free(parts);
+    return saved;
+}
+
+/* Resources in system memory that fit into a heap of the card, all at once and at all times. */
+static void find_wrong_heap(struct findings_work* work, uint32_t device, uint32_t heap)
+{
+    const struct support_history* const history = work->history;
+    const struct support_history_device* const facts = findings_device(work, device);
+    struct findings_list list = {0};
+    uint64_t room = UINT64_MAX;
+    uint64_t saved = 0;
+    uint64_t sum = 0;
+    if ((facts->heaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 ||
+        findings_peak_event(work, device, heap) == NONE || !findings_is_on_discrete(work, device)) {
+        return;
+    }
+    bool* const moves = calloc(history->resources.count + 1, sizeof *moves);
+    if (moves == NULL) {
+        work->no_memory = true;
+        return;
+    }
+    const uint32_t target = choose_movable(work, device, heap, moves, &room);
+    if (target != NONE) {
+        saved = list_wrong(work, device, heap, moves, &list);
+    }
+    free(moves);
+    for (size_t i = 0; i < list.count; ++i) {
+        sum += history->resources.items[list.items[i]].size;
+    }
+    if (saved == 0) {
+        free(list.items);
+        return;
+    }
+    struct support_finding* const finding = findings_add(
+        work, SUPPORT_FINDING_WRONG_HEAP, SUPPORT_VERDICT_PROVED, device, heap, &list, false);
+    if (finding != NULL) {
+        char bytes[32];
+        char left[32];
+        findings_bytes(sum, bytes);
+        findings_bytes(room, left);
+        finding->least = finding->most = saved;
+        (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
+                       "%zu resources of %s in all, which the host never maps, lie in heap %u; "
+                       "memoryTypeBits of each allows the card's heap %u, where at least another "
+                       "%s were free at all times",
+                       finding->object_count, bytes, heap, target, left);
+    }
+}
+
+/* Whether a device-local heap is smaller than another, and every type in it can be mapped. */
+static bool is_small_bar(const struct support_history_device* device, uint32_t heap)
+{
+    bool smaller = false;
+    if ((device->heaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) == 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < device->facts.heapCount; ++i) {
+        smaller |= (device->heaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0 &&
+                   device->heaps[i].size > device->heaps[heap].size;
+    }
+    for (uint32_t i = 0; i < device->facts.typeCount; ++i) {
+        if (device->types[i].heap == heap &&
+            (device->types[i].flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0) {
+            return false;
+        }
+    }
+    return smaller;
+}
+
+static void find_unmapped_bar(struct findings_work* work, uint32_t device, uint32_t heap)
+{
+    const struct support_history* const history = work->history;
+    struct findings_list list = {0};
+    size_t count = 0;
+    if (!is_small_bar(findings_device(work, device), heap)) {
+        return;
+    }
+    struct findings_part* const parts = malloc((history->memories.count + 1) * sizeof *parts);
+    if (parts == NULL) {
+        work->no_memory = true;
+        return;
+    }
+    for (uint32_t i = 0; i < history->memories.count; ++i) {
+        const struct support_history_memory* const memory = &history->memories.items[i];
+        if (memory->device == device && support_history_heap(history, i) == heap &&
+            memory->map_count == 0 && findings_is_own(memory)) {
+            parts[count++] = part_of(memory, i, memory->size);
+        }
+    }
+    const uint64_t saved = findings_lower_peak(work, device, heap, parts, &count);
+    const uint64_t sum = sum_parts(parts, count);
+    if (saved > 0) {
+        findings_list_parts(work, parts, count, &list);
+    }
+    free(parts);
+    if (saved == 0) {
+        return;
+    }
+    struct support_finding* const finding =
+        findings_add(work, SUPPORT_FINDING_BAR, SUPPORT_VERDICT_PROVED, device, heap, &list, true);
+    if (finding != NULL) {
+        char bytes[32];
+        char size[32];
+        findings_bytes(sum, bytes);
+        findings_bytes(findings_device(work, device)->heaps[heap].size, size);
+        finding->least = finding->most = saved;
+        (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
+                       "%zu memories of %s in all, in heap %u of %s, were never mapped",
+                       finding->object_count, bytes, heap, size);
+    }
+}
+
+void findings_of_heaps(struct findings_work* work)
+{
+    for (uint32_t device = 0; device < work->history->devices.count; ++device) {
+        const uint32_t count = findings_device(work, device)->facts.heapCount;
+        for (uint32_t heap = 0; heap < count; ++heap) {
+            find_wrong_heap(work, device, heap);
+            find_unmapped_bar(work, device, heap);
+        }
+    }
+}
+
+/* ---- never bound ---- */
 
 /* Bytes by which a memory can be smaller, for the same resources in the same order. A hole shrinks
  * by multiples of the largest alignment, so that all resources behind it stay aligned; what is left
@@ -268,38 +406,53 @@ static uint64_t count_never_bound(uint64_t size, const struct bound_range* range
     return never + (size > reached ? size - reached : 0);
 }
 
+/* Writes how the bytes of a finding follow from those of its memories. */
+static void explain_never_bound(struct support_finding* finding, uint64_t sum, uint64_t peak,
+                                uint64_t at_peak)
+{
+    char bytes[32];
+    char before[32];
+    char after[32];
+    findings_bytes(sum, bytes);
+    findings_bytes(peak, before);
+    findings_bytes(peak - finding->most, after);
+    (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
+                   "%s in %zu memor%s belonged to no resource at any time, besides what alignment "
+                   "needs; without them heap %u would hold %s at its peak instead of %s%s",
+                   bytes, finding->object_count, finding->object_count == 1 ? "y" : "ies",
+                   finding->heap, after, before,
+                   at_peak < sum ? ". The memories do not all live at the same time: it takes all "
+                                   "of them, or another moment stays the peak"
+                                 : "");
+}
+
 /* Adds the finding of one heap; never[] has the bytes of each memory. */
 static void report_never_bound(struct findings_work* work, uint32_t device, uint32_t heap,
-                               const uint64_t* never)
+                               const uint64_t* never, struct findings_part* parts)
 {
     const struct support_history* const history = work->history;
     const uint32_t event = findings_peak_event(work, device, heap);
+    const size_t slot = device * (size_t)MAAR_CAPTURE_MOST_HEAPS + heap;
+    uint64_t* const at_peak = &work->findings->never_at_peak[slot];
     struct findings_list list = {0};
-    uint64_t sum = 0;
-    uint64_t held = 0;
+    size_t count = 0;
     for (uint32_t i = 0; i < history->memories.count; ++i) {
         const struct support_history_memory* const memory = &history->memories.items[i];
         if (memory->device == device && support_history_heap(history, i) == heap &&
-            findings_is_own(memory) && alive_at(memory, event)) {
-            held += memory->size;
-            sum += never[i];
-            if (never[i] > 0) {
-                findings_list_add(work, &list, i);
-            }
+            findings_is_own(memory) && never[i] > 0) {
+            parts[count++] = part_of(memory, i, never[i]);
+            *at_peak += alive_at(memory, event) ? never[i] : 0;
         }
     }
-    if (sum < LEAST_BYTES) {
-        free(list.items);
+    const uint64_t saved = count > 0 ? findings_lower_peak(work, device, heap, parts, &count) : 0;
+    if (saved < LEAST_BYTES) {
         return;
     }
+    findings_list_parts(work, parts, count, &list);
     struct support_finding* const finding = findings_add(
         work, SUPPORT_FINDING_NEVER_BOUND, SUPPORT_VERDICT_PROVED, device, heap, &list, true);
     if (finding != NULL) {
-        char bytes[32];
-        char all[32];
-        findings_bytes(sum, bytes);
-        findings_bytes(held, all);
-        finding->least = finding->most = sum;
+        finding->least = finding->most = saved;
         finding->wasted = malloc((finding->object_count + 1) * sizeof *finding->wasted);
         if (finding->wasted == NULL) {
             work->no_memory = true;
@@ -308,11 +461,7 @@ static void report_never_bound(struct findings_work* work, uint32_t device, uint
         for (size_t i = 0; i < finding->object_count; ++i) {
             finding->wasted[i] = never[finding->objects[i]];
         }
-        (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
-                       "%s of the %s that heap %u holds at its peak belonged to no resource at "
-                       "any time, besides what alignment needs; they lie in %zu memor%s",
-                       bytes, all, heap, finding->object_count,
-                       finding->object_count == 1 ? "y" : "ies");
+        explain_never_bound(finding, sum_parts(parts, count), work->peak_bytes[slot], *at_peak);
     }
 }
 
@@ -322,7 +471,10 @@ static void find_never_bound(struct findings_work* work)
     size_t count = 0;
     struct bound_range* const ranges = list_bound_ranges(work, &count);
     uint64_t* const never = calloc(history->memories.count + 1, sizeof *never);
-    if (ranges == NULL || never == NULL) {
+    struct findings_part* const parts = malloc((history->memories.count + 1) * sizeof *parts);
+    work->findings->never_at_peak = calloc(history->devices.count * MAAR_CAPTURE_MOST_HEAPS + 1,
+                                           sizeof *work->findings->never_at_peak);
+    if (ranges == NULL || never == NULL || parts == NULL || work->findings->never_at_peak == NULL) {
         work->no_memory = true;
         goto done;
     }
@@ -339,10 +491,11 @@ static void find_never_bound(struct findings_work* work)
     }
     for (uint32_t device = 0; device < history->devices.count; ++device) {
         for (uint32_t heap = 0; heap < findings_device(work, device)->facts.heapCount; ++heap) {
-            report_never_bound(work, device, heap, never);
+            report_never_bound(work, device, heap, never, parts);
         }
     }
 done:
+    free(parts);
     free(never);
     free(ranges);
 }

@@ -118,12 +118,9 @@ struct support_heap_peak* support_findings_peaks(const struct support_history* h
             }
             peak.time_ns = history->events.items[event].time_ns;
             good = count_bound(history, event, &peak);
-            for (size_t i = 0; i < findings->count; ++i) {
-                const struct support_finding* const finding = &findings->items[i];
-                if (finding->kind == SUPPORT_FINDING_NEVER_BOUND && finding->device == device &&
-                    finding->heap == heap) {
-                    peak.never = finding->most;
-                }
+            if (findings->never_at_peak != NULL) {
+                peak.never =
+                    findings->never_at_peak[device * (size_t)MAAR_CAPTURE_MOST_HEAPS + heap];
             }
             peaks[(*count)++] = peak;
         }

@@ -346,6 +346,50 @@ static uint64_t list_replaced(struct findings_work* work, const struct group_ite
     return most;
 }
 
+/* Whether a resource has a memory for itself, which a mended program would not hold. */
+static bool has_own_memory(const struct support_history* history, uint32_t memory)
+{
+    return memory != NONE && history->memories.items[memory].bind_count == 1 &&
+           findings_is_own(&history->memories.items[memory]);
+}
+
+/* By how much the peak of a heap is lower if no old one is held beside its successor. What lies in
+ * a block lowers nothing: the block stays as large. */
+static uint64_t saving_of_growth(struct findings_work* work, const struct group_item* items,
+                                 size_t first, size_t end)
+{
+    const struct support_history* const history = work->history;
+    const struct support_history_resource* const resources = history->resources.items;
+    const struct support_history_memory* const memories = history->memories.items;
+    const struct support_history_resource* const last = &resources[items[end - 1].index];
+    const uint32_t heap = support_history_heap(history, last->memory);
+    size_t count = 0;
+    struct findings_part* const parts = malloc((end - first) * sizeof *parts);
+    if (parts == NULL) {
+        work->no_memory = true;
+        return 0;
+    }
+    for (size_t i = first + 1; i < end; ++i) {
+        const struct support_history_resource* const old = &resources[items[i - 1].index];
+        const struct support_history_resource* const next = &resources[items[i].index];
+        if (has_own_memory(history, old->memory) &&
+            support_history_heap(history, old->memory) == heap) {
+            parts[count++] = (struct findings_part){
+                .bytes = memories[old->memory].size,
+                .object = items[i - 1].index,
+                .begin_event = has_own_memory(history, next->memory)
+                                   ? memories[next->memory].begin_event
+                                   : next->bind_event,
+                .end_event = memories[old->memory].end_event,
+            };
+        }
+    }
+    const uint64_t saved =
+        count > 0 ? findings_lower_peak(work, items[first].key.device, heap, parts, &count) : 0;
+    free(parts);
+    return saved;
+}
+
 static void find_growth(struct findings_work* work, const struct group_item* items, size_t first,
                         size_t end)
 {
@@ -356,16 +400,23 @@ static void find_growth(struct findings_work* work, const struct group_item* ite
         return;
     }
     const uint32_t device = items[first].key.device;
-    struct support_finding* const finding = findings_add(
-        work, SUPPORT_FINDING_GROWTH_BY_COPY, SUPPORT_VERDICT_PROVED, device, NONE, &list, false);
+    const uint64_t saved = saving_of_growth(work, items, first, end);
+    struct support_finding* const finding =
+        findings_add(work, SUPPORT_FINDING_GROWTH_BY_COPY,
+                     saved >= most ? SUPPORT_VERDICT_PROVED : SUPPORT_VERDICT_BOUNDED, device, NONE,
+                     &list, false);
     if (finding != NULL) {
         char bytes[32];
         findings_bytes(most, bytes);
-        finding->least = finding->most = most;
+        finding->least = saved;
+        finding->most = saved > most ? saved : most;
         (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
                        "%zu times a larger one was bound before the old one ended; the largest old "
-                       "one, of %s, was alive beside its successor",
-                       finding->object_count, bytes);
+                       "one, of %s, was alive beside its successor%s",
+                       finding->object_count, bytes,
+                       saved >= most ? ""
+                                     : ", but not when the heap held the most, or in a block that "
+                                       "stays as large");
     }
 }
 

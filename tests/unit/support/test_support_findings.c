@@ -146,6 +146,148 @@ static void bytes_never_bound_are_those_of_the_peak(void** state)
     end_advice(&advice);
 }
 
+/* Puts a memory with one buffer of `used` bytes, and ends both if `ends`. */
+static void put_block(struct capture_bench* bench, uint64_t which, uint64_t size, uint64_t used,
+                      uint32_t type, bool ends)
+{
+    capture_put_memory(bench, MEMORY + which, size, type);
+    capture_put_buffer(bench, BUFFER + which, used);
+    capture_put_bind(bench, MAAR_CAPTURE_OBJECT_BUFFER, BUFFER + which, MEMORY + which, 0);
+    if (ends) {
+        capture_put_end(bench, MAAR_CAPTURE_KIND_BUFFER_END, BUFFER + which);
+        capture_put_end(bench, MAAR_CAPTURE_KIND_MEMORY_END, MEMORY + which);
+    }
+}
+
+/* Two moments hold as much, by blocks of which only one lives at a time. */
+static void all_blocks_that_make_the_peak_are_named(void** state)
+{
+    struct advice advice;
+    size_t count = 0;
+    capture_put_device(*state);
+    put_block(*state, 0, 100 * MIB, 100 * MIB, 0, false);
+    put_block(*state, 1, 128 * MIB, 17 * MIB, 0, true); /* 111 MiB wasted, and gone */
+    put_block(*state, 2, 128 * MIB, 52 * MIB, 0, true); /* 76 MiB wasted, and gone */
+    put_block(*state, 3, 28 * MIB, 20 * MIB, 0, false); /* never where it matters */
+    advise(*state, &advice);
+    const struct support_finding* found = find(&advice, SUPPORT_FINDING_NEVER_BOUND);
+    assert_non_null(found);
+    assert_int_equal(found->verdict, SUPPORT_VERDICT_PROVED);
+    assert_int_equal(found->most, (228 - 152) * MIB); /* the second one is still the most */
+    assert_int_equal(found->least, found->most);
+    assert_int_equal(found->object_count, 2);
+    assert_int_equal(found->wasted[0], 111 * MIB);
+    assert_int_equal(found->wasted[1], 76 * MIB);
+    struct support_heap_peak* const peaks =
+        support_findings_peaks(&advice.history, &advice.findings, &count);
+    assert_non_null(peaks);
+    assert_int_equal(peaks[0].held, 228 * MIB);
+    assert_int_equal(peaks[0].never, 76 * MIB); /* of the fuller moment */
+    free(peaks);
+    end_advice(&advice);
+}
+
+/* Without the waste, another moment holds as much: nothing is saved at the peak. */
+static void waste_beside_a_peak_that_stays_is_no_finding(void** state)
+{
+    struct advice advice;
+    size_t count = 0;
+    capture_put_device(*state);
+    put_block(*state, 0, 64 * MIB, 64 * MIB, 0, true);
+    put_block(*state, 1, 65 * MIB + 32768, MIB, 0, true);
+    put_block(*state, 2, 65 * MIB, 65 * MIB, 0, true);
+    advise(*state, &advice);
+    assert_null(find(&advice, SUPPORT_FINDING_NEVER_BOUND));
+    struct support_heap_peak* const peaks =
+        support_findings_peaks(&advice.history, &advice.findings, &count);
+    assert_non_null(peaks);
+    assert_int_equal(peaks[0].never, 64 * MIB + 32768);
+    free(peaks);
+    end_advice(&advice);
+}
+
+/* Images in system memory, one after another: all of them make the peak. */
+static void resources_in_the_wrong_heap_at_any_time_are_named(void** state)
+{
+    struct advice advice;
+    capture_put_device(*state);
+    for (uint32_t i = 0; i < 3; ++i) {
+        capture_put_memory(*state, MEMORY, 4 * MIB, 0);
+        put_image(*state, IMAGE + i, VK_IMAGE_USAGE_SAMPLED_BIT, 3);
+        capture_put_bind(*state, MAAR_CAPTURE_OBJECT_IMAGE, IMAGE + i, MEMORY, 0);
+        capture_put_end(*state, MAAR_CAPTURE_KIND_IMAGE_END, IMAGE + i);
+        capture_put_end(*state, MAAR_CAPTURE_KIND_MEMORY_END, MEMORY);
+    }
+    capture_put_memory(*state, MEMORY, 3 * MIB, 0); /* stays, and is the peak then */
+    advise(*state, &advice);
+    const struct support_finding* found = find(&advice, SUPPORT_FINDING_WRONG_HEAP);
+    assert_non_null(found);
+    assert_int_equal(found->most, MIB);
+    assert_int_equal(found->least, MIB);
+    assert_int_equal(found->object_count, 3);
+    end_advice(&advice);
+}
+
+/* The card has room for one of two images that live together. */
+static void only_what_fits_into_the_card_is_in_the_wrong_heap(void** state)
+{
+    struct advice advice;
+    capture_put_device(*state);
+    capture_put_memory(*state, MEMORY, 1014 * MIB, 1); /* type 1 lies in heap 0 of 1 GiB */
+    capture_put_end(*state, MAAR_CAPTURE_KIND_MEMORY_END, MEMORY);
+    capture_put_memory(*state, MEMORY, 1019 * MIB, 1);
+    for (uint32_t i = 0; i < 2; ++i) {
+        put_image(*state, IMAGE + i, VK_IMAGE_USAGE_SAMPLED_BIT, 3);
+        capture_put_memory(*state, MEMORY + 1 + i, 4 * MIB, 0);
+        capture_put_bind(*state, MAAR_CAPTURE_OBJECT_IMAGE, IMAGE + i, MEMORY + 1 + i, 0);
+    }
+    advise(*state, &advice);
+    const struct support_finding* found = find(&advice, SUPPORT_FINDING_WRONG_HEAP);
+    assert_non_null(found);
+    assert_int_equal(found->most, 4 * MIB);
+    assert_int_equal(found->object_count, 1);
+    end_advice(&advice);
+}
+
+/* Growth far from the peak, or in a block that stays, proves nothing about the peak. */
+static void growth_that_does_not_make_the_peak_is_bounded(void** state)
+{
+    for (unsigned pooled = 0; pooled < 2; ++pooled) {
+        struct advice advice;
+        capture_put_device(*state);
+        capture_put_memory(*state, MEMORY, 100 * MIB, 0);
+        if (pooled == 0) {
+            capture_put_end(*state, MAAR_CAPTURE_KIND_MEMORY_END, MEMORY);
+        }
+        for (uint64_t i = 1; i < 6; ++i) {
+            const uint64_t memory = pooled == 0 ? MEMORY + i : MEMORY;
+            if (pooled == 0) {
+                capture_put_memory(*state, memory, (MIB << i) + 4096, 0);
+            }
+            capture_put_buffer(*state, BUFFER + i, (MIB << i) + 4096);
+            capture_put_bind(*state, MAAR_CAPTURE_OBJECT_BUFFER, BUFFER + i, memory, 0);
+            if (i > 1) {
+                capture_put_end(*state, MAAR_CAPTURE_KIND_BUFFER_END, BUFFER + i - 1);
+            }
+            if (i > 1 && pooled == 0) {
+                capture_put_end(*state, MAAR_CAPTURE_KIND_MEMORY_END, memory - 1);
+            }
+        }
+        capture_put_end(*state, MAAR_CAPTURE_KIND_BUFFER_END, BUFFER + 5);
+        advise(*state, &advice);
+        const struct support_finding* found = find(&advice, SUPPORT_FINDING_GROWTH_BY_COPY);
+        assert_non_null(found);
+        assert_int_equal(found->verdict, SUPPORT_VERDICT_BOUNDED);
+        assert_int_equal(found->least, 0);
+        assert_int_equal(found->most, 16 * MIB + 4096);
+        end_advice(&advice);
+        if (pooled == 0) {
+            assert_int_equal(capture_bench_end(state), 0);
+            assert_int_equal(capture_bench_begin(state), 0);
+        }
+    }
+}
+
 /* What is idle at the peak, and whose waste is largest: not the largest memory. */
 static void peaks_say_what_is_idle_and_memories_what_is_wasted(void** state)
 {
@@ -387,6 +529,11 @@ int main(void)
         CASE(transient_images_outside_lazy_memory_are_found),
         CASE(fallbacks_of_a_full_card_are_no_finding),
         CASE(bytes_never_bound_are_those_of_the_peak),
+        CASE(all_blocks_that_make_the_peak_are_named),
+        CASE(waste_beside_a_peak_that_stays_is_no_finding),
+        CASE(resources_in_the_wrong_heap_at_any_time_are_named),
+        CASE(only_what_fits_into_the_card_is_in_the_wrong_heap),
+        CASE(growth_that_does_not_make_the_peak_is_bounded),
         CASE(peaks_say_what_is_idle_and_memories_what_is_wasted),
         CASE(uploads_are_no_growth),
         CASE(growth_takes_three_steps),
