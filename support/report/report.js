@@ -64,19 +64,20 @@
     return s < 0.001 ? (s * 1e6).toFixed(1) + " µs" : s < 1 ? (s * 1e3).toFixed(2) + " ms" : s.toFixed(3) + " s";
   }
 
+  // What a resource is, as "image 64×64 R8G8B8A8_UNORM".
+  function whatOf(r) {
+    const kind = KINDS[col.r_kind[r]];
+    if (col.r_image[r] === NONE) return kind + " of " + bytes(col.r_asked[r]);
+    const i = col.r_image[r];
+    const z = Math.max(col.i_depth[i], col.i_layers[i]);
+    const samples = col.i_samples[i] > 1 ? ` ${col.i_samples[i]} samples` : "";
+    return `${kind} ${col.i_width[i]}×${col.i_height[i]}${z > 1 ? "×" + z : ""} ${meta.formats[col.i_format[i]] || "format " + col.i_format[i]}${samples}`;
+  }
+
   function labelOf(r) {
-    if (col.r_name[r] !== 0) return textAt(col.r_name[r]);
+    if (col.r_name[r] !== 0) return `${textAt(col.r_name[r])}, ${whatOf(r)}`;
     const by = callerOf(col.r_caller[r]);
-    let label = KINDS[col.r_kind[r]];
-    if (col.r_image[r] !== NONE) {
-      const i = col.r_image[r];
-      const z = Math.max(col.i_depth[i], col.i_layers[i]);
-      label += ` ${col.i_width[i]}×${col.i_height[i]}${z > 1 ? "×" + z : ""} ${meta.formats[col.i_format[i]] || "format " + col.i_format[i]}`;
-      if (col.i_samples[i] > 1) label += ` ${col.i_samples[i]} samples`;
-    } else {
-      label += " of " + bytes(col.r_asked[r]);
-    }
-    return by ? `${label}, ${by}` : label;
+    return by ? `${whatOf(r)}, ${by}` : whatOf(r);
   }
 
   function categoryOf(r) {

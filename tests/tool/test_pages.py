@@ -157,6 +157,23 @@ class Page(unittest.TestCase):
         self.browser.click("[data-tab=findings]")
         self.assertIn("proved", self.panel())
 
+    def test_named_images_show_and_are_found_by_size_and_format(self):
+        self.open(self.plain, "#tab=list&q=rock_%20R8G8B8A8%20128%C3%97128")
+        names = self.value("[...document.querySelectorAll('#panel td:first-child')]"
+                           ".map((e) => e.textContent)")
+        self.assertTrue(names)
+        for name in names:
+            self.assertRegex(name, r"^rock_\d+\.ktx2, image 128×128 R8G8B8A8_UNORM$")
+        named = self.value(
+            "r.views[0].resources.filter((i) => r.labelOf(i).startsWith('rock_') && "
+            "r.col.r_begin[i] <= r.state.t && (r.col.r_life[i] === 0xFFFFFFFF || "
+            "r.col.r_begin[i] + r.col.r_life[i] > r.state.t) && r.col.r_image[i] !== 0xFFFFFFFF && "
+            "r.col.i_format[r.col.r_image[i]] === 37 && "
+            "r.col.i_width[r.col.r_image[i]] === 128).length")
+        self.assertIn(f": {named} resources", self.panel())
+        self.open(self.plain, "#tab=list&q=rock_%20buffer")
+        self.assertIn(", buffer of ", self.panel())
+
     def test_fragment_keeps_the_view(self):
         self.open(self.plain)
         self.browser.run("r.setRange(1000, 90000); r.setCursor(5000)")
