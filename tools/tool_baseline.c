@@ -89,17 +89,113 @@ static bool has_text(const json_t* run, const char* key, const char* text)
     return strcmp(json_string_value(json_object_get(run, key)), text) == 0;
 }
 
-/* Returns the run of the same trace, device, strategy and threads; NULL if there is none. */
+static const char* trace_of(const json_t* run)
+{
+    return json_string_value(json_object_get(run, "trace"));
+}
+
+/* Returns the length of the number with a dot before it at the end of a name, or 0. */
+static size_t number_at_end(const char* name, size_t length)
+{
+    size_t digits = 0;
+    while (digits < length && name[length - 1 - digits] >= '0' &&
+           name[length - 1 - digits] <= '9') {
+        digits += 1;
+    }
+    return digits > 0 && digits + 1 < length && name[length - 1 - digits] == '.' ? digits + 1 : 0;
+}
+
+/* Returns whether two names are of captures of one program: PREFIX.PROGRAM.PROCESS, and with .N
+ * behind it the Nth of the process. */
+static bool is_of_program(const char* left, const char* right)
+{
+    const char* const names[] = {left, right};
+    size_t stems[2];
+    const char* ends[2];
+    for (size_t i = 0; i < 2; ++i) {
+        const size_t length = strlen(names[i]);
+        const size_t last = number_at_end(names[i], length);
+        const size_t other = last != 0 ? number_at_end(names[i], length - last) : 0;
+        if (last == 0) {
+            return false;
+        }
+        stems[i] = length - last - other;
+        ends[i] = other != 0 ? names[i] + length - last : "";
+    }
+    return stems[0] == stems[1] && memcmp(left, right, stems[0]) == 0 &&
+           strcmp(ends[0], ends[1]) == 0;
+}
+
+/* Returns the name in the baseline that a report is to be compared with: its own, or that of one
+ * other capture of the program. Returns NULL, with a message, if there is none or several. */
+static const char* find_trace(const struct tool_baseline* baseline,
+                              const struct tool_report* report)
+{
+    const char* found = NULL;
+    const char* other = NULL;
+    const char* first = NULL;
+    const char* second = NULL;
+    bool has_more = false;
+    for (size_t i = 0; i < json_array_size(baseline->runs); ++i) {
+        const char* const name = trace_of(json_array_get(baseline->runs, i));
+        if (strcmp(name, report->trace) == 0) {
+            return name;
+        }
+        if (is_of_program(name, report->trace)) {
+            other = found != NULL && strcmp(found, name) != 0 ? name : other;
+            found = found != NULL ? found : name;
+        }
+        if (first == NULL || strcmp(first, name) == 0) {
+            first = name;
+        } else if (second == NULL || strcmp(second, name) == 0) {
+            second = name;
+        } else {
+            has_more = true;
+        }
+    }
+    if (other != NULL) {
+        tool_complain("%s: the baseline has several captures of this program: %s and %s",
+                      report->trace, found, other);
+        return NULL;
+    }
+    if (found == NULL) {
+        tool_complain("%s: the baseline has no run of this trace; it has %s%s%s%s", report->trace,
+                      first, second != NULL ? " and " : "", second != NULL ? second : "",
+                      has_more ? " and more" : "");
+    }
+    return found;
+}
+
+/* Returns the run of the same device, strategy and threads; NULL, with a message, if there is none.
+ */
 static const json_t* find_run(const struct tool_baseline* baseline,
                               const struct tool_report* report)
 {
-    for (size_t i = 0; i < json_array_size(baseline->runs); ++i) {
+    const char* const trace = find_trace(baseline, report);
+    const char* device = NULL; /* of a run of the trace on another one */
+    for (size_t i = 0; i < json_array_size(baseline->runs) && trace != NULL; ++i) {
         const json_t* const run = json_array_get(baseline->runs, i);
-        if (has_text(run, "trace", report->trace) && has_text(run, "device", report->device) &&
+        if (!has_text(run, "trace", trace)) {
+            continue;
+        }
+        if (has_text(run, "device", report->device) &&
             has_text(run, "strategy", tool_strategy_names[report->strategy]) &&
             json_integer_value(json_object_get(run, "threads")) == (json_int_t)report->threads) {
             return run;
         }
+        if (has_text(run, "device", report->device)) {
+            device = report->device;
+        } else if (device == NULL) {
+            device = json_string_value(json_object_get(run, "device"));
+        }
+    }
+    if (trace != NULL && strcmp(device, report->device) != 0) {
+        tool_complain("%s, strategy %s: the baseline has this trace on %s, not on %s",
+                      report->trace, tool_strategy_names[report->strategy], device, report->device);
+    } else if (trace != NULL) {
+        tool_complain("%s, strategy %s: the baseline has no run on %s with %" PRIu32 " thread%s",
+                      report->trace, tool_strategy_names[report->strategy], report->device,
+                      report->threads, report->threads == 1 ? "" : "s");
     }
     return NULL;
 }
@@ -130,11 +226,9 @@ bool tool_baseline_compare(const struct tool_baseline* baseline, double toleranc
     const json_t* const run = find_run(baseline, report);
     *difference = (struct tool_difference){.found = run != NULL};
     if (run == NULL) {
-        tool_complain("%s, strategy %s: the baseline has no run on %s with %" PRIu32 " thread%s",
-                      report->trace, tool_strategy_names[report->strategy], report->device,
-                      report->threads, report->threads == 1 ? "" : "s");
         return false;
     }
+    difference->trace = trace_of(run);
     difference->peak_reserved_bytes = count_in(run, "peak_reserved_bytes");
     difference->device_allocation_calls = count_in(run, "device_allocation_calls");
     difference->failures = count_in(run, "failures");

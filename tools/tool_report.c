@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <string.h>
 
 static void set_count(json_t* object, const char* key, uint64_t value)
 {
@@ -46,6 +47,7 @@ static void set_comparisons(json_t* object, const struct tool_report* report)
         set_count(other, "failures", vma->failures);
     }
     if (before->found) {
+        json_object_set_new(baseline, "trace", support_json_text(before->trace));
         set_count(baseline, "peak_reserved_bytes", before->peak_reserved_bytes);
         set_count(baseline, "device_allocation_calls", before->device_allocation_calls);
         set_count(baseline, "failures", before->failures);
@@ -154,9 +156,12 @@ static void print_difference(const struct tool_report* report)
 {
     const struct tool_difference* const before = &report->difference;
     const struct tool_outcome* const now = &report->outcome;
+    const bool is_other = strcmp(before->trace, report->trace) != 0;
+    char name[4 * TOOL_NAME_SIZE + 1];
     char size[32];
-    printf("  baseline: %s reserved (%+.1f %%), %" PRIu64 " calls (%+.1f %%), %" PRIu64
+    printf("  baseline%s%s: %s reserved (%+.1f %%), %" PRIu64 " calls (%+.1f %%), %" PRIu64
            " failed, %.0f ns (%+.1f %%)%s\n",
+           is_other ? " " : "", is_other ? tool_printable(before->trace, name, sizeof(name)) : "",
            tool_format_size(before->peak_reserved_bytes, size, sizeof(size)),
            change_of((double)now->peak_reserved_bytes, (double)before->peak_reserved_bytes),
            before->device_allocation_calls,

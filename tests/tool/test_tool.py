@@ -647,10 +647,53 @@ class OnSimulated(Budgets, Case):
         self.replay(trace("supertuxkart"), "--baseline", path, "--tolerance", "9", code=1)
         self.replay(trace("supertuxkart"), "--baseline", path, "--tolerance", "10.5")
         _, text = self.replay(trace("vkcube"), "--baseline", path, code=1)
+        self.assertRegex(text, "the baseline has no run of this trace; it has "
+                               f"{results[0]['trace']}\n$")
+        other = dict(results[0], device="Another card")
+        path.write_text(json.dumps(other) + "\n", encoding="utf-8")
+        _, text = self.replay(trace("supertuxkart"), "--baseline", path, code=1)
+        self.assertRegex(text, "the baseline has this trace on Another card, not on .*\n$")
+        path.write_text(json.dumps(dict(results[0], threads=2)) + "\n", encoding="utf-8")
+        _, text = self.replay(trace("supertuxkart"), "--baseline", path, code=1)
         self.assertRegex(text, "the baseline has no run on .* with 1 thread\n$")
+        path.write_text(json.dumps(better) + "\n", encoding="utf-8")
         done = maar("replay", trace("supertuxkart"), "--device", self.device, "--baseline", path)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"  baseline: .* reserved \(\+(9\.9|10\.0) %\).*: worse\n")
+
+    def test_baseline_of_another_process_is_that_of_the_program(self):
+        """Names of captures end with the number of the process, which differs each time."""
+        folder = self.scratch()
+        rows = "".join(f"alloc,{i},buffer,65536,256,,0,{i},,\n" for i in range(4))
+        names = ("maar.game.100", "maar.game.200", "maar.game.100.2", "maar.tool.100")
+        for name in names:
+            (folder / f"{name}.csv").write_text(HEADER + rows, encoding="utf-8")
+        path = folder / "before.json"
+        results = {name: self.replay(folder / f"{name}.csv")[0][0] for name in names}
+        self.assertEqual([results[name]["trace"] for name in names], list(names))
+
+        def compare(name, *before, code=0):
+            path.write_text("".join(json.dumps(results[n]) + "\n" for n in before),
+                            encoding="utf-8")
+            found, text = self.replay(folder / f"{name}.csv", "--baseline", path, code=code)
+            return found[0]["baseline"], text
+
+        found, text = compare("maar.game.200", "maar.tool.100", "maar.game.100.2", "maar.game.100")
+        self.assertEqual((found["trace"], text), ("maar.game.100", ""))
+        found, _ = compare("maar.game.200", "maar.game.100", "maar.game.200")
+        self.assertEqual(found["trace"], "maar.game.200")
+        found, text = compare("maar.game.200", "maar.tool.100", "maar.game.100.2", code=1)
+        self.assertIsNone(found)
+        self.assertRegex(text, "no run of this trace; it has maar.tool.100 and maar.game.100.2\n$")
+        results["maar.game.300"] = dict(results["maar.game.100"], trace="maar.game.300")
+        found, text = compare("maar.game.200", "maar.game.100", "maar.game.300", code=1)
+        self.assertIsNone(found)
+        self.assertRegex(text, "the baseline has several captures of this program: maar.game.100 "
+                               "and maar.game.300\n$")
+        path.write_text(json.dumps(results["maar.game.100"]) + "\n", encoding="utf-8")
+        done = maar("replay", folder / "maar.game.200.csv", "--device", self.device, "--baseline",
+                    path)
+        self.assertIn("  baseline maar.game.100: ", done.stdout)
 
     def test_baseline_wrong_exit_2(self):
         folder = self.scratch()
