@@ -160,12 +160,40 @@ static void print_peaks(const struct support_history* history,
     }
 }
 
+/* A capture without memory says nothing about the program, which is no praise for it. */
+static void print_absence(const struct support_history* history)
+{
+    char name[512];
+    const size_t count = history->failures.count;
+    printf("%s: no device memory: the program created ",
+           tool_printable(history->name, name, sizeof name));
+    if (history->devices.count == 0) {
+        printf("no device\n");
+    } else if (count == 0) {
+        printf("a device and allocated nothing on it\n");
+    } else {
+        printf("a device, which refused %zu allocation%s\n", count, count == 1 ? "" : "s");
+    }
+    printf("Check whether\n"
+           "  - another capture of the run has the memory: a process that opens Vulkan several\n"
+           "    times writes several, and programs often look for devices first;\n"
+           "  - the program draws with OpenGL, and has a Vulkan renderer as an option;\n"
+           "  - it refused the device. Some take a CPU driver only by name (mpv:\n"
+           "    --vulkan-device=NAME), and OpenGL on Mesa's zink takes one only with\n"
+           "    LIBGL_ALWAYS_SOFTWARE=1.\n"
+           "docs/captures.md says how programs are made to use Vulkan.\n");
+}
+
 static void print_text(const struct support_history* history,
                        const struct support_findings* findings,
                        const struct support_heap_peak* peaks, size_t peak_count, uint32_t names)
 {
     char name[512];
     const char* const cut = support_history_cut(history);
+    if (history->memories.count == 0 && findings->count == 0) {
+        print_absence(history);
+        return;
+    }
     printf("%s: %zu finding%s in %zu memories and %zu resources\n",
            tool_printable(history->name, name, sizeof name), findings->count,
            findings->count == 1 ? "" : "s", history->memories.count, history->resources.count);

@@ -661,7 +661,8 @@
   function showFindings(panel) {
     panel.replaceChildren();
     if (meta.findings.length === 0) {
-      panel.append(element("p", "note", "Nothing found: no bytes proved to be wasted, and nothing suspected."));
+      panel.append(element("p", "note", col.m_begin.length === 0 ? "The program allocated no device memory, so there is nothing to find."
+        : "Nothing found: no bytes proved to be wasted, and nothing suspected."));
       return;
     }
     for (const f of meta.findings) {

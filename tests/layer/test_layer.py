@@ -688,6 +688,7 @@ class Command(Case):
     def test_explains_that_nothing_opened_vulkan(self):
         done = self.maar("true")
         self.assertIn("no process of true opened Vulkan", done.stderr)
+        self.assertIn("CPU driver LIBGL_ALWAYS_SOFTWARE=1", done.stderr)
 
     def test_says_how_the_program_ended(self):
         done = self.maar("sh", "-c", "kill -9 $$", code=137)

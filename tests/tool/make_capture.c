@@ -1,9 +1,10 @@
 /*
- * make_capture FILE EVENTS [hostile] [slow] [swapchain]: writes a capture of about that many
+ * make_capture FILE EVENTS [hostile] [slow] [swapchain] [empty]: writes a capture of about that many
  * events, as a program like a game would cause: textures and buffers that come and go, render
  * targets that stay, frames, budgets and names. With "hostile", names are what an HTML page must
  * not run. With "slow", there are a hundred frames a second, and the program never ends the
- * capture. With "swapchain", it has one of 24 MiB.
+ * capture. With "swapchain", it has one of 24 MiB. With "empty", it has no device if EVENTS
+ * is 0, and else a device without memory.
  */
 #define _POSIX_C_SOURCE 200809L /* nanosleep */
 
@@ -22,7 +23,7 @@ struct maker {
     struct maar_capture_writer writer;
     uint64_t random;
     uint64_t events;
-    bool hostile, slow, has_swapchain;
+    bool hostile, slow, has_swapchain, is_empty;
     bool alive[MAKER_SLOTS];
 };
 
@@ -57,7 +58,7 @@ static void put_device(struct maker* maker)
             .device = 1, .type = i, .heap = i == 0 ? 0 : 1, .flags = type_flags[i]};
         put(maker, MAAR_CAPTURE_KIND_TYPE, &type, sizeof type);
     }
-    for (uint64_t i = 0; i < MAKER_BLOCKS; ++i) {
+    for (uint64_t i = 0; i < MAKER_BLOCKS && !maker->is_empty; ++i) {
         const MaarCaptureMemory memory = {.device = 1,
                                           .type = i % 8 == 7 ? 1 : 0,
                                           .memory = 0x1000 + i,
@@ -170,7 +171,13 @@ static void pause_frame(const struct maker* maker)
 static void play(struct maker* maker, uint64_t events)
 {
     uint64_t frame = 0;
+    if (maker->is_empty && events == 0) {
+        return;
+    }
     put_device(maker);
+    if (maker->is_empty) {
+        return;
+    }
     if (maker->has_swapchain) {
         const MaarCaptureSwapchain swapchain = {
             .device = 1, .swapchain = 0x5000, .imageCount = 3, .estimatedSize = 24 * MAKER_MIB};
@@ -203,7 +210,7 @@ int main(int argc, char** argv)
 {
     char reason[MAAR_FILE_REASON_SIZE] = "";
     if (argc < 3) {
-        fprintf(stderr, "usage: make_capture FILE EVENTS [hostile] [slow] [swapchain]\n");
+        fprintf(stderr, "usage: make_capture FILE EVENTS [hostile] [slow] [swapchain] [empty]\n");
         return 2;
     }
     struct maker* const maker = calloc(1, sizeof *maker);
@@ -214,6 +221,7 @@ int main(int argc, char** argv)
     for (int i = 3; i < argc; ++i) {
         maker->hostile = maker->hostile || strcmp(argv[i], "hostile") == 0;
         maker->has_swapchain = maker->has_swapchain || strcmp(argv[i], "swapchain") == 0;
+        maker->is_empty = maker->is_empty || strcmp(argv[i], "empty") == 0;
         maker->slow = maker->slow || strcmp(argv[i], "slow") == 0;
     }
     const struct maar_capture_opening opening = {

@@ -1,0 +1,68 @@
+"""maar advise of captures that are made up: what it says around the findings.
+
+test_advise.py --maar=PROGRAM --maker=PROGRAM
+
+tests/findings runs programs with the mistakes, and tests/unit/support has the detectors.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+OPTIONS = None
+
+
+def maar(*arguments):
+    return subprocess.run([OPTIONS.maar, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=120, check=False)
+
+
+class Advised(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def make(self, name, *arguments):
+        path = self.folder / f"{name}.maarcap"
+        subprocess.run([OPTIONS.maker, path, *map(str, arguments)], check=True,
+                       stdout=subprocess.DEVNULL)
+        return path
+
+    def advise(self, *arguments, code=0):
+        done = maar("advise", *arguments)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_a_capture_without_memory_says_what_to_check(self):
+        without_device = self.advise(self.make("probe", 0, "empty"))
+        self.assertIn("probe: no device memory: the program created no device\n", without_device)
+        self.assertIn("--vulkan-device", without_device)
+        without_memory = self.advise(self.make("idle", 1, "empty"))
+        self.assertIn("idle: no device memory: the program created a device and allocated nothing "
+                      "on it\n", without_memory)
+        for text in (without_device, without_memory):
+            self.assertNotIn("0 findings", text)
+            self.assertIn("docs/captures.md", text)
+        values = json.loads(self.advise("--json", self.folder / "idle.maarcap"))
+        self.assertEqual(values["totals"]["allocations"], 0)
+        self.assertNotIn("no device memory", self.advise(self.make("plain", 2000)))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("maar", "maker"):
+        parser.add_argument(f"--{name}", required=True)
+    global OPTIONS
+    OPTIONS = parser.parse_args()
+    suite = unittest.TestLoader().loadTestsFromTestCase(Advised)
+    result = unittest.TextTestRunner(stream=sys.stdout, verbosity=2).run(suite)
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
