@@ -198,6 +198,9 @@ struct tool_fit_heap {
     bool is_unmeasured;       /* the profile's size does not come from a device */
     uint64_t held, held_peak; /* bytes of Maar's VkDeviceMemory */
     uint64_t live, live_peak; /* bytes of resources in it */
+    /* Likewise of those that belong to another heap of the device, and the last such heap. */
+    uint64_t displaced, displaced_peak;
+    uint32_t displaced_from;
 };
 
 /* The first resource that found no place. */

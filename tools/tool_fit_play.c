@@ -34,7 +34,7 @@ struct placed {
     VkImage image;
     uint64_t bytes; /* in its heap, or missing */
     uint32_t heap;
-    bool is_unplaced, is_elsewhere;
+    bool is_unplaced, is_elsewhere, is_displaced;
 };
 
 struct fit_player {
@@ -190,6 +190,30 @@ static bool is_elsewhere(const struct fit_player* player, const struct tool_reso
     return false;
 }
 
+/* Finds out whether a resource of the device lies in the device's heap that the host can map,
+ * although memory of another heap that it cannot map would do. Writes that heap. */
+static bool is_displaced(const struct fit_player* player, const struct tool_resource_plan* plan,
+                         uint32_t heap, uint32_t* from)
+{
+    const VkPhysicalDeviceMemoryProperties* const memory = &player->tool->memory;
+    if (player->result->is_integrated || !player->result->heaps[heap].is_device_local ||
+        (plan->usage != MAAR_MEMORY_USAGE_DEVICE_LOCAL &&
+         plan->usage != MAAR_MEMORY_USAGE_TRANSIENT)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < memory->memoryTypeCount; ++i) {
+        const VkMemoryType* const type = &memory->memoryTypes[i];
+        if ((plan->requirements.memoryTypeBits >> i & 1u) != 0 &&
+            (type->propertyFlags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0 &&
+            (type->propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0 &&
+            player->result->heaps[type->heapIndex].is_device_local) {
+            *from = type->heapIndex != heap ? type->heapIndex : *from;
+            return type->heapIndex != heap;
+        }
+    }
+    return false;
+}
+
 static void count_live(struct fit_player* player, struct placed* placed, uint64_t bytes)
 {
     struct tool_fit_result* const result = player->result;
@@ -203,6 +227,10 @@ static void count_live(struct fit_player* player, struct placed* placed, uint64_
     }
     heap->live += bytes;
     heap->live_peak = larger(heap->live_peak, heap->live);
+    if (placed->is_displaced) {
+        heap->displaced += bytes;
+        heap->displaced_peak = larger(heap->displaced_peak, heap->displaced);
+    }
     if (placed->is_elsewhere) {
         player->elsewhere += bytes;
         result->elsewhere_peak = larger(result->elsewhere_peak, player->elsewhere);
@@ -259,6 +287,8 @@ static void begin_item(struct fit_player* player, uint32_t index)
     }
     placed->heap = player->tool->memory.memoryTypes[where.memoryTypeIndex].heapIndex;
     placed->is_elsewhere = is_elsewhere(player, &plan, placed->heap);
+    placed->is_displaced = is_displaced(player, &plan, placed->heap,
+                                        &player->result->heaps[placed->heap].displaced_from);
     if (placed->is_elsewhere) {
         explain(player, &plan, index, &choice, VK_SUCCESS);
     } else if (player->is_over_budget) {
@@ -281,6 +311,7 @@ static void end_item(struct fit_player* player, uint32_t index)
     } else if (placed->allocation != VK_NULL_HANDLE) {
         player->result->heaps[placed->heap].live -= placed->bytes;
         player->elsewhere -= placed->is_elsewhere ? placed->bytes : 0;
+        player->result->heaps[placed->heap].displaced -= placed->is_displaced ? placed->bytes : 0;
         if (placed->buffer != VK_NULL_HANDLE) {
             maarDestroyBuffer(player->allocator, placed->buffer, placed->allocation);
         } else if (placed->image != VK_NULL_HANDLE) {

@@ -212,6 +212,28 @@ void tool_fit_print_head(void)
            "budget", "Maar holds", "left or missing");
 }
 
+/* Says so where two heaps of the card share what the first of them does not hold: the answer is
+ * then about both. */
+static void print_displaced(const struct tool_fit_result* result)
+{
+    char bytes[SIZE_TEXT];
+    char size[SIZE_TEXT];
+    char from[SIZE_TEXT];
+    for (uint32_t i = 0; i < result->heap_count; ++i) {
+        const struct tool_fit_heap* const heap = &result->heaps[i];
+        if (heap->displaced_peak != 0) {
+            printf("    heap %" PRIu32 " of %s does not hold the program alone: %s of what belongs "
+                   "there lie in\n    heap %" PRIu32 " of %s, which the host can map. For a card "
+                   "with less memory, give both:\n    --heap %" PRIu32 "=SIZE --heap %" PRIu32
+                   "=SIZE\n",
+                   heap->displaced_from,
+                   tool_format_size(result->heaps[heap->displaced_from].size, from, sizeof(from)),
+                   tool_format_size(heap->displaced_peak, bytes, sizeof(bytes)), i,
+                   tool_format_size(heap->size, size, sizeof(size)), heap->displaced_from, i);
+        }
+    }
+}
+
 void tool_fit_print_row(const struct tool_fit_demand* demand, const struct tool_fit_result* result)
 {
     const struct tool_fit_heap* const heap = &result->heaps[result->main_heap];
@@ -231,6 +253,7 @@ void tool_fit_print_row(const struct tool_fit_demand* demand, const struct tool_
         describe_failure(demand, result, reason, sizeof(reason));
         printf("    %s\n", reason);
     }
+    print_displaced(result);
     fflush(stdout);
 }
 
@@ -362,6 +385,7 @@ static json_t* list_heaps(const struct tool_fit_result* result)
         add(object, "size_from_device", json_boolean(!heap->is_unmeasured));
         add_number(object, "held_bytes", heap->held_peak);
         add_number(object, "live_bytes", heap->live_peak);
+        add_number(object, "displaced_bytes", heap->displaced_peak);
         add_number(object, "left_bytes", left_of(heap));
         json_array_append_new(list, object);
     }

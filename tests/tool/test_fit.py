@@ -135,6 +135,27 @@ class Arguments(Case):
         self.assertEqual(maar(path, "--device", CARD, "--device", SHARED).returncode, 0)
         self.assertEqual(maar(path, *tight, "--device", "all", "--reserve", "20GiB").returncode, 1)
 
+    def test_rest_in_the_mappable_heap_is_said(self):
+        """A card of two heaps: what the shrunken one does not hold goes to the other."""
+        card = ("captured-supertuxkart", "--device", "nvidia-gtx950-linux440")
+        says = "heap 0 of 8.00 MiB does not hold the program alone"
+        result = self.fit_one(*card, "--heap", "0=8MiB")
+        self.assertIs(result["fits"], True)
+        displaced = [heap["displaced_bytes"] for heap in result["heaps"]]
+        self.assertEqual(displaced[:2], [0, 0])
+        self.assertGreater(displaced[2], 50 * MIB)
+        text = maar(*card, "--heap", "0=8MiB").stdout
+        self.assertIn(says, " ".join(text.split()))
+        self.assertIn(f"{displaced[2] / MIB:.1f} MiB of what belongs there lie in heap 2 of 246 MiB",
+                      " ".join(text.split()))
+        self.assertIn("--heap 0=SIZE --heap 2=SIZE", text)
+        both = ("--heap", "0=8MiB", "--heap", "2=8MiB")
+        self.assertIs(self.fit_one(*card, *both, code=1)["fits"], False)
+        whole = maar(*card)
+        self.assertNotIn("does not hold the program alone", whole.stdout)
+        for heap in self.fit_one(*card)["heaps"]:
+            self.assertEqual(heap["displaced_bytes"], 0)
+
     def test_table_says_what_json_says(self):
         path = self.write(files.LLAMA_3_8B.header("Q4_K_M")[0].data())
         done = maar(path)
