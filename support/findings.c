@@ -20,8 +20,9 @@ static const struct support_finding_text finding_texts[SUPPORT_FINDING_KIND_COUN
                              "Choose a DEVICE_LOCAL type without HOST_VISIBLE: the small heap is "
                              "for what the host writes and the device reads."},
     [SUPPORT_FINDING_NEVER_BOUND] = {"never-bound", "Bytes that no resource ever had",
-                                     "Make blocks smaller, or let them grow; free blocks that "
-                                     "serve nobody."},
+                                     "Make blocks smaller (VulkanMemoryAllocator: "
+                                     "preferredLargeHeapBlockSize), or let them grow; free blocks "
+                                     "that serve nobody."},
     [SUPPORT_FINDING_NOT_FREED] = {"not-freed", "Alive when the device was destroyed",
                                    "Destroy the objects and free the memory before the device."},
     [SUPPORT_FINDING_GROWTH_BY_COPY] = {"growth-by-copy",

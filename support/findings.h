@@ -77,6 +77,8 @@ struct support_finding_text {
 const struct support_finding_text* support_finding_text(enum support_finding_kind kind);
 const char* support_verdict_word(enum support_verdict verdict);
 
+enum { SUPPORT_PEAK_SIZES = 4 };
+
 /* What a heap held at the moment when that was the most. Imported memory does not count, and bytes
  * that several resources share count once. Pages count until their resource ends. */
 struct support_heap_peak {
@@ -86,6 +88,11 @@ struct support_heap_peak {
     uint64_t bound; /* of it, bytes of resources; the rest is idle */
     uint64_t never; /* of the idle ones, those that no resource ever had, without padding */
     uint64_t maar;  /* the most that Maar would hold of the heap, or SUPPORT_PEAK_UNKNOWN */
+    /* Likewise with blocks of some sizes, the first of which is the program's own. */
+    struct support_block_peak {
+        uint64_t block_size, maar;
+    } sizes[SUPPORT_PEAK_SIZES];
+    size_t size_count;
 };
 #define SUPPORT_PEAK_UNKNOWN UINT64_MAX
 

@@ -149,6 +149,13 @@ static json_t* peaks_value(const struct support_history* history,
         if (value != NULL && peak->maar != SUPPORT_PEAK_UNKNOWN) {
             (void)json_object_set_new(value, "maarBytes", json_integer((json_int_t)peak->maar));
         }
+        json_t* const sizes = json_array();
+        for (size_t k = 0; k < peak->size_count; ++k) {
+            (void)json_array_append_new(
+                sizes, json_pack("{s:I, s:I}", "blockBytes", (json_int_t)peak->sizes[k].block_size,
+                                 "maarBytes", (json_int_t)peak->sizes[k].maar));
+        }
+        (void)json_object_set_new(value, "blockSizes", sizes);
         (void)json_array_append_new(list, value);
     }
     return list;

@@ -19,6 +19,7 @@ struct support_report_peer {
     uint32_t device, heap;
     bool is_maar;        /* else the program */
     bool is_whole;       /* the whole capture was played, and no request failed */
+    uint64_t block_size; /* that Maar's blocks grow to; 0: its default */
     uint64_t peak_bytes; /* of device memory */
     uint64_t calls;      /* of vkAllocateMemory */
 };

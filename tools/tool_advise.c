@@ -119,13 +119,64 @@ static void add_peers(const struct support_history* history, struct support_heap
         for (size_t i = 0; i < count * peers.count; ++i) {
             struct support_heap_peak* const peak = &peaks[i / peers.count];
             const struct support_report_peer* const row = &peers.rows[i % peers.count];
-            if (row->is_maar && row->is_whole && row->device == peak->device &&
-                row->heap == peak->heap) {
+            if (!row->is_maar || !row->is_whole || row->device != peak->device ||
+                row->heap != peak->heap) {
+                continue;
+            }
+            if (row->block_size == 0) {
                 peak->maar = row->peak_bytes;
+            } else if (peak->size_count < SUPPORT_PEAK_SIZES) {
+                peak->sizes[peak->size_count] = (struct support_block_peak){
+                    .block_size = row->block_size, .maar = row->peak_bytes};
+                peak->size_count += 1;
             }
         }
     }
     tool_peers_release(&peers);
+}
+
+/* Returns the largest size of blocks with which Maar would hold nearly the least: smaller ones cost
+ * more calls. */
+static const struct support_block_peak* choose_size(const struct support_heap_peak* peak)
+{
+    uint64_t least = UINT64_MAX;
+    size_t best = 0;
+    for (size_t i = 0; i < peak->size_count; ++i) {
+        least = peak->sizes[i].maar < least ? peak->sizes[i].maar : least;
+    }
+    while (peak->sizes[best].maar > least + least / 20) {
+        best += 1;
+    }
+    return &peak->sizes[best];
+}
+
+/* Prints what of a difference is by the size of blocks: what Maar would hold with the program's own
+ * and with smaller ones. */
+static void print_block_sizes(const struct support_heap_peak* peak)
+{
+    const struct support_block_peak* const own = &peak->sizes[0];
+    char size[32];
+    char bytes[32];
+    if (peak->size_count == 0) {
+        return;
+    }
+    printf("  Maar with blocks of up to %s, as the program's largest: %s",
+           tool_format_size(own->block_size, size, sizeof size),
+           tool_format_size(own->maar, bytes, sizeof bytes));
+    for (size_t i = 1; i < peak->size_count; ++i) {
+        printf("; %s: %s", tool_format_size(peak->sizes[i].block_size, size, sizeof size),
+               tool_format_size(peak->sizes[i].maar, bytes, sizeof bytes));
+    }
+    putchar('\n');
+    const struct support_block_peak* const best = choose_size(peak);
+    const uint64_t by_size = own->maar - best->maar;
+    const uint64_t by_placement = peak->held > own->maar ? peak->held - own->maar : 0;
+    if (best != own && by_size > by_placement) {
+        printf("  Most of the difference is the size of blocks. The program's own allocator can do "
+               "that, too:\n  try %s (VulkanMemoryAllocator: preferredLargeHeapBlockSize = %" PRIu64
+               ")\n",
+               tool_format_size(best->block_size, size, sizeof size), best->block_size);
+    }
 }
 
 /* Prints the answer to "how much is wasted", a line for each heap. */
@@ -157,6 +208,7 @@ static void print_peaks(const struct support_history* history,
                    tool_format_size(peak->maar, maar, sizeof maar));
         }
         putchar('\n');
+        print_block_sizes(peak);
     }
 }
 

@@ -22,6 +22,9 @@ enum {
     PEER_PAGE = 65536,
 };
 
+/* Blocks below this are no choice for a program. */
+#define PEER_LEAST_BLOCK ((uint64_t)1 << 20)
+
 /* Bytes of device memory by heap. */
 struct peer_side {
     uint64_t now[MAAR_CAPTURE_MOST_HEAPS], peak[MAAR_CAPTURE_MOST_HEAPS];
@@ -36,6 +39,7 @@ struct peer {
     MaarAllocator allocator;
     MaarAllocation* allocations; /* of resources; null: none */
     struct peer_side program, maar;
+    uint64_t block_size; /* 0: the default */
     uint64_t failures;
     size_t played; /* events */
 };
@@ -198,6 +202,7 @@ static bool play_device(struct peer* peer, struct tool_device* tool)
         .silent = true, /* the rows name what failed */
         .card = &card,
         .card_name = support_history_text(peer->history, peer->device->name),
+        .block_size = peer->block_size,
     };
     if (tool_device_open_instance(tool, &options) != TOOL_EXIT_OK ||
         tool_device_open(tool, VK_NULL_HANDLE) != TOOL_EXIT_OK) {
@@ -238,6 +243,7 @@ static bool add_row(struct tool_peers* peers, const struct support_report_peer* 
 
 struct tool_peer_names {
     char program[160], maar[160];
+    char sizes[TOOL_PEER_SIZES][64];
 };
 
 static void name_rows(const struct peer* peer, struct tool_peer_names* names)
@@ -280,6 +286,46 @@ static bool add_rows(const struct peer* peer, struct tool_peers* peers)
     return good;
 }
 
+/* Adds the rows of a whole replay with blocks of a size, of the heaps that the program used. */
+static bool add_size_rows(const struct peer* peer, struct tool_peers* peers, size_t which)
+{
+    char* const name = peers->names[peer->index].sizes[which];
+    char size[32];
+    bool good = true;
+    if (peer->played < peer->history->events.count || peer->failures != 0) {
+        return true;
+    }
+    (void)snprintf(name, sizeof peers->names->sizes[0], "Maar, blocks of up to %s%s",
+                   tool_format_size(peer->block_size, size, sizeof size),
+                   which == 0 ? ", the program's size" : "");
+    for (uint32_t heap = 0; heap < peer->device->facts.heapCount && good; ++heap) {
+        const struct support_report_peer row = {.name = name,
+                                                .device = peer->index,
+                                                .heap = heap,
+                                                .is_maar = true,
+                                                .is_whole = true,
+                                                .block_size = peer->block_size,
+                                                .peak_bytes = peer->maar.peak[heap],
+                                                .calls = peer->maar.calls[heap]};
+        good = peer->maar.calls[heap] == 0 || add_row(peers, &row);
+    }
+    return good;
+}
+
+uint64_t tool_peer_block_size(const struct support_history* history, uint32_t device)
+{
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < history->memories.count; ++i) {
+        const struct support_history_memory* const memory = &history->memories.items[i];
+        if (memory->device == device && memory->bind_count > 1 &&
+            memory->dedicated == SUPPORT_HISTORY_NONE &&
+            (memory->flags & MAAR_CAPTURE_MEMORY_IMPORT_BIT) == 0 && memory->size > largest) {
+            largest = memory->size;
+        }
+    }
+    return largest;
+}
+
 /* Returns how many devices have memory. */
 static uint32_t count_devices(const struct support_history* history, bool* has_memory)
 {
@@ -292,9 +338,24 @@ static uint32_t count_devices(const struct support_history* history, bool* has_m
     return count;
 }
 
+/* Plays the capture once on a device of its own. */
+static bool play_once(struct peer* peer)
+{
+    struct tool_device* const tool = calloc(1, sizeof *tool);
+    if (tool == NULL) {
+        tool_complain("out of memory");
+        return false;
+    }
+    const bool good = play_device(peer, tool);
+    tool_device_close(tool);
+    free(tool);
+    return good;
+}
+
 static bool find_rows(const struct support_history* history, uint32_t device, uint64_t budget_ns,
                       struct tool_peers* peers)
 {
+    const uint64_t largest = tool_peer_block_size(history, device);
     struct peer peer = {
         .history = history,
         .device = &history->devices.items[device],
@@ -302,15 +363,23 @@ static bool find_rows(const struct support_history* history, uint32_t device, ui
         .end_ns = tool_now_ns() + budget_ns,
         .allocations = calloc(history->resources.count + 1, sizeof *peer.allocations),
     };
-    struct tool_device* const tool = calloc(1, sizeof *tool);
-    bool good = peer.allocations != NULL && tool != NULL;
-    if (good) {
-        good = play_device(&peer, tool) && add_rows(&peer, peers);
-        tool_device_close(tool);
-    } else {
+    if (peer.allocations == NULL) {
         tool_complain("out of memory");
+        return false;
     }
-    free(tool);
+    bool good = play_once(&peer) && add_rows(&peer, peers);
+    for (size_t i = 0; i < TOOL_PEER_SIZES && good; ++i) {
+        struct peer other = {.history = history,
+                             .device = peer.device,
+                             .index = device,
+                             .end_ns = peer.end_ns,
+                             .allocations = peer.allocations,
+                             .block_size = largest >> i};
+        if (other.block_size < PEER_LEAST_BLOCK || tool_now_ns() >= peer.end_ns) {
+            break;
+        }
+        good = play_once(&other) && add_size_rows(&other, peers, i);
+    }
     free(peer.allocations);
     return good;
 }

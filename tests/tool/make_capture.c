@@ -1,10 +1,11 @@
 /*
- * make_capture FILE EVENTS [hostile] [slow] [swapchain] [empty]: writes a capture of about that many
- * events, as a program like a game would cause: textures and buffers that come and go, render
- * targets that stay, frames, budgets and names. With "hostile", names are what an HTML page must
- * not run. With "slow", there are a hundred frames a second, and the program never ends the
- * capture. With "swapchain", it has one of 24 MiB. With "empty", it has no device if EVENTS
- * is 0, and else a device without memory.
+ * make_capture FILE EVENTS [hostile] [slow] [swapchain] [empty] [doubling]: writes a capture of
+ * about that many events, as a program like a game would cause: textures and buffers that come and
+ * go, render targets that stay, frames, budgets and names. With "hostile", names are what an HTML
+ * page must not run. With "slow", there are a hundred frames a second, and the program never ends
+ * the capture. With "swapchain", it has one of 24 MiB. With "empty", it has no device if EVENTS is
+ * 0, and else a device without memory. With "doubling", the program has blocks of 16, 32 and 64
+ * MiB, and buffers of 72 MiB in them.
  */
 #define _POSIX_C_SOURCE 200809L /* nanosleep */
 
@@ -23,7 +24,7 @@ struct maker {
     struct maar_capture_writer writer;
     uint64_t random;
     uint64_t events;
-    bool hostile, slow, has_swapchain, is_empty;
+    bool hostile, slow, has_swapchain, is_empty, doubles;
     bool alive[MAKER_SLOTS];
 };
 
@@ -58,7 +59,7 @@ static void put_device(struct maker* maker)
             .device = 1, .type = i, .heap = i == 0 ? 0 : 1, .flags = type_flags[i]};
         put(maker, MAAR_CAPTURE_KIND_TYPE, &type, sizeof type);
     }
-    for (uint64_t i = 0; i < MAKER_BLOCKS && !maker->is_empty; ++i) {
+    for (uint64_t i = 0; i < MAKER_BLOCKS && !maker->is_empty && !maker->doubles; ++i) {
         const MaarCaptureMemory memory = {.device = 1,
                                           .type = i % 8 == 7 ? 1 : 0,
                                           .memory = 0x1000 + i,
@@ -168,6 +169,35 @@ static void pause_frame(const struct maker* maker)
     }
 }
 
+/* Blocks of twice the size each, the last of which is needed for two buffers. */
+static void put_doubling(struct maker* maker)
+{
+    uint64_t handle = 0x100000;
+    for (uint64_t i = 0; i < 3; ++i) {
+        const uint64_t size = 16 * MAKER_MIB << i;
+        const MaarCaptureMemory memory = {
+            .device = 1, .type = 0, .memory = 0x1000 + i, .size = size, .duration_ns = 5000};
+        put(maker, MAAR_CAPTURE_KIND_MEMORY, &memory, sizeof memory);
+        for (uint64_t at = 0; at < (i < 2 ? size : 24 * MAKER_MIB); at += 4 * MAKER_MIB) {
+            const MaarCaptureBuffer buffer = {.device = 1,
+                                              .buffer = ++handle,
+                                              .size = 4 * MAKER_MIB,
+                                              .usage = 0x20,
+                                              .needsSize = 4 * MAKER_MIB,
+                                              .needsAlignment = 256,
+                                              .typeBits = 1,
+                                              .needsFlags = 1};
+            const MaarCaptureBind bind = {.device = 1,
+                                          .objectKind = MAAR_CAPTURE_OBJECT_BUFFER,
+                                          .object = handle,
+                                          .memory = 0x1000 + i,
+                                          .offset = at};
+            put(maker, MAAR_CAPTURE_KIND_BUFFER, &buffer, sizeof buffer);
+            put(maker, MAAR_CAPTURE_KIND_BIND, &bind, sizeof bind);
+        }
+    }
+}
+
 static void play(struct maker* maker, uint64_t events)
 {
     uint64_t frame = 0;
@@ -175,7 +205,10 @@ static void play(struct maker* maker, uint64_t events)
         return;
     }
     put_device(maker);
-    if (maker->is_empty) {
+    if (maker->doubles) {
+        put_doubling(maker);
+    }
+    if (maker->is_empty || maker->doubles) {
         return;
     }
     if (maker->has_swapchain) {
@@ -210,7 +243,9 @@ int main(int argc, char** argv)
 {
     char reason[MAAR_FILE_REASON_SIZE] = "";
     if (argc < 3) {
-        fprintf(stderr, "usage: make_capture FILE EVENTS [hostile] [slow] [swapchain] [empty]\n");
+        fprintf(
+            stderr,
+            "usage: make_capture FILE EVENTS [hostile] [slow] [swapchain] [empty] [doubling]\n");
         return 2;
     }
     struct maker* const maker = calloc(1, sizeof *maker);
@@ -221,6 +256,7 @@ int main(int argc, char** argv)
     for (int i = 3; i < argc; ++i) {
         maker->hostile = maker->hostile || strcmp(argv[i], "hostile") == 0;
         maker->has_swapchain = maker->has_swapchain || strcmp(argv[i], "swapchain") == 0;
+        maker->doubles = maker->doubles || strcmp(argv[i], "doubling") == 0;
         maker->is_empty = maker->is_empty || strcmp(argv[i], "empty") == 0;
         maker->slow = maker->slow || strcmp(argv[i], "slow") == 0;
     }

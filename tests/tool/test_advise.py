@@ -52,6 +52,30 @@ class Advised(unittest.TestCase):
         self.assertEqual(values["totals"]["allocations"], 0)
         self.assertNotIn("no device memory", self.advise(self.make("plain", 2000)))
 
+    def test_the_size_of_blocks_is_told_from_placement(self):
+        mib = 1 << 20
+        path = self.make("doubling", 1, "doubling")
+        peak = json.loads(self.advise("--json", path))["peaks"][0]
+        self.assertEqual(peak["heldBytes"], 112 * mib)
+        sizes = peak["blockSizes"]
+        self.assertEqual([s["blockBytes"] for s in sizes], [64 * mib, 32 * mib, 16 * mib, 8 * mib])
+        self.assertGreaterEqual(sizes[0]["maarBytes"], 100 * mib)
+        self.assertLess(sizes[-1]["maarBytes"], 90 * mib)
+        for size in sizes:
+            self.assertGreaterEqual(size["maarBytes"], peak["boundBytes"])
+        text = self.advise(path)
+        self.assertIn("Maar with blocks of up to 64.0 MiB, as the program's largest: ", text)
+        self.assertRegex(text, r"try \S+ MiB \(VulkanMemoryAllocator: preferredLargeHeapBlockSize = "
+                               r"(8388608|16777216)\)")
+        # Blocks that are small already: nothing to try.
+        text = self.advise(self.make("plain", 2000))
+        self.assertNotIn("preferredLargeHeapBlockSize =", text)
+        # The page has a row for each size.
+        page = self.folder / "page.html"
+        self.assertEqual(maar("report", path, "--output", page).returncode, 0)
+        self.assertIn("Maar, blocks of up to 64.0 MiB, the program's size",
+                      page.read_text(encoding="utf-8").replace("\\u0027", "'"))
+
 
 def main():
     parser = argparse.ArgumentParser()
