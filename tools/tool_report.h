@@ -11,7 +11,7 @@
 struct tool_difference {
     bool found;        /* otherwise all else is zero */
     const char* trace; /* the name there, of the baseline */
-    bool worse; /* the run is worse than these figures */
+    bool worse;        /* the run is worse than these figures */
     uint64_t peak_reserved_bytes, device_allocation_calls, failures;
     double ns_per_event;
 };
