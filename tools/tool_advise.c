@@ -8,16 +8,20 @@
 #include "tool_peer.h"
 #include "tool_text.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char advise_help[] =
-    "Usage: maar advise CAPTURE... [--json] [--names N] [--fail-on VERDICT]\n"
+    "Usage: maar advise CAPTURE|FOLDER... [--json] [--names N] [--fail-on VERDICT]\n"
     "\n"
     "Says what a program wastes, from captures that maar capture wrote. Each finding has a\n"
-    "verdict, the arithmetic, the resources by name, and a remedy:\n"
+    "verdict, the arithmetic, the resources by name, and a remedy. Of a folder, all captures in\n"
+    "it are taken.\n"
     "\n"
     "  proved     a run with all objects of the finding mended holds exactly so many bytes less\n"
     "             at its peak\n"
@@ -315,6 +319,92 @@ static int advise(const char* path, const struct advise_settings* settings, bool
     return code;
 }
 
+static int compare_paths(const void* left, const void* right)
+{
+    return strcmp(*(char* const*)left, *(char* const*)right);
+}
+
+static bool is_capture(const char* name)
+{
+    static const char* const suffixes[] = {".maarcap", ".maarcap.gz"};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; ++i) {
+        const size_t tail = strlen(suffixes[i]);
+        if (length > tail && strcmp(name + length - tail, suffixes[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct advise_paths {
+    char** items;
+    size_t count, capacity;
+};
+
+static bool add_path(struct advise_paths* paths, const char* folder, const char* name)
+{
+    if (paths->count == paths->capacity) {
+        const size_t larger = paths->capacity * 2 + 16;
+        char** const grown = realloc(paths->items, larger * sizeof *grown);
+        if (grown == NULL) {
+            return false;
+        }
+        paths->items = grown;
+        paths->capacity = larger;
+    }
+    const size_t size = strlen(folder) + strlen(name) + 2;
+    char* const path = malloc(size);
+    if (path != NULL) {
+        const bool has_slash = folder[0] != '\0' && folder[strlen(folder) - 1] == '/';
+        (void)snprintf(path, size, "%s%s%s", folder, has_slash ? "" : "/", name);
+        paths->items[paths->count++] = path;
+    }
+    return path != NULL;
+}
+
+/* Gives advice about all captures of a folder, in the order of their names. */
+static int advise_folder(const char* folder, const struct advise_settings* settings, bool is_first)
+{
+    struct advise_paths paths = {.items = NULL};
+    struct dirent* entry = NULL;
+    int worst = TOOL_EXIT_OK;
+    bool good = true;
+    DIR* const directory = opendir(folder);
+    if (directory == NULL) {
+        tool_complain("%s: %s", folder, strerror(errno));
+        return TOOL_EXIT_USAGE;
+    }
+    while (good && (entry = readdir(directory)) != NULL) {
+        good = !is_capture(entry->d_name) || add_path(&paths, folder, entry->d_name);
+    }
+    (void)closedir(directory);
+    if (!good) {
+        tool_complain("out of memory");
+        worst = TOOL_EXIT_FAILED;
+    } else if (paths.count == 0) {
+        tool_complain("%s: the folder has no capture", folder);
+        worst = TOOL_EXIT_USAGE;
+    } else {
+        qsort(paths.items, paths.count, sizeof *paths.items, compare_paths);
+    }
+    for (size_t i = 0; i < paths.count; ++i) {
+        if (good) {
+            const int code = advise(paths.items[i], settings, is_first && i == 0);
+            worst = code > worst ? code : worst;
+        }
+        free(paths.items[i]);
+    }
+    free(paths.items);
+    return worst;
+}
+
+static bool is_folder(const char* path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 int tool_command_advise(int argc, char** argv)
 {
     struct advise_settings settings = {.names = 5, .worst = -1};
@@ -327,7 +417,8 @@ int tool_command_advise(int argc, char** argv)
     }
     int worst = TOOL_EXIT_OK;
     for (int i = optind; i < argc; ++i) {
-        const int code = advise(argv[i], &settings, i == optind);
+        const int code = is_folder(argv[i]) ? advise_folder(argv[i], &settings, i == optind)
+                                            : advise(argv[i], &settings, i == optind);
         worst = code > worst ? code : worst;
     }
     return worst;

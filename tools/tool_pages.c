@@ -20,7 +20,7 @@ static const char pages_help[] =
     "heap over time, the blocks and resources at any moment, what differs between two moments,\n"
     "and what is wasted. A browser shows the page without a network.\n"
     "\n"
-    "  --output FILE  the page; by default the capture's name with .html, in this folder\n"
+    "  --output FILE  the page (-o); by default the capture's name with .html, in this folder\n"
     "  --from S       leave out what ended before this second of the capture\n"
     "  --to S         leave out what began after this second\n"
     "  --title TEXT   heading of the page; the program's name by default\n"
@@ -91,6 +91,7 @@ static bool read_option(int result, char** argv, struct pages_settings* settings
         settings->help = true;
         return true;
     case OPTION_OUTPUT:
+    case 'o':
         settings->output = optarg;
         return tool_check_named("--output", optarg);
     case OPTION_FROM:
@@ -114,7 +115,7 @@ static bool read_options(int argc, char** argv, struct pages_settings* settings)
     int result;
     opterr = 0;
     optind = 1;
-    while ((result = getopt_long(argc, argv, ":", pages_options, NULL)) != -1) {
+    while ((result = getopt_long(argc, argv, ":o:", pages_options, NULL)) != -1) {
         if (!read_option(result, argv, settings)) {
             return false;
         }

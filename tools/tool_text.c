@@ -31,6 +31,24 @@ static enum tool_number read_digits(const char* text, uint64_t* out, const char*
     return errno != 0 ? TOOL_NUMBER_TOO_LARGE : TOOL_NUMBER_GOOD;
 }
 
+/* Reads the digits behind a point, if there is one, as millionths. Further digits do not matter. */
+static enum tool_number read_fraction(const char* text, uint64_t* millionths, const char** end)
+{
+    uint64_t unit = 100000;
+    *millionths = 0;
+    *end = text;
+    if (text[0] != '.') {
+        return TOOL_NUMBER_GOOD;
+    }
+    for (++text; *text >= '0' && *text <= '9'; ++text) {
+        *millionths += unit * (uint64_t)(*text - '0');
+        unit /= 10;
+    }
+    const bool has_digits = text != *end + 1;
+    *end = text;
+    return has_digits ? TOOL_NUMBER_GOOD : TOOL_NUMBER_MALFORMED;
+}
+
 enum tool_number tool_read_size(const char* text, uint64_t* out)
 {
     static const struct {
@@ -44,15 +62,19 @@ enum tool_number tool_read_size(const char* text, uint64_t* out)
     uint64_t number = 0;
     *out = 0;
     const enum tool_number digits = read_digits(text, &number, &end);
-    if (digits == TOOL_NUMBER_MALFORMED) {
-        return digits;
+    const char* const point = end;
+    uint64_t millionths = 0;
+    if (digits == TOOL_NUMBER_MALFORMED ||
+        read_fraction(point, &millionths, &end) != TOOL_NUMBER_GOOD) {
+        return TOOL_NUMBER_MALFORMED;
     }
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); ++i) {
-        if (strcmp(end, units[i].suffix) == 0) {
+        const bool can_divide = end == point || units[i].shift > 0; /* bytes have no parts */
+        if (can_divide && strcmp(end, units[i].suffix) == 0) {
             if (digits == TOOL_NUMBER_TOO_LARGE || number > (UINT64_MAX >> units[i].shift)) {
                 return TOOL_NUMBER_TOO_LARGE;
             }
-            *out = number << units[i].shift;
+            *out = (number << units[i].shift) + (millionths << units[i].shift) / 1000000;
             return TOOL_NUMBER_GOOD;
         }
     }

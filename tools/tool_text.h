@@ -30,7 +30,8 @@ enum tool_number {
 };
 
 /* Reads a decimal number with an optional suffix: B, KiB, MiB, GiB, TiB, or K, M, G, T with the
- * same meaning. Sets *out to a good number, or else to 0. */
+ * same meaning. Numbers with a suffix above B may have a fraction, of which whole bytes count. Sets
+ * *out to a good number, or else to 0. */
 enum tool_number tool_read_size(const char* text, uint64_t* out);
 
 /* Reads a decimal number of at most `most`. Sets *out to a good number, or else to 0. */

@@ -393,9 +393,11 @@ static void draw_title(const struct tool_top* top, struct draw_place* place)
         held += runs ? tool_follow_held(top->set.items[i]) : 0;
     }
     put(place, 0, WHOLE, TOOL_STYLE_STRONG, "maar top");
-    (void)snprintf(text, sizeof text, "%zu %s, %zu running, %s held", top->set.count,
-                   top->set.count == 1 ? "capture" : "captures", running,
-                   tool_format_size(held, size, sizeof size));
+    /* What ended holds nothing now, whatever its capture says at its end. */
+    (void)snprintf(
+        text, sizeof text, "%zu %s, %zu running%s%s%s", top->set.count,
+        top->set.count == 1 ? "capture" : "captures", running, running > 0 ? " with " : "",
+        running > 0 ? tool_format_size(held, size, sizeof size) : "", running > 0 ? " held" : "");
     put(place, 10, WHOLE, TOOL_STYLE_PLAIN, text);
     place->row += 2;
 }

@@ -8,6 +8,7 @@ tests/findings runs programs with the mistakes, and tests/unit/support has the d
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -75,6 +76,25 @@ class Advised(unittest.TestCase):
         self.assertEqual(maar("report", path, "--output", page).returncode, 0)
         self.assertIn("Maar, blocks of up to 64.0 MiB, the program's size",
                       page.read_text(encoding="utf-8").replace("\\u0027", "'"))
+
+    def test_a_folder_stands_for_its_captures(self):
+        paths = [self.make(name, 2000) for name in ("b", "a")]
+        (self.folder / "notes.txt").write_text("no capture", encoding="utf-8")
+        both = self.advise(self.folder, "--names", "1")
+        self.assertEqual(both, self.advise(paths[1], paths[0], "--names", "1"))
+        self.assertEqual(len(re.findall(r"^[ab]: \d+ findings? in", both, re.M)), 2)
+        empty = self.folder / "empty"
+        empty.mkdir()
+        done = maar("advise", empty)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("has no capture", done.stderr)
+        self.assertEqual(maar("advise", self.folder / "absent").returncode, 2)
+
+    def test_report_takes_the_short_option(self):
+        page = self.folder / "short.html"
+        done = maar("report", self.make("plain", 2000), "-o", page)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(page.exists())
 
 
 def main():

@@ -624,6 +624,16 @@ class OnSimulated(Budgets, Case):
                     "--strategy", "all")
         self.assertEqual(len(re.findall("^VMA ", done.stdout, re.M)), 2)
 
+    def test_sizes_may_have_fractions(self):
+        path = self.write_trace(HEADER + "alloc,0,buffer,65536,256,,0,0,,\n")
+        for text, size in (("1.5MiB", 3 << 19), ("0.25M", 1 << 18), ("51.3MiB", 53791948),
+                           ("2.0KiB", 2048), ("3MiB", 3 << 20)):
+            results, _ = self.replay(path, "--block-size", text)
+            self.assertEqual(results[0]["block_size_bytes"], size, text)
+        for text in ("1.5", "1.5B", "1.MiB", ".5MiB", "1.5.5MiB", "1.xMiB", "1,5MiB", "1.-5MiB"):
+            done = maar("replay", path, "--device", self.device, "--block-size", text)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), text)
+
     def test_baseline_is_compared(self):
         folder = self.scratch()
         results, _ = self.replay(trace("supertuxkart"), trace("vkcube"), "--strategy", "all")

@@ -163,6 +163,15 @@ class States(Case):
             result = self.once(path, "--proc", self.folder / "proc")["captures"][0]
             self.assertEqual(result["state"], state, began)
 
+    def test_the_title_counts_what_runs(self):
+        """What ended may have held memory to its end, as its row says, and holds nothing now."""
+        done = top("--once", self.make("ended"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout.decode(), r"^maar top +1 capture, 0 running\n")
+        self.assertRegex(done.stdout.decode(), r"ended +1\.00 GiB")
+        path, _ = self.make_slow("slow")
+        self.assertRegex(top("--once", path).stdout.decode(), "1 capture, 1 running with 1.00 GiB held\n")
+
     def test_states_of_the_header(self):
         for number, word in ((1, "ended"), (2, "disk full"), (3, "limit")):
             path = self.make(f"state{number}")
