@@ -6,6 +6,10 @@
  * targets may have the same bytes if no life of one meets a life of the other; lives that touch the
  * same submission meet, because a capture does not say what is in use together within one. The
  * answer is a placement by first fit, so it is possible, and not always the least.
+ *
+ * What is needed at least: contents that a submission writes and a later one reads have their bytes
+ * in all submissions between the two, whatever the order within one is. So the bytes of all targets
+ * with such contents are needed at the same time.
  */
 #include "support/findings_internal.h"
 
@@ -24,6 +28,7 @@ struct share_target {
 struct share_life {
     uint32_t target;
     uint32_t first, last; /* submissions */
+    uint32_t last_read;   /* the last one that needs the contents, or first */
 };
 
 struct share_work {
@@ -53,7 +58,7 @@ static void add_life(struct share_work* share, uint32_t target, uint32_t submit)
         share->lives = larger;
         share->life_capacity = capacity;
     }
-    share->lives[share->life_count] = (struct share_life){target, submit, submit};
+    share->lives[share->life_count] = (struct share_life){target, submit, submit, submit};
     share->life_count += 1;
     share->targets[target].life = (uint32_t)share->life_count;
 }
@@ -76,9 +81,13 @@ static void find_lives(struct share_work* share, const struct support_history* h
         } else if ((use->facts.flags & MAAR_CAPTURE_USE_DISCARD_BIT) != 0) {
             add_life(share, index - 1, use->submit);
         } else if (target->life == 0) {
-            target->is_own = true;
+            target->is_own = true; /* its contents come from before the uses */
+            add_life(share, index - 1, use->submit);
         } else {
-            share->lives[target->life - 1].last = use->submit;
+            struct share_life* const life = &share->lives[target->life - 1];
+            life->last = use->submit;
+            life->last_read =
+                (use->facts.flags & MAAR_CAPTURE_USE_READ_BIT) != 0 ? use->submit : life->last_read;
         }
     }
 }
@@ -171,6 +180,31 @@ static uint64_t place_all(struct share_work* share, struct share_target** order,
     return sum > needed ? sum - needed : 0;
 }
 
+/* Returns the bytes that contents need at the same time, in the submission of the most. */
+static uint64_t count_needed(struct share_work* share, size_t submit_count)
+{
+    uint64_t* const change = calloc(submit_count + 1, sizeof *change); /* modulo 2^64 */
+    uint64_t needed = 0;
+    uint64_t most = 0;
+    if (change == NULL) {
+        share->no_memory = true;
+        return 0;
+    }
+    for (size_t i = 0; i < share->life_count; ++i) {
+        const struct share_life* const life = &share->lives[i];
+        if (life->last_read > life->first) {
+            change[life->first + 1] += share->targets[life->target].resource->size;
+            change[life->last_read] -= share->targets[life->target].resource->size;
+        }
+    }
+    for (size_t i = 0; i < submit_count; ++i) {
+        needed += change[i];
+        most = needed > most ? needed : most;
+    }
+    free(change);
+    return most;
+}
+
 static void take_targets(struct share_work* share, const struct support_history* history,
                          const struct findings_list* list)
 {
@@ -192,11 +226,12 @@ static void take_targets(struct share_work* share, const struct support_history*
 }
 
 uint64_t findings_saving_by_uses(struct findings_work* work, uint32_t device,
-                                 const struct findings_list* list)
+                                 const struct findings_list* list, uint64_t* needed)
 {
     const struct support_history* const history = work->history;
     struct share_work share = {.count = list->count};
     uint64_t saving = 0;
+    *needed = 0;
     if (!history->devices.items[device].has_uses ||
         (history->devices.items[device].uses_flags & MAAR_CAPTURE_USES_INCOMPLETE_BIT) != 0 ||
         list->count == 0) {
@@ -216,6 +251,7 @@ uint64_t findings_saving_by_uses(struct findings_work* work, uint32_t device,
     if (!share.no_memory) {
         find_meetings(&share, active);
         saving = place_all(&share, order, order + list->count);
+        *needed = count_needed(&share, history->submits.count);
     }
     work->no_memory = work->no_memory || share.no_memory;
     free(share.targets);

@@ -73,9 +73,10 @@ void findings_bytes(uint64_t bytes, char text[32]);
 struct json_t* findings_totals(const struct support_history* history);
 
 /* The bytes that render targets save, at least, if they share them by their uses: 0 if the capture
- * does not say. The targets have bytes of their own. */
+ * does not say. The targets have bytes of their own. Writes how many bytes of them are needed at
+ * the same time by their uses, at least. */
 uint64_t findings_saving_by_uses(struct findings_work* work, uint32_t device,
-                                 const struct findings_list* list);
+                                 const struct findings_list* list, uint64_t* needed);
 
 /* The detectors. */
 void findings_of_heaps(struct findings_work* work);

@@ -60,6 +60,54 @@ static bool shares_bytes(const struct support_history* history, const struct fin
     return false;
 }
 
+/* How many images of a device shaders sample, if all of them can be attachments; else 0. */
+static size_t count_sampled_targets(const struct support_history* history, uint32_t device)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < history->resources.count; ++i) {
+        const struct support_history_resource* const resource = &history->resources.items[i];
+        if (resource->device == device && resource->kind == SUPPORT_HISTORY_IMAGE &&
+            (resource->usage & VK_IMAGE_USAGE_SAMPLED_BIT) != 0) {
+            if ((resource->usage & target_usage) == 0) {
+                return 0;
+            }
+            count += 1;
+        }
+    }
+    return count;
+}
+
+static void explain_aliasing(const struct findings_work* work, struct support_finding* finding,
+                             uint64_t sum, uint64_t largest)
+{
+    char bytes[32];
+    char needed[32];
+    char enough[32];
+    char rest[96] = "the capture does not say which are used together";
+    char note[128] = "";
+    findings_bytes(sum, bytes);
+    findings_bytes(sum - finding->most, needed);
+    findings_bytes(sum - finding->least, enough);
+    if (finding->least > 0) {
+        (void)snprintf(rest, sizeof rest, "%s are enough by the submissions that use them", enough);
+    } else if (findings_device(work, finding->device)->has_uses) {
+        (void)snprintf(rest, sizeof rest, "by their submissions, all may be used together");
+    }
+    const size_t sampled = count_sampled_targets(work->history, finding->device);
+    if (sampled >= LEAST_TARGETS) {
+        (void)snprintf(note, sizeof note,
+                       ". All %zu images that shaders sample can be attachments, as textures of "
+                       "Mesa's zink can: they count, too",
+                       sampled);
+    }
+    (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
+                   "%zu images that can be attachments, of %s, have bytes of their own; at least "
+                   "%s%s, %s needed at a time; %s%s",
+                   finding->object_count, bytes,
+                   sum - finding->most == largest ? "the largest, of " : "", needed,
+                   sum - finding->most == largest ? "is" : "by their uses, are", rest, note);
+}
+
 static void find_aliasing(struct findings_work* work, uint32_t device, uint32_t heap)
 {
     enum { MOST_TARGETS = 4096 };
@@ -84,29 +132,19 @@ static void find_aliasing(struct findings_work* work, uint32_t device, uint32_t 
         free(list.items);
         return;
     }
-    const uint64_t least = findings_saving_by_uses(work, device, &list);
+    uint64_t needed = 0;
+    const uint64_t least = findings_saving_by_uses(work, device, &list, &needed);
+    needed = needed > largest ? needed : largest;
+    if (sum - needed < LEAST_TARGET_SAVING) {
+        free(list.items);
+        return;
+    }
     struct support_finding* const finding = findings_add(
         work, SUPPORT_FINDING_ALIASING, SUPPORT_VERDICT_BOUNDED, device, heap, &list, false);
     if (finding != NULL) {
-        char bytes[32];
-        char most[32];
-        char rest[96] = "the capture does not say which are used together";
-        char enough[32];
-        findings_bytes(sum, bytes);
-        findings_bytes(largest, most);
-        findings_bytes(sum - least, enough);
-        finding->most = sum - largest;
+        finding->most = sum - needed;
         finding->least = least;
-        if (least > 0) {
-            (void)snprintf(rest, sizeof rest, "%s are enough by the submissions that use them",
-                           enough);
-        } else if (findings_device(work, device)->has_uses) {
-            (void)snprintf(rest, sizeof rest, "by their submissions, all may be used together");
-        }
-        (void)snprintf(finding->arithmetic, sizeof finding->arithmetic,
-                       "%zu images that can be attachments, of %s, have bytes of their own; at "
-                       "least the largest, of %s, is needed at a time; %s",
-                       finding->object_count, bytes, most, rest);
+        explain_aliasing(work, finding, sum, largest);
     }
 }
 

@@ -410,7 +410,7 @@ static void capture_without_events_has_no_finding(void** state)
 enum { TARGETS = 5, TARGET_SIZE = 16 };
 
 /* Five targets of 16 MiB with memory of their own. */
-static void put_targets(struct capture_bench* bench, uint32_t uses_flags)
+static void put_targets_of_usage(struct capture_bench* bench, uint32_t uses_flags, uint32_t usage)
 {
     const MaarCaptureUses uses = {.device = 1, .flags = uses_flags};
     capture_put_device(bench);
@@ -418,7 +418,7 @@ static void put_targets(struct capture_bench* bench, uint32_t uses_flags)
     for (uint32_t i = 0; i < TARGETS; ++i) {
         const MaarCaptureImage image = {.device = 1,
                                         .image = IMAGE + i,
-                                        .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+                                        .usage = usage,
                                         .format = 37,
                                         .width = 2048,
                                         .height = 2048,
@@ -431,6 +431,11 @@ static void put_targets(struct capture_bench* bench, uint32_t uses_flags)
         capture_put(bench, MAAR_CAPTURE_KIND_IMAGE, &image, sizeof image);
         capture_put_bind(bench, MAAR_CAPTURE_OBJECT_IMAGE, IMAGE + i, MEMORY + i, 0);
     }
+}
+
+static void put_targets(struct capture_bench* bench, uint32_t uses_flags)
+{
+    put_targets_of_usage(bench, uses_flags, VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT);
 }
 
 /* Submits a batch that writes a target anew ("w"), and reads another one ("r"), or none. */
@@ -482,6 +487,62 @@ static void targets_of_a_chain_need_two_places(void** state)
     put_targets(*state, 0);
     put_chain(*state, 1);
     expect_saving(state, (TARGETS - 2) * TARGET_SIZE * MIB);
+}
+
+/* Writes the first `count` targets once, and reads them in turn in three frames. */
+static void put_textures(struct capture_bench* bench, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        put_batch(bench, 1, i, i);
+    }
+    for (uint32_t i = 0; i < 3 * count; ++i) {
+        put_batch(bench, 1, TARGETS - 1, i % count);
+    }
+}
+
+/* As textures are: written once, and read to the end. Nothing can have their bytes between. */
+static void targets_that_last_cannot_share(void** state)
+{
+    struct advice advice;
+    put_targets(*state, 0);
+    put_textures(*state, 4);
+    advise(*state, &advice);
+    assert_null(find(&advice, SUPPORT_FINDING_ALIASING));
+    end_advice(&advice);
+}
+
+static void some_that_last_lower_the_most_that_is_saved(void** state)
+{
+    struct advice advice;
+    put_targets(*state, 0);
+    put_textures(*state, 3);
+    advise(*state, &advice);
+    const struct support_finding* const found = find(&advice, SUPPORT_FINDING_ALIASING);
+    assert_non_null(found);
+    assert_int_equal(found->most, (TARGETS - 3) * TARGET_SIZE * MIB);
+    end_advice(&advice);
+}
+
+/* Mesa's zink gives all textures the usage of targets. */
+static void sampled_targets_are_said_to_be_textures_perhaps(void** state)
+{
+    for (uint32_t others = 0; others < 2; ++others) {
+        struct advice advice;
+        put_targets_of_usage(*state, 0,
+                             VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT);
+        if (others == 1) { /* textures that are none */
+            put_image(*state, IMAGE + TARGETS, VK_IMAGE_USAGE_SAMPLED_BIT, 1);
+        }
+        advise(*state, &advice);
+        const struct support_finding* const found = find(&advice, SUPPORT_FINDING_ALIASING);
+        assert_non_null(found);
+        assert_true((strstr(found->arithmetic, "zink") != NULL) == (others == 0));
+        end_advice(&advice);
+        if (others == 0) {
+            assert_int_equal(capture_bench_end(state), 0);
+            assert_int_equal(capture_bench_begin(state), 0);
+        }
+    }
 }
 
 static void targets_without_uses_may_all_meet(void** state)
@@ -539,6 +600,9 @@ int main(void)
         CASE(growth_takes_three_steps),
         CASE(hostile_names_stay_text),
         CASE(targets_of_a_chain_need_two_places),
+        CASE(targets_that_last_cannot_share),
+        CASE(some_that_last_lower_the_most_that_is_saved),
+        CASE(sampled_targets_are_said_to_be_textures_perhaps),
         CASE(targets_without_uses_may_all_meet),
         CASE(targets_of_incomplete_uses_may_all_meet),
         CASE(target_read_in_the_next_frame_shares_with_nobody),
