@@ -32,6 +32,8 @@ static const char help_text[] =
     "  --device D       a profile, a file or a name from maar info --list-profiles; may be given\n"
     "                   several times. The default is all: each installed profile\n"
     "  --heap N=SIZE    size of heap N, with one --device. SIZE takes KiB, MiB, GiB, TiB\n"
+    "  --least          also find the least size of the first heap with which it fits, for each\n"
+    "                   --device\n"
     "  --limit NAME=V   another limit of the devices; see maar replay --help\n"
     "  --allow-host     accept that resources of a device with memory of its own go to host\n"
     "                   memory\n"
@@ -69,6 +71,7 @@ static const char help_text[] =
 enum fit_option {
     FIT_DEVICE = 256,
     FIT_HEAP,
+    FIT_LEAST,
     FIT_LIMIT,
     FIT_ALLOW_HOST,
     FIT_RESERVE,
@@ -92,6 +95,7 @@ enum fit_option {
 static const struct option fit_options[] = {
     {"device", required_argument, NULL, FIT_DEVICE},
     {"heap", required_argument, NULL, FIT_HEAP},
+    {"least", no_argument, NULL, FIT_LEAST},
     {"limit", required_argument, NULL, FIT_LIMIT},
     {"allow-host", no_argument, NULL, FIT_ALLOW_HOST},
     {"reserve", required_argument, NULL, FIT_RESERVE},
@@ -120,7 +124,7 @@ struct fit_settings {
     int device_count; /* 0: all */
     const char* name; /* of the input; NULL for training */
     bool any_training_option;
-    bool allow_host, json, help;
+    bool allow_host, json, help, least;
 };
 
 static bool parse_device(struct fit_settings* settings, const char* text)
@@ -277,6 +281,9 @@ static bool parse_fit_option(struct fit_settings* settings, int option, const ch
         return parse_device(settings, text);
     case FIT_HEAP:
         return tool_device_add_heap(&settings->device, text);
+    case FIT_LEAST:
+        settings->least = true;
+        return true;
     case FIT_LIMIT:
         return tool_device_add_limit(&settings->device, text);
     case FIT_ALLOW_HOST:
@@ -339,6 +346,8 @@ static bool check_settings(const struct fit_settings* settings)
         tool_complain("--context, --parallel and --kv-type need a GGUF file");
     } else if (settings->device.heap_count != 0 && settings->device_count != 1) {
         tool_complain("fit: --heap needs one --device");
+    } else if (settings->least && settings->device_count == 0) {
+        tool_complain("fit: --least needs --device");
     } else {
         return settings->name != NULL || check_training(&settings->input.training);
     }
@@ -419,6 +428,10 @@ static bool run_device(void* context, const char* profile)
         return false;
     }
     run->code = tool_fit_play(run->input, profile, &options, &demand, result);
+    if (run->code == TOOL_EXIT_OK && settings->least) {
+        result->has_least = true;
+        run->code = tool_fit_find_least(run->input, profile, &options, result, &result->least_heap);
+    }
     if (run->code == TOOL_EXIT_OK) {
         ++run->device_count;
         run->fit_count += result->verdict == TOOL_FIT_YES ? 1 : 0;

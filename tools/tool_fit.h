@@ -235,6 +235,8 @@ struct tool_fit_result {
     uint64_t over_budget_peak;
     uint64_t memory_count, memory_count_peak, largest_memory;
     uint64_t max_memory_count, max_memory_size, max_buffer_size; /* 0: none */
+    bool has_least;                                              /* it was asked for */
+    uint64_t least_heap; /* of the main heap; 0: no size suffices */
 };
 
 struct tool_fit_play_options {
@@ -247,6 +249,15 @@ struct tool_fit_play_options {
 int tool_fit_play(struct tool_fit_input* input, const char* profile,
                   const struct tool_fit_play_options* options,
                   const struct tool_fit_demand** demand, struct tool_fit_result* result);
+
+/* ---- tool_fit_least.c ---- */
+
+/* Finds the least size of the main heap of `whole` with which the input fits, in steps of 1 MiB,
+ * and with no more in other heaps than in `whole`. Writes 0 if no size suffices. Returns an exit
+ * code; prints an error on failure. */
+int tool_fit_find_least(struct tool_fit_input* input, const char* profile,
+                        const struct tool_fit_play_options* options,
+                        const struct tool_fit_result* whole, uint64_t* out);
 
 /* ---- tool_fit_report.c ---- */
 

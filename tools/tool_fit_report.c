@@ -310,6 +310,12 @@ void tool_fit_print_heaps(const struct tool_fit_demand* demand,
                tool_format_size(left_of(heap), left, sizeof(left)));
     }
     printf("\n");
+    if (result->has_least && result->least_heap != 0) {
+        printf("  It fits into %s of heap %" PRIu32 ", and not into 1 MiB less.\n\n",
+               tool_format_size(result->least_heap, size, sizeof(size)), result->main_heap);
+    } else if (result->has_least) {
+        printf("  It fits into no size of heap %" PRIu32 ".\n\n", result->main_heap);
+    }
     if (largest_buffer(demand) != 0) {
         print_limit("largest buffer", tool_format_size(largest_buffer(demand), size, sizeof(size)),
                     "maxBufferSize",
@@ -447,6 +453,9 @@ bool tool_fit_print_json(const struct tool_fit_demand* demand, const struct tool
     add_number(object, "host_bytes", result->elsewhere_peak);
     add_number(object, "over_budget_bytes", result->over_budget_peak);
     add(object, "heaps", list_heaps(result));
+    if (result->has_least) {
+        add_limit(object, "least_heap_bytes", result->least_heap);
+    }
     add_number(object, "memories", result->memory_count_peak);
     add_number(object, "largest_memory_bytes", result->largest_memory);
     add_limit(object, "maxMemoryAllocationCount", result->max_memory_count);

@@ -53,7 +53,7 @@ class Advised(unittest.TestCase):
         self.assertEqual(values["totals"]["allocations"], 0)
         self.assertNotIn("no device memory", self.advise(self.make("plain", 2000)))
 
-    def test_the_size_of_blocks_is_told_from_placement(self):
+    def test_the_size_of_blocks_is_distinguished_from_placement(self):
         mib = 1 << 20
         path = self.make("doubling", 1, "doubling")
         peak = json.loads(self.advise("--json", path))["peaks"][0]

@@ -156,6 +156,31 @@ class Arguments(Case):
         for heap in self.fit_one(*card)["heaps"]:
             self.assertEqual(heap["displaced_bytes"], 0)
 
+    def test_least_heap_fits_and_less_does_not(self):
+        path = self.write(TINY.header("F16")[0].data())
+        self.refused("--least needs --device", path, "--least")
+        cases = (("captured-supertuxkart", "nvidia-gtx950-linux440"), (path, SHARED),
+                 ("captured-supertuxkart", "amd-rx580-bar256-radv26.2"))
+        for subject, card in cases:
+            device = (subject, "--device", card)
+            whole = self.fit_one(*device, "--least")
+            least, heap = whole["least_heap_bytes"], whole["main_heap"]
+            self.assertEqual(least % MIB, 0)
+            held = [entry["live_bytes"] for entry in whole["heaps"]]
+            enough = self.fit_one(*device, "--heap", f"{heap}={least}")
+            self.assertIs(enough["fits"], True)
+            done = maar("--json", *device, "--heap", f"{heap}={least - MIB}")
+            less = json.loads(done.stdout) if least > MIB else {"fits": False}
+            others = [entry["live_bytes"] > held[i] for i, entry in enumerate(less.get("heaps", []))
+                      if i != heap]
+            self.assertTrue(less["fits"] is False or any(others), card)
+            # From a heap that is too small, the search goes up.
+            again = self.fit_one(*device, "--heap", f"{heap}=1MiB", "--least",
+                                 code=maar(*device, "--heap", f"{heap}=1MiB").returncode)
+            if again["main_heap"] == heap and again["fits"] is False:
+                self.assertEqual(again["least_heap_bytes"], least)
+            self.assertIn(f"of heap {heap}, and not into 1 MiB less", maar(*device, "--least").stdout)
+
     def test_table_says_what_json_says(self):
         path = self.write(files.LLAMA_3_8B.header("Q4_K_M")[0].data())
         done = maar(path)
