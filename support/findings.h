@@ -77,7 +77,7 @@ struct support_finding_text {
 const struct support_finding_text* support_finding_text(enum support_finding_kind kind);
 const char* support_verdict_word(enum support_verdict verdict);
 
-enum { SUPPORT_PEAK_SIZES = 4 };
+enum { SUPPORT_PEAK_SIZES = 4, SUPPORT_PEAK_RECENT = 3 };
 
 /* What a heap held at the moment when that was the most. Imported memory does not count, and bytes
  * that several resources share count once. Pages count until their resource ends. */
@@ -93,6 +93,10 @@ struct support_heap_peak {
         uint64_t block_size, maar;
     } sizes[SUPPORT_PEAK_SIZES];
     size_t size_count;
+    /* Resources there that were bound in the second before, and live: what made the peak. */
+    uint64_t recent_bytes;
+    size_t recent_count;
+    uint32_t recent[SUPPORT_PEAK_RECENT]; /* indices, the largest first */
 };
 #define SUPPORT_PEAK_UNKNOWN UINT64_MAX
 
@@ -101,6 +105,13 @@ struct support_heap_peak {
 struct support_heap_peak* support_findings_peaks(const struct support_history* history,
                                                  const struct support_findings* findings,
                                                  size_t* count);
+
+/* How many of peak->recent there are. */
+static inline size_t support_peak_recent_count(const struct support_heap_peak* peak)
+{
+    return peak->recent_count < SUPPORT_PEAK_RECENT ? peak->recent_count
+                                                    : (size_t)SUPPORT_PEAK_RECENT;
+}
 
 /* Finds everything, the proved ones first, and of one verdict those of the most bytes first. */
 bool support_findings_find(const struct support_history* history, struct support_findings* findings,

@@ -134,6 +134,22 @@ static json_t* finding_value(const struct support_history* history,
     return value;
 }
 
+/* What was bound in the second before a peak. */
+static json_t* recent_value(const struct support_history* history,
+                            const struct support_heap_peak* peak)
+{
+    json_t* const list = json_array();
+    for (size_t i = 0; i < support_peak_recent_count(peak); ++i) {
+        char label[192];
+        support_history_label(history, peak->recent[i], label, sizeof label);
+        (void)json_array_append_new(
+            list, json_pack("{s:o, s:I}", "name", support_json_text(label), "bytes",
+                            (json_int_t)history->resources.items[peak->recent[i]].size));
+    }
+    return json_pack("{s:I, s:I, s:o}", "bytes", (json_int_t)peak->recent_bytes, "resourceCount",
+                     (json_int_t)peak->recent_count, "largest", list);
+}
+
 static json_t* peaks_value(const struct support_history* history,
                            const struct support_heap_peak* peaks, size_t count)
 {
@@ -156,6 +172,7 @@ static json_t* peaks_value(const struct support_history* history,
                                  "maarBytes", (json_int_t)peak->sizes[k].maar));
         }
         (void)json_object_set_new(value, "blockSizes", sizes);
+        (void)json_object_set_new(value, "madeBefore", recent_value(history, peak));
         (void)json_array_append_new(list, value);
     }
     return list;

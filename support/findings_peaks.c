@@ -85,6 +85,36 @@ static bool count_bound(const struct support_history* history, uint32_t event,
     return true;
 }
 
+/* Notes the resources that were bound in the second before the peak. */
+static void find_recent(const struct support_history* history, uint32_t event,
+                        struct support_heap_peak* peak)
+{
+    const uint64_t second = 1000000000;
+    for (uint32_t i = 0; i < history->resources.count; ++i) {
+        const struct support_history_resource* const resource = &history->resources.items[i];
+        if (resource->device != peak->device || resource->memory == NONE ||
+            resource->bind_event == NONE || resource->bind_event > event ||
+            support_history_heap(history, resource->memory) != peak->heap ||
+            !findings_is_own(&history->memories.items[resource->memory]) ||
+            !support_history_is_alive(resource->begin_event, resource->end_event, event) ||
+            peak->time_ns - resource->bind_ns >= second) {
+            continue;
+        }
+        size_t at = support_peak_recent_count(peak);
+        peak->recent_bytes += resource->size;
+        peak->recent_count += 1;
+        for (; at > 0 && history->resources.items[peak->recent[at - 1]].size < resource->size;
+             --at) {
+            if (at < SUPPORT_PEAK_RECENT) {
+                peak->recent[at] = peak->recent[at - 1];
+            }
+        }
+        if (at < SUPPORT_PEAK_RECENT) {
+            peak->recent[at] = i;
+        }
+    }
+}
+
 static int compare_peaks(const void* left, const void* right)
 {
     const struct support_heap_peak* const a = left;
@@ -118,6 +148,7 @@ struct support_heap_peak* support_findings_peaks(const struct support_history* h
             }
             peak.time_ns = history->events.items[event].time_ns;
             good = count_bound(history, event, &peak);
+            find_recent(history, event, &peak);
             if (findings->never_at_peak != NULL) {
                 peak.never =
                     findings->never_at_peak[device * (size_t)MAAR_CAPTURE_MOST_HEAPS + heap];

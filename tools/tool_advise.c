@@ -139,6 +139,28 @@ static void add_peers(const struct support_history* history, struct support_heap
     tool_peers_release(&peers);
 }
 
+/* Prints what was bound in the second before the peak. */
+static void print_recent(const struct support_history* history,
+                         const struct support_heap_peak* peak)
+{
+    char label[192];
+    char name[4 * sizeof label + 1];
+    char bytes[32];
+    if (peak->recent_count == 0) {
+        return;
+    }
+    printf("  bound in the second before: %zu resource%s of %s\n", peak->recent_count,
+           peak->recent_count == 1 ? "" : "s",
+           tool_format_size(peak->recent_bytes, bytes, sizeof bytes));
+    for (size_t i = 0; i < support_peak_recent_count(peak); ++i) {
+        support_history_label(history, peak->recent[i], label, sizeof label);
+        printf(
+            "    %10s  %s\n",
+            tool_format_size(history->resources.items[peak->recent[i]].size, bytes, sizeof bytes),
+            tool_printable(label, name, sizeof name));
+    }
+}
+
 /* Returns the largest size of blocks with which Maar would hold nearly the least: smaller ones cost
  * more calls. */
 static const struct support_block_peak* choose_size(const struct support_heap_peak* peak)
@@ -212,6 +234,7 @@ static void print_peaks(const struct support_history* history,
                    tool_format_size(peak->maar, maar, sizeof maar));
         }
         putchar('\n');
+        print_recent(history, peak);
         print_block_sizes(peak);
     }
 }

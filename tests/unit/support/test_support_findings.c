@@ -187,6 +187,49 @@ static void all_blocks_that_make_the_peak_are_named(void** state)
     end_advice(&advice);
 }
 
+/* Moves all that happens from an event on by some seconds. */
+static void delay(struct support_history* history, size_t event, uint64_t seconds)
+{
+    for (size_t i = event; i < history->events.count; ++i) {
+        history->events.items[i].time_ns += seconds * 1000000000;
+    }
+    for (size_t i = 0; i < history->resources.count; ++i) {
+        struct support_history_resource* const resource = &history->resources.items[i];
+        resource->bind_ns += resource->bind_event >= event ? seconds * 1000000000 : 0;
+    }
+}
+
+static void peaks_name_what_was_bound_in_the_second_before(void** state)
+{
+    struct advice advice;
+    size_t count = 0;
+    capture_put_device(*state);
+    capture_put_memory(*state, MEMORY, 100 * MIB, 0);
+    const uint64_t sizes[] = {50, 1, 2, 8, 4, 16};
+    uint64_t offset = 0;
+    for (uint32_t i = 0; i < 6; ++i) {
+        capture_put_buffer(*state, BUFFER + i, sizes[i] * MIB);
+        capture_put_bind(*state, MAAR_CAPTURE_OBJECT_BUFFER, BUFFER + i, MEMORY, offset);
+        offset += sizes[i] * MIB;
+    }
+    capture_put_end(*state, MAAR_CAPTURE_KIND_BUFFER_END, BUFFER + 2);
+    capture_put_memory(*state, MEMORY + 1, MIB, 0); /* the peak, with all but one that ended */
+    advise(*state, &advice);
+    delay(&advice.history, advice.history.resources.items[1].bind_event, 5);
+    struct support_heap_peak* const peaks =
+        support_findings_peaks(&advice.history, &advice.findings, &count);
+    assert_non_null(peaks);
+    assert_int_equal(peaks[0].held, 101 * MIB);
+    assert_int_equal(peaks[0].recent_count, 4);
+    assert_int_equal(peaks[0].recent_bytes, (1 + 8 + 4 + 16) * MIB);
+    assert_int_equal(support_peak_recent_count(&peaks[0]), 3);
+    assert_int_equal(peaks[0].recent[0], 5);
+    assert_int_equal(peaks[0].recent[1], 3);
+    assert_int_equal(peaks[0].recent[2], 4);
+    free(peaks);
+    end_advice(&advice);
+}
+
 /* Without the waste, another moment holds as much: nothing is saved at the peak. */
 static void waste_beside_a_peak_that_stays_is_no_finding(void** state)
 {
@@ -591,6 +634,7 @@ int main(void)
         CASE(fallbacks_of_a_full_card_are_no_finding),
         CASE(bytes_never_bound_are_those_of_the_peak),
         CASE(all_blocks_that_make_the_peak_are_named),
+        CASE(peaks_name_what_was_bound_in_the_second_before),
         CASE(waste_beside_a_peak_that_stays_is_no_finding),
         CASE(resources_in_the_wrong_heap_at_any_time_are_named),
         CASE(only_what_fits_into_the_card_is_in_the_wrong_heap),
