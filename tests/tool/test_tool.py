@@ -659,13 +659,11 @@ class OnSimulated(Budgets, Case):
         _, text = self.replay(trace("vkcube"), "--baseline", path, code=1)
         self.assertRegex(text, "the baseline has no run of this trace; it has "
                                f"{results[0]['trace']}\n$")
-        other = dict(results[0], device="Another card")
-        path.write_text(json.dumps(other) + "\n", encoding="utf-8")
-        _, text = self.replay(trace("supertuxkart"), "--baseline", path, code=1)
-        self.assertRegex(text, "the baseline has this trace on Another card, not on .*\n$")
-        path.write_text(json.dumps(dict(results[0], threads=2)) + "\n", encoding="utf-8")
-        _, text = self.replay(trace("supertuxkart"), "--baseline", path, code=1)
-        self.assertRegex(text, "the baseline has no run on .* with 1 thread\n$")
+        for change, words in (({"device": "Another card"}, "this trace on Another card, not on .*"),
+                              ({"threads": 2}, "no run on .* with 1 thread")):
+            path.write_text(json.dumps(dict(results[0], **change)) + "\n", encoding="utf-8")
+            _, text = self.replay(trace("supertuxkart"), "--baseline", path, code=1)
+            self.assertRegex(text, f"the baseline has {words}\n$")
         path.write_text(json.dumps(better) + "\n", encoding="utf-8")
         done = maar("replay", trace("supertuxkart"), "--device", self.device, "--baseline", path)
         self.assertEqual(done.returncode, 1)
@@ -700,9 +698,8 @@ class OnSimulated(Budgets, Case):
         self.assertIsNone(found)
         self.assertRegex(text, "the baseline has several captures of this program: maar.game.100 "
                                "and maar.game.300\n$")
-        path.write_text(json.dumps(results["maar.game.100"]) + "\n", encoding="utf-8")
-        done = maar("replay", folder / "maar.game.200.csv", "--device", self.device, "--baseline",
-                    path)
+        compare("maar.game.200", "maar.game.100")
+        done = maar("replay", folder / "maar.game.200.csv", "--device", self.device, "--baseline", path)
         self.assertIn("  baseline maar.game.100: ", done.stdout)
 
     def test_baseline_wrong_exit_2(self):
