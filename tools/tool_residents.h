@@ -13,6 +13,7 @@
 struct tool_budget {
     uint64_t bytes;
     uint32_t percent; /* of the trace's most bytes in use at a time */
+    bool is_least;    /* the least that leaves no submission out is wanted */
 };
 
 /* The results. Bytes of residents are those of this device. */
@@ -39,11 +40,12 @@ void tool_residents_run(struct tool_device* tool, const struct support_trace* tr
 
 /* ---- tool_residents_report.c ---- */
 
-/* Parses the argument of --budget: bytes, or percent. Prints an error and returns false. */
+/* Parses the argument of --budget: bytes, percent, or least. Prints an error and returns false. */
 bool tool_budget_parse(const char* text, struct tool_budget* budget);
 
 /* Opens the device, plays the uses of a trace and prints the result: an object of JSON on one line,
- * or rows of a table, with a head if *has_head is not set yet. Returns an exit code. */
+ * or rows of a table, with a head if *has_head is not set yet. The least budget is found by playing
+ * several. Returns an exit code. */
 int tool_budget_replay(const struct tool_device_options* options, const struct support_trace* trace,
                        const struct tool_budget* budget, bool json, bool* has_head);
 

@@ -15,20 +15,20 @@ bool tool_budget_parse(const char* text, struct tool_budget* budget)
 {
     const size_t length = strlen(text);
     char number[32];
-    *budget = (struct tool_budget){0};
+    *budget = (struct tool_budget){.is_least = strcmp(text, "least") == 0};
     if (length > 1 && length < sizeof number && text[length - 1] == '%') {
         memcpy(number, text, length - 1);
         number[length - 1] = '\0';
         uint64_t percent = 0;
         (void)tool_read_number(number, 100, &percent);
         budget->percent = (uint32_t)percent;
-    } else {
+    } else if (!budget->is_least) {
         (void)tool_read_size(text, &budget->bytes);
     }
-    if (budget->percent == 0 && budget->bytes == 0) {
+    if (budget->percent == 0 && budget->bytes == 0 && !budget->is_least) {
         tool_complain(
             "--budget %s: expected bytes, as in 64MiB, or 1%% to 100%% of the most that is "
-            "in use at a time",
+            "in use at a time, or least",
             text);
         return false;
     }
@@ -141,10 +141,77 @@ static bool play(struct tool_device* tool, const struct support_trace* trace,
     return printed && !outcome.broken && errors == 0 && messages == 0;
 }
 
+/* Opens the device for residents. */
+static int open_device(const struct tool_device_options* options, struct tool_device* tool)
+{
+    struct tool_device_options own = *options;
+    own.residents = true;
+    own.pages = false;
+    const int code = tool_device_open_instance(tool, &own);
+    return code == TOOL_EXIT_OK ? tool_device_open(tool, VK_NULL_HANDLE) : code;
+}
+
+/* Plays a budget and prints nothing of the result. */
+static int try_budget(const struct tool_device_options* options, const struct support_trace* trace,
+                      uint64_t bytes, struct tool_residents_outcome* outcome)
+{
+    const struct tool_budget budget = {.bytes = bytes, .percent = bytes == 0 ? 100 : 0};
+    struct tool_device* const tool = calloc(1, sizeof(*tool));
+    if (tool == NULL) {
+        tool_complain("out of memory");
+        return TOOL_EXIT_FAILED;
+    }
+    int code = open_device(options, tool);
+    if (code == TOOL_EXIT_OK) {
+        tool_residents_run(tool, trace, &budget, outcome);
+        code = outcome->broken ? TOOL_EXIT_FAILED : TOOL_EXIT_OK;
+        tool_device_close_device(tool);
+    }
+    tool_device_close(tool);
+    free(tool);
+    return code;
+}
+
+static bool is_enough(const struct tool_residents_outcome* outcome)
+{
+    return outcome->unmet_submissions == 0 && outcome->too_large == 0;
+}
+
+/* Finds the least budget, in steps of 1 MiB, that leaves nothing out. Returns an exit code. */
+static int find_least(const struct tool_device_options* options, const struct support_trace* trace,
+                      uint64_t* least)
+{
+    const uint64_t step = (uint64_t)1 << 20;
+    const uint64_t limit = (uint64_t)1 << 44; /* no device has as much */
+    struct tool_residents_outcome outcome = {0};
+    int code = try_budget(options, trace, 0, &outcome);
+    bool enough = code == TOOL_EXIT_OK && is_enough(&outcome);
+    uint64_t much = (outcome.budget + step - 1) / step * step;
+    uint64_t little = 0;
+    while (code == TOOL_EXIT_OK && !enough && much < limit) {
+        little = much;
+        much *= 2;
+        code = try_budget(options, trace, much, &outcome);
+        enough = code == TOOL_EXIT_OK && is_enough(&outcome);
+    }
+    while (code == TOOL_EXIT_OK && enough && much - little > step) {
+        const uint64_t middle = little + (much - little) / 2 / step * step;
+        code = try_budget(options, trace, middle, &outcome);
+        little = is_enough(&outcome) ? little : middle;
+        much = is_enough(&outcome) ? middle : much;
+    }
+    if (code == TOOL_EXIT_OK && !enough) {
+        tool_complain("%s: --budget least: submissions are left out with any budget", trace->name);
+        code = TOOL_EXIT_FAILED;
+    }
+    *least = much;
+    return code;
+}
+
 int tool_budget_replay(const struct tool_device_options* options, const struct support_trace* trace,
                        const struct tool_budget* budget, bool json, bool* has_head)
 {
-    struct tool_device_options own = *options;
+    struct tool_budget chosen = *budget;
     const uint32_t device = support_trace_main_device(trace);
     if (trace->use_count == 0) {
         tool_complain("%s: no uses of submissions, which --budget plays; maar capture --uses "
@@ -162,11 +229,9 @@ int tool_budget_replay(const struct tool_device_options* options, const struct s
         tool_complain("out of memory");
         return TOOL_EXIT_FAILED;
     }
-    own.residents = true;
-    own.pages = false;
-    int code = tool_device_open_instance(tool, &own);
-    code = code == TOOL_EXIT_OK ? tool_device_open(tool, VK_NULL_HANDLE) : code;
-    if (code == TOOL_EXIT_OK && !play(tool, trace, budget, json, has_head)) {
+    int code = budget->is_least ? find_least(options, trace, &chosen.bytes) : TOOL_EXIT_OK;
+    code = code == TOOL_EXIT_OK ? open_device(options, tool) : code;
+    if (code == TOOL_EXIT_OK && !play(tool, trace, &chosen, json, has_head)) {
         code = TOOL_EXIT_FAILED;
     }
     tool_device_close(tool);

@@ -203,6 +203,21 @@ class Converted(unittest.TestCase):
             self.assertLessEqual(result["too_large"], 1, path)
             self.assertGreater(result["uses"], 25000, path)
 
+    def test_least_budget_leaves_nothing_out_and_less_does(self):
+        path = pathlib.Path(OPTIONS.source) / "data/traces/used-warzone2100.csv.gz"
+        mib = 1 << 20
+
+        def play(budget):
+            result = json.loads(self.done("replay", path, "--budget", budget, "--json", "--device",
+                                          "simulated:nvidia-rtx4090-linux").stdout)
+            return result["budget_bytes"], result["unmet_submissions"] + result["too_large"]
+
+        least, left_out = play("least")
+        self.assertEqual((least % mib, left_out), (0, 0))
+        self.assertGreater(least, mib)
+        self.assertEqual(play(least), (least, 0))
+        self.assertGreater(play(least - mib)[1], 0)
+
     def test_trimmed_trace_plays_as_the_whole_one(self):
         source = pathlib.Path(OPTIONS.source) / "data/traces/used-warzone2100.csv.gz"
         lines = gzip.decompress(source.read_bytes()).decode().splitlines()
