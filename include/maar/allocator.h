@@ -158,12 +158,16 @@ typedef struct MaarQueue {
     uint32_t queueIndex;
     /** The queue itself. */
     VkQueue queue;
-    /** Called before each submission. Only these calls submit: maarSubmitBinds; maarSubmitMoves;
-     * the handoffs of maar/share.h, maar/cuda.h and maar/hip.h; maarCreateCudaMirror and
-     * maarGrowCudaMirror; maarDestroyAllocator, once to each queue that carried binds or copies, to
-     * find out that the driver is done with them. NULL when no other thread uses the queue during
-     * one of those calls. A thread that calls Maar must not hold the lock that this function takes:
-     * calls that undo binds wait for a submission under way. */
+    /** Called before each submission. Only these calls may submit: maarSubmitBinds; of buffer
+     * caches maarBeginBufferUse, maarPrefetchBufferItems, maarSubmitBufferUploads,
+     * maarSetBufferCacheBudget and maarDestroyBufferCache; of residents maarBeginUse, maarEndUse,
+     * maarCancelUse, maarUpdateResidency, maarResizeResident, maarDestroyResident,
+     * maarWriteCheckpoint, maarYieldResidency and maarDestroyResidency; maarSubmitMoves;
+     * maarSubmitHandoff, maarReleaseToCuda, maarAcquireFromCuda, maarReleaseToHip and
+     * maarAcquireFromHip; maarGrowCudaMirror; maarDestroyAllocator, once to each queue that carried
+     * binds or copies, to find out that the driver is done with them. NULL when no other thread
+     * uses the queue during one of those calls. A thread that calls Maar must not hold the lock
+     * that this function takes: calls that undo binds wait for a submission under way. */
     PFN_maarQueueLock pfnLock;
     /** Called after each submission; NULL together with pfnLock. */
     PFN_maarQueueLock pfnUnlock;
