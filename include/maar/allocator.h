@@ -334,8 +334,9 @@ typedef struct MaarAllocatorCreateInfo {
      * of it (in memory that is not DEVICE_LOCAL, a 256th), and each further block doubles the
      * pool's bytes at first. 0: 256 MiB, or an eighth of a heap of at most 1 GiB, and the blocks
      * are smaller than that growth gives: the whole allocator holds about a quarter more than what
-     * lives in it, or 4 MiB more, beside memory for others (MaarExportInfo), unless the program has
-     * left holes. A pool that holds that size may later have blocks of twice that size, if the
+     * lives in it, or 4 MiB more, beside memory for others (MaarExportInfo) and blocks of pages,
+     * which begin with 16 MiB (MaarPoolPagingInfo::pageBlockSize), unless the program has left
+     * holes. A pool that holds that size may later have blocks of twice that size, if the
      * allocator then holds at most an eighth more than what lives. */
     VkDeviceSize preferredBlockSize;
     /** Bytes of empty blocks that a default pool keeps: a block that becomes empty is released when
