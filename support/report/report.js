@@ -581,7 +581,7 @@
       panel.dataset.tab = "map";
     }
     panel.firstChild.textContent = held.length === 0 ? "No memory is held here at this moment."
-      : `${held.length} memories at ${seconds(state.t)}${held.length > shown.length ? `; the ${shown.length} largest are shown` : ""}. The width is the size; what is empty belongs to no resource.`;
+      : `${held.length} memories at ${seconds(state.t)}${held.length > shown.length ? `; the ${shown.length} largest are shown` : ""}. The width is the size; what is empty belongs to no resource, or is a block of pages: those of arrays, caches and other sparse resources are not drawn.`;
     const widest = shown.length ? col.m_size[shown[0]] : 1;
     const bottom = innerHeight + 300;
     for (const block of blocks) {
