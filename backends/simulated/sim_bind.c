@@ -57,7 +57,8 @@ static void sim_bind_compare(const struct sim_memory* memory, enum sim_function 
     if (new_bind->node.begin < other->node.end && other->node.begin < new_bind->node.end) {
         if (!sim_bind_may_alias(memory->object.device, resource, other)) {
             sim_violate(gpu, function, MAAR_SIMULATED_VIOLATION_OVERLAP,
-                        "[%llu, %llu) overlaps a live resource at [%llu, %llu)",
+                        "[%llu, %llu) overlaps a live resource at [%llu, %llu); "
+                        "MAAR_SIMULATED_ALLOW_ALIASING_BIT allows it",
                         (unsigned long long)new_bind->node.begin,
                         (unsigned long long)new_bind->node.end,
                         (unsigned long long)other->node.begin, (unsigned long long)other->node.end);

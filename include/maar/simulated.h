@@ -294,7 +294,8 @@ typedef struct MaarSimulatedSharingInfo {
 typedef enum MaarSimulatedFlagBits {
     /** Allocations may exceed their heap, as several real drivers let them. */
     MAAR_SIMULATED_OVERCOMMIT_BIT = 0x1,
-    /** Two live resources may share bytes and granularity pages: binds are not compared. */
+    /** Two live resources may share bytes and granularity pages: binds are not compared. Set it for
+     * programs that use transient heaps. */
     MAAR_SIMULATED_ALLOW_ALIASING_BIT = 0x2,
     /** maxMemoryAllocationCount is reported, but not enforced. */
     MAAR_SIMULATED_UNLIMITED_COUNT_BIT = 0x4,
