@@ -126,6 +126,18 @@ void maar_capture_made_image(MaarAllocator allocator, VkImage image, const VkIma
     }
 }
 
+void maar_capture_object_name(MaarAllocator allocator, struct maar_object object, const char* name)
+{
+    struct maar_capture_log* const log = name != NULL ? maar_capture_enter(allocator) : NULL;
+    if (log != NULL) {
+        if (maar_captured_objects_place(&log->objects, kind_of(object), bits_of_object(object),
+                                        0)) {
+            maar_capture_log_name(log, kind_of(object), bits_of_object(object), name);
+        }
+        maar_capture_log_leave(log);
+    }
+}
+
 /* Under the arena's lock. span: the bytes of the object in the block of the slot. */
 static void write_object_bind(struct maar_capture_log* log, struct maar_object object,
                               const struct maar_block* block, struct maar_span span, uint32_t plane)

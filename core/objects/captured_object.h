@@ -33,6 +33,9 @@ static inline void maar_capture_image(MaarAllocator allocator, VkImage image,
     }
 }
 
+/* Records the name of an object that has no allocation for itself. name may be NULL. */
+void maar_capture_object_name(MaarAllocator allocator, struct maar_object object, const char* name);
+
 /* Records that an object has an allocation for itself, bound or made of pages. Call it after the
  * bind. plane: of a disjoint image, else 0. If the capture does not know the object, the allocation
  * becomes a range. */

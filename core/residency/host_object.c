@@ -10,6 +10,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/objects/buffer.h"
+#include "core/objects/captured_object.h"
 #include "core/residency/policy_order.h"
 #include "core/residency/read_check.h"
 #include "core/residency/residency_work.h"
@@ -140,6 +141,7 @@ static VkResult place_host(struct maar_residency* it, const char* call,
 {
     struct maar_tier_place place = {
         .request = resident->host_request,
+        .name = resident->name,
         .type = resident->host_type,
         .is_mapped = true,
         .wait_capacity = MAAR_MAX_POINTS + 1,
@@ -149,6 +151,9 @@ static VkResult place_host(struct maar_residency* it, const char* call,
     struct maar_object object = {.buffer = VK_NULL_HANDLE};
     VkResult result = create_host_buffer(it, resident, &object.buffer);
     if (result == VK_SUCCESS) {
+        VkBufferCreateInfo plain;
+        maar_capture_buffer(it->allocator, object.buffer, maar_host_object_info(resident, &plain),
+                            &place.request);
         result =
             maar_tier_memory_place(&it->host, call, object, &place, &resident->host_allocation);
     }

@@ -10,6 +10,7 @@
 
 #include "core/memory/allocator_state.h"
 #include "core/objects/buffer.h"
+#include "core/objects/captured_object.h"
 #include "core/residency/policy_table.h"
 #include "core/residency/read_check.h"
 #include "core/residency/residency_work.h"
@@ -329,6 +330,7 @@ static VkResult try_device_object(struct maar_residency* it, const char* call,
 {
     struct maar_tier_place place = {
         .request = resident->request,
+        .name = resident->name,
         .type = resident->device_type,
         .is_alone = is_alone,
         .wait_capacity = MAAR_MAX_POINTS + 1,
@@ -345,6 +347,12 @@ static VkResult try_device_object(struct maar_residency* it, const char* call,
     VkResult result = maar_movable_create(it->allocator, call, resident->record, &object);
     if (result != VK_SUCCESS) {
         return result;
+    }
+    if (object.buffer != VK_NULL_HANDLE) {
+        maar_capture_buffer(it->allocator, object.buffer, &resident->record->buffer,
+                            &place.request);
+    } else {
+        maar_capture_image(it->allocator, object.image, &resident->record->image, &place.request);
     }
     result = maar_tier_memory_place(&it->device, call, object, &place, &resident->allocation);
     if (result == VK_SUCCESS) {

@@ -196,6 +196,7 @@ static VkResult allocate_in(struct maar_tier_memory* memory, const char* call,
         .flags = flags,
         .dedicated = is_alone ? MAAR_DEDICATED_ALWAYS : MAAR_DEDICATED_NEVER,
         .pool = pool->pool,
+        .pName = place->name,
     };
     struct maar_patience patience = maar_patience_begin();
     const VkResult result =

@@ -38,6 +38,7 @@ struct maar_tier_memory {
 /* What an object is placed with. */
 struct maar_tier_place {
     MaarMemoryRequest request; /* its object is set by the call */
+    const char* name;          /* of the allocation; may be NULL */
     uint32_t type;
     bool is_mapped;
     bool is_alone; /* gets a VkDeviceMemory of its own */

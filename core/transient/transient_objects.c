@@ -181,6 +181,7 @@ static void capture_resource(MaarAllocator allocator, const MaarTransientResourc
         maar_buffer_request(allocator, buffer, &needs);
         maar_capture_buffer(allocator, buffer, info->pBufferInfo, &needs);
     }
+    maar_capture_object_name(allocator, object_of(info->pImageInfo != NULL, handle), info->pName);
 }
 
 static VkResult create_resource(const struct making* m, uint32_t index, uint64_t* handle)

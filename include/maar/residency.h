@@ -340,7 +340,7 @@ typedef struct MaarResidentCreateInfo {
     MaarCheckpoint checkpoint;
     /** Kept with the resident, and passed in events. */
     void* pUserData;
-    /** Name for messages, copied; may be NULL. */
+    /** Name for messages, dumps and captures, copied; may be NULL. */
     const char* pName;
 } MaarResidentCreateInfo;
 

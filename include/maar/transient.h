@@ -91,7 +91,8 @@ typedef struct MaarTransientResource {
     uint32_t viewCount;
     /** How to create them; the field `image` is ignored. */
     const VkImageViewCreateInfo* pViewInfos;
-    /** For messages and dumps; may be NULL. */
+    /** For messages and captures; may be NULL. In dumps the memory that resources share has the
+     * name of the heap. */
     const char* pName;
 } MaarTransientResource;
 

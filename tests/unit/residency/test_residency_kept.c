@@ -2,6 +2,7 @@
  * Contents are kept: by evictions while the host's memory is nearly full, by uses in host memory
  * beside work of the host, by uses that overlap or are cancelled, and by losses.
  */
+#include "tests/rig/captured.h"
 #include "tests/unit/residency/residency_fixture.h"
 
 enum { DEVICE_UNITS = 4 };
@@ -666,9 +667,35 @@ static void events_say_why(void** state)
     close_scene();
 }
 
+/* A resident on the device is an object of its name. */
+static void captures_have_names_of_residents(void** state)
+{
+    (void)state;
+    struct support_history history;
+    char path[128];
+    open_scene(8);
+    assert_int_equal(captured_begin(rig->allocator, captured_path(0, path), 0), VK_SUCCESS);
+    const VkBufferCreateInfo buffer = rig_buffer_info(UNIT);
+    const MaarResidentCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_RESIDENT_CREATE_INFO,
+        .pBufferInfo = &buffer,
+        .pName = "weights",
+    };
+    const MaarResident named = create_resident(&info);
+    write_buffer(named, 1);
+    assert_int_equal(maarEndCapture(rig->allocator), VK_SUCCESS);
+    captured_load(path, &history);
+    const struct support_history_resource* const weights = captured_find(&history, "weights");
+    assert_non_null(weights);
+    assert_int_equal(weights->kind, SUPPORT_HISTORY_BUFFER);
+    support_history_release(&history);
+    close_scene();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        rig_unit_test(captures_have_names_of_residents),
         rig_unit_test(evictions_into_a_full_host_tier_keep_contents),
         rig_unit_test(prefetch_into_a_full_host_tier_keeps_contents),
         rig_unit_test(demoted_writes_beside_work_keep_contents),

@@ -661,6 +661,45 @@ static void capture_again_knows_nothing_of_the_first(void** state)
     maarDestroyBuffer(rig->allocator, second, memories[1]);
 }
 
+/* Without names, a reader of the file cannot distinguish the resources of a frame. */
+static void capture_has_names_of_transients(void** state)
+{
+    (void)state;
+    struct inside inside = inside_begin(NULL);
+    struct rig* const rig = inside.rig;
+    const VkBufferCreateInfo buffer = rig_buffer_info(256 * KIB);
+    const VkImageCreateInfo image = rig_image_info(64, 32);
+    const MaarTransientQueue queue = {0};
+    const MaarTransientPass pass = {.pName = "sort"};
+    const MaarTransientUse use = {.layout = VK_IMAGE_LAYOUT_GENERAL,
+                                  .stages = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT,
+                                  .access = VK_ACCESS_2_MEMORY_WRITE_BIT};
+    const MaarTransientResource resources[] = {
+        {.pBufferInfo = &buffer, .useCount = 1, .pUses = &use, .pName = "keys"},
+        {.pImageInfo = &image, .useCount = 1, .pUses = &use, .pName = "depth"},
+        {.pBufferInfo = &buffer, .useCount = 1, .pUses = &use},
+    };
+    const MaarTransientGraph graph = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_GRAPH,
+                                      .queueCount = 1,
+                                      .pQueues = &queue,
+                                      .passCount = 1,
+                                      .pPasses = &pass,
+                                      .resourceCount = 3,
+                                      .pResources = resources};
+    const MaarTransientHeapCreateInfo info = {
+        .sType = MAAR_STRUCTURE_TYPE_TRANSIENT_HEAP_CREATE_INFO, .pGraph = &graph};
+    MaarTransientHeap heap = VK_NULL_HANDLE;
+    assert_int_equal(maarCreateTransientHeap(rig->allocator, &info, &heap), VK_SUCCESS);
+    inside_end(&inside);
+    captured_check(&inside.history, false);
+    assert_non_null(captured_find(&inside.history, "keys"));
+    assert_int_equal(captured_find(&inside.history, "keys")->kind, SUPPORT_HISTORY_BUFFER);
+    assert_non_null(captured_find(&inside.history, "depth"));
+    assert_int_equal(captured_find(&inside.history, "depth")->kind, SUPPORT_HISTORY_IMAGE);
+    support_history_release(&inside.history);
+    maarDestroyTransientHeap(rig->allocator, heap);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -687,6 +726,7 @@ int main(void)
         rig_unit_test(capture_ends_with_the_disk),
         rig_unit_test(capture_of_destroyed_pool_ends_its_memory),
         rig_unit_test(capture_again_knows_nothing_of_the_first),
+        rig_unit_test(capture_has_names_of_transients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
