@@ -810,7 +810,7 @@ static VkResult check_points(struct maar_residency* it, const char* call, uint32
 static VkResult end_held(struct maar_residency* it, const char* call, MaarUse use, uint32_t count,
                          const MaarPoint* points)
 {
-    uint32_t numbers[MAAR_MAX_POINTS];
+    uint32_t numbers[MAAR_MAX_POINTS] = {0};
     struct maar_use* own = NULL;
     VkResult result = find_record(it, call, use, &own);
     if (result == VK_SUCCESS) {
