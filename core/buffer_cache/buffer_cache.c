@@ -205,6 +205,11 @@ VKAPI_ATTR void VKAPI_CALL maarDestroyBufferCache(MaarAllocator allocator, MaarB
         maar_object_claim(allocator, __func__, "cache", MAAR_TO_BITS(cache)) != VK_SUCCESS) {
         return;
     }
+    if (it->info.useCount > 0) {
+        maar_report(allocator, MAAR_MESSAGE_SEVERITY_ERROR, MAAR_MESSAGE_ID_USE_NOT_ENDED, __func__,
+                    "%u uses of the cache have neither ended nor been cancelled",
+                    (unsigned)it->info.useCount);
+    }
     maar_paging_unlist(allocator, &it->listed);
     it->reservation->in_cache = false;
     /* A lost device executes nothing more. */

@@ -106,8 +106,9 @@ static struct maar_item_use* find_use(struct maar_buffer_cache* cache, const cha
     const uint32_t index = (uint32_t)number;
     if (index >= cache->use_count || cache->uses[index].generation != number >> 32 ||
         cache->uses[index].count == 0) {
-        (void)maar_misuse(cache->allocator, MAAR_MESSAGE_ID_STALE_USE, call,
-                          "use has ended already, or never began");
+        (void)maar_fail(cache->allocator, VK_ERROR_VALIDATION_FAILED_EXT, MAAR_MESSAGE_ID_STALE_USE,
+                        call, "use %llu has ended already, or never began",
+                        (unsigned long long)number);
         return NULL;
     }
     return &cache->uses[index];

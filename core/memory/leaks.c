@@ -38,8 +38,13 @@ static void name_pending(MaarAllocator allocator, const struct maar_retire_item*
         return;
     }
     const struct maar_slot* slot = maar_slot_at(&allocator->slots, item->range);
-    (void)snprintf(text, size, "allocation %s (low half of its handle: 0x%X)",
-                   maar_quote(maar_slot_name(slot, item->range)).text, item->range + 1u);
+    const char* name = maar_slot_name(slot, item->range);
+    if (name != NULL) {
+        (void)snprintf(text, size, "allocation %s", maar_quote(name).text);
+    } else {
+        (void)snprintf(text, size, "an allocation without a name (low half of its handle: 0x%X)",
+                       item->range + 1u);
+    }
 }
 
 struct maar_retire_blocker maar_find_blocker(MaarAllocator allocator,
@@ -67,19 +72,23 @@ static void release_leak(struct maar_arena* arena, uint32_t index)
     char* name = maar_slot_name(slot, index);
     void* user_data = maar_slot_user_data(slot, index);
     char of[90];
+    char data[40] = "";
+    if (user_data != NULL) {
+        (void)snprintf(data, sizeof data, ", user data %p,", user_data);
+    }
     if (slot->stitched) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
-                    "leak: allocation %s of %s of pages in memory type %u%s, user data "
-                    "%p, was never freed",
+                    "leak: allocation %s of %s of pages in memory type %u%s%s was never "
+                    "freed",
                     maar_quote(name).text, maar_show_bytes(size).text, pool->type_index,
-                    name_pool(pool, of, sizeof of), user_data);
+                    name_pool(pool, of, sizeof of), data);
     } else if (!maar_slot_has(slot, MAAR_SLOT_INTERNAL)) {
         maar_report(allocator, MAAR_MESSAGE_SEVERITY_WARNING, MAAR_MESSAGE_ID_LEAK, NULL,
-                    "leak: allocation %s of %s in memory type %u, block %llu%s, user data "
-                    "%p, was never freed",
+                    "leak: allocation %s of %s in memory type %u, block %llu%s%s was never "
+                    "freed",
                     maar_quote(name).text, maar_show_bytes(size).text, pool->type_index,
                     (unsigned long long)maar_slot_block(allocator, slot)->id,
-                    name_pool(pool, of, sizeof of), user_data);
+                    name_pool(pool, of, sizeof of), data);
     }
     (void)maar_slot_set_name(slot, index, NULL);
     maar_host_free(allocator->callbacks, name);

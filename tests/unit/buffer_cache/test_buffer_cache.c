@@ -480,7 +480,7 @@ static void stale_uses_and_wrong_points_are_reported(void** state)
     expect_misuse(maarEndBufferUse(rig->allocator, cache, use, 1, &point),
                   MAAR_MESSAGE_ID_STALE_USE);
     maarCancelBufferUse(rig->allocator, cache, use);
-    rig_expect_message(rig, MAAR_MESSAGE_ID_STALE_USE);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_STALE_USE, "4294967296");
     maarCancelBufferUse(rig->allocator, cache, 0);
     rig_expect_silence(rig);
     stop();
@@ -685,6 +685,19 @@ static void no_binds_wait_for_a_cache_that_was_destroyed(void** state)
     stop();
 }
 
+static void cache_destroyed_with_a_use_says_so(void** state)
+{
+    (void)state;
+    MaarBufferUseInfo info;
+    start(4, true);
+    (void)begin_use(0, 1, &info);
+    (void)begin_use(1, 1, &info);
+    maarDestroyBufferCache(rig->allocator, cache);
+    rig_expect_message_naming(rig, MAAR_MESSAGE_ID_USE_NOT_ENDED, "2");
+    cache = VK_NULL_HANDLE;
+    stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -712,6 +725,7 @@ int main(void)
         rig_unit_test(misuse_is_reported),
         rig_unit_test(reservations_that_serve_not_are_refused),
         rig_unit_test(forgotten_cache_is_reported_and_freed),
+        rig_unit_test(cache_destroyed_with_a_use_says_so),
         rig_unit_test(no_binds_wait_for_a_cache_that_was_destroyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
