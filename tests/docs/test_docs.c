@@ -117,6 +117,20 @@ static void use_frame(MaarAllocator allocator)
     maarDestroyTransientHeap(allocator, heap);
 }
 
+/* The fill and the sort, and the sort and the gathering, have a barrier between them. */
+static void use_compute_frame(MaarAllocator allocator)
+{
+    MaarTransientHeap heap = VK_NULL_HANDLE;
+    assert_int_equal(make_sort(allocator, 0, 65536, &heap), VK_SUCCESS);
+    for (uint32_t pass = SORT; pass <= GATHER; ++pass) {
+        MaarTransientPassBarriers barriers = {.sType = MAAR_STRUCTURE_TYPE_TRANSIENT_PASS_BARRIERS};
+        assert_int_equal(maarGetTransientPassBarriers(allocator, heap, 0, pass, &barriers),
+                         VK_SUCCESS);
+        assert_true(barriers.hasBefore);
+    }
+    maarDestroyTransientHeap(allocator, heap);
+}
+
 static void use_first_allocator(VkInstance instance, VkPhysicalDevice physicalDevice,
                                 VkDevice device)
 {
@@ -138,6 +152,7 @@ static void use_another_allocator(VkInstance instance, VkPhysicalDevice physical
     MaarAllocator allocator = VK_NULL_HANDLE;
     assert_int_equal(maarCreateAllocator(&info, &allocator), VK_SUCCESS);
     use_frame(allocator);
+    use_compute_frame(allocator);
     maarDestroyAllocator(allocator);
 }
 

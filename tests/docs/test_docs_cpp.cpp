@@ -157,6 +157,28 @@ UniquePool make_pool(MaarAllocator allocator)
 
 } // namespace
 
+static void docs_owners_may_begin_empty(void** state)
+{
+    (void)state;
+    const Program program;
+    const UniqueAllocator allocator = make_allocator(program.info());
+    {
+        Buffer later;
+        assert_true(later.buffer == VK_NULL_HANDLE);
+        MaarAllocationCreateInfo how = Buffer::how_for(MAAR_MEMORY_USAGE_UPLOAD);
+        how.pName = "later";
+        later = Buffer(allocator.get(), SMALL, how);
+        assert_true(later.buffer != VK_NULL_HANDLE);
+        MaarAllocationInfo got{};
+        got.sType = MAAR_STRUCTURE_TYPE_ALLOCATION_INFO;
+        assert_int_equal(maarGetAllocationInfo(allocator.get(), later.memory, &got), VK_SUCCESS);
+        assert_string_equal(got.pName, "later");
+        UniquePool no_pool;
+        assert_true(no_pool.get() == VK_NULL_HANDLE);
+    }
+    assert_int_equal(live(allocator.get()), 0);
+}
+
 static void docs_buffers_end_with_their_owners(void** state)
 {
     (void)state;
@@ -306,6 +328,7 @@ static void docs_exception_of_a_callback_arrives_after_the_call(void** state)
 int main()
 {
     const CMUnitTest tests[] = {
+        cmocka_unit_test(docs_owners_may_begin_empty),
         cmocka_unit_test(docs_buffers_end_with_their_owners),
         cmocka_unit_test(docs_errors_are_exceptions_with_their_results),
         cmocka_unit_test(docs_members_end_in_the_right_order),

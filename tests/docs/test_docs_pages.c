@@ -256,6 +256,56 @@ static void docs_mesh_is_written_in_place_where_that_is_possible(void** state)
     maarDestroyBuffer(rig->allocator, buffer, allocation);
 }
 
+static void dispatch_nothing(VkCommandBuffer commands)
+{
+    assert_non_null(commands);
+}
+
+static void docs_work_goes_up_and_comes_down(void** state)
+{
+    (void)state;
+    struct rig* const rig = rig_begin(&(struct rig_setup){.flags = MAAR_SIMULATED_EXECUTE_BIT});
+    static const MaarMemoryUsage usages[] = {
+        MAAR_MEMORY_USAGE_UPLOAD, MAAR_MEMORY_USAGE_DEVICE_LOCAL, MAAR_MEMORY_USAGE_READBACK};
+    const uint32_t sent[] = {1, 2, 3, 4};
+    uint32_t received[4] = {0};
+    struct work_buffer made[3];
+    for (uint32_t i = 0; i < 3; ++i) {
+        assert_int_equal(make_work_buffer(rig->allocator, sizeof sent, usages[i], &made[i]),
+                         VK_SUCCESS);
+    }
+    assert_int_equal(maarCopyToAllocation(rig->allocator, made[0].memory, 0, sizeof sent, sent),
+                     VK_SUCCESS);
+    const VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    VkCommandPool pool = VK_NULL_HANDLE;
+    assert_int_equal(vkCreateCommandPool(rig->device, &pool_info, NULL, &pool), VK_SUCCESS);
+    const VkCommandBufferAllocateInfo buffer_info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = pool,
+        .commandBufferCount = 1,
+    };
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    assert_int_equal(vkAllocateCommandBuffers(rig->device, &buffer_info, &commands), VK_SUCCESS);
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    assert_int_equal(vkBeginCommandBuffer(commands, &begin), VK_SUCCESS);
+    record_work(commands, sizeof sent, made[0].buffer, made[1].buffer, made[2].buffer,
+                dispatch_nothing);
+    assert_int_equal(vkEndCommandBuffer(commands), VK_SUCCESS);
+    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                 .commandBufferCount = 1,
+                                 .pCommandBuffers = &commands};
+    assert_int_equal(vkQueueSubmit(rig->queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+    assert_int_equal(vkQueueWaitIdle(rig->queue), VK_SUCCESS);
+    assert_int_equal(
+        maarCopyFromAllocation(rig->allocator, made[2].memory, 0, sizeof received, received),
+        VK_SUCCESS);
+    assert_memory_equal(received, sent, sizeof sent);
+    vkDestroyCommandPool(rig->device, pool, NULL);
+    for (uint32_t i = 0; i < 3; ++i) {
+        maarDestroyBuffer(rig->allocator, made[i].buffer, made[i].memory);
+    }
+}
+
 /* What a page prints, for comparison. */
 static char printed[4096];
 static FILE* open_printed(void)
@@ -728,6 +778,7 @@ int main(void)
         rig_unit_test(docs_pending_buffer_serves_the_next_submission),
         rig_unit_test(docs_slice_stays_until_its_frame_is_done),
         rig_unit_test(docs_parts_of_one_buffer_serve_frames),
+        rig_unit_test(docs_work_goes_up_and_comes_down),
         rig_unit_test(docs_staging_pool_is_a_ring),
         rig_unit_test(docs_full_ring_waits_for_the_oldest_frame),
         rig_unit_test(docs_mesh_is_written_in_place_where_that_is_possible),
