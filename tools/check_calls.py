@@ -5,7 +5,7 @@
   --most-rooms N       rooms that a circle of calls may have; 1
   --most-header N      lines of a header; 250
   --most-prototyped N  .c files whose functions one header prototypes; 2
-  --most-upcalls N     internal function pointers; 17
+  --most-upcalls N     internal function pointers; 18
   --any-upcalls        do not compare the pointers that are found with tools/upcalls.toml
   --nm PROGRAM         lists the symbols of objects; nm
   --table              print who calls whom, room by room, as Markdown
@@ -21,7 +21,7 @@ Rules:
    rooms either, whichever files of theirs it touches.
 2. A function pointer that a header of core declares stands in tools/upcalls.toml, with the files
    whose functions it holds and the files that call through it. Both lists are compared with the text.
-   At most 17 such pointers exist. Pointers that hold the system's or the driver's functions alone
+   At most 18 such pointers exist. Pointers that hold the system's or the driver's functions alone
    ("foreign") do not count.
 3. A listed pointer adds the edges from each caller to each implementer. Inside a room, and downward
    from room to room, such an edge is an edge like any other, and rule 1 applies to it.
@@ -250,7 +250,7 @@ def parse_options(arguments=None):
     parser.add_argument("root", type=Path)
     parser.add_argument("build", type=Path)
     for name, value in (("files", 2), ("rooms", 1), ("header", 250), ("prototyped", 2),
-                        ("upcalls", 17)):
+                        ("upcalls", 18)):
         parser.add_argument(f"--most-{name}", type=int, default=value)
     for name in ("any-upcalls", "table", "write-upcalls"):
         parser.add_argument(f"--{name}", action="store_true")

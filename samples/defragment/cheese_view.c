@@ -51,6 +51,12 @@ static bool create_canvas(struct cheese_view* view, struct cheese_canvas* canvas
                           "maarCreateBuffer")) {
         return false;
     }
+    /* What memory held before must not pass for a picture. */
+    memset(maarGetMappedData(allocator, canvas->pixels_memory), 0, (size_t)pixels.size);
+    if (!sample_succeeded(maarFlushAllocation(allocator, canvas->pixels_memory, 0, VK_WHOLE_SIZE),
+                          "maarFlushAllocation")) {
+        return false;
+    }
     const VkImageViewCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
         .image = canvas->image,

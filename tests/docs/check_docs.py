@@ -142,6 +142,8 @@ FOREIGN = {
     "gcovr": "a tool that is not needed to build or test",
     "fuzz_trace": "libFuzzer's options; the replay driver has none",
     "program": "stands for the reader's own",
+    "test_residency_schedules": "a test's own program, which takes minutes with more preemptions",
+    "test_cache_schedules": "the same",
 }
 
 # Commands of Maar's that are not executed here, by a part of them: why.
@@ -150,6 +152,7 @@ NOT_EXECUTED = {
     ".maarcap": "tool.pages, tool.export and findings.* read captures; these are the reader's",
     "maar top": "tool.top runs it in a terminal",
     "--serve": "tool.export asks the server",
+    "--heap 1=SIZE": "the heap of each trace is another",
     "--strategy all": "tool.* replays every captured trace with every strategy",
     "--strategy sparse": "sample.growing_array and tool.* replay sparsely; the trace is the reader's",
 }

@@ -165,7 +165,7 @@ static void docs_owners_may_begin_empty(void** state)
     {
         Buffer later;
         assert_true(later.buffer == VK_NULL_HANDLE);
-        MaarAllocationCreateInfo how = Buffer::how_for(MAAR_MEMORY_USAGE_UPLOAD);
+        MaarAllocationCreateInfo how = how_for(MAAR_MEMORY_USAGE_UPLOAD);
         how.pName = "later";
         later = Buffer(allocator.get(), SMALL, how);
         assert_true(later.buffer != VK_NULL_HANDLE);
@@ -185,13 +185,13 @@ static void docs_buffers_end_with_their_owners(void** state)
     const Program program;
     const UniqueAllocator allocator = make_allocator(program.info());
     {
-        Buffer one(allocator.get(), SMALL, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
-        Buffer two(allocator.get(), SMALL, MAAR_MEMORY_USAGE_DEVICE_UPLOAD);
+        Buffer one(allocator.get(), SMALL, how_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL));
+        Buffer two(allocator.get(), SMALL, how_for(MAAR_MEMORY_USAGE_DEVICE_UPLOAD));
         assert_int_equal(live(allocator.get()), 2);
         const VkBuffer handle = two.buffer;
         Buffer three(std::move(two));
         assert_true(three.buffer == handle && two.buffer == VK_NULL_HANDLE);
-        one = Buffer(allocator.get(), SMALL, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        one = Buffer(allocator.get(), SMALL, how_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL));
         assert_int_equal(live(allocator.get()), 2);
         assert_true(describe(three).buffer == vk::Buffer(handle));
         assert_int_equal(size_of(allocator.get(), describe(one).buffer,
@@ -209,7 +209,7 @@ static void docs_errors_are_exceptions_with_their_results(void** state)
     const UniqueAllocator allocator = make_allocator(program.info());
     vk::Result result = vk::Result::eSuccess;
     try {
-        const Buffer none(allocator.get(), TOO_LARGE, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        const Buffer none(allocator.get(), TOO_LARGE, how_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL));
     } catch (const vk::SystemError& error) {
         assert_non_null(std::strstr(error.what(), "maarCreateBuffer"));
         assert_true(error.code() == vk::Result::eErrorOutOfDeviceMemory);
@@ -238,7 +238,7 @@ static void docs_members_end_in_the_right_order(void** state)
     {
         UniqueAllocator allocator = make_allocator(info);
         UniquePool pool = make_pool(allocator.get());
-        Buffer vertices(allocator.get(), SMALL, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        Buffer vertices(allocator.get(), SMALL, how_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL));
         const Engine engine{std::move(program.device), std::move(allocator), std::move(pool),
                             std::move(vertices)};
         assert_int_equal(live(engine.allocator.get()), 1);
@@ -260,7 +260,7 @@ static void docs_retired_buffer_ends_after_its_point(void** state)
     const UniqueAllocator allocator = make_allocator(program.info());
     const MaarPoint frame = {VK_NULL_HANDLE, 1};
     {
-        Buffer old(allocator.get(), SMALL, MAAR_MEMORY_USAGE_DEVICE_LOCAL);
+        Buffer old(allocator.get(), SMALL, how_for(MAAR_MEMORY_USAGE_DEVICE_LOCAL));
         retire(old, frame);
     }
     assert_int_equal(statistics_of(allocator.get()).pendingCount, 1);

@@ -534,7 +534,7 @@ class OnSimulated(Budgets, Case):
                     self.assertGreaterEqual(result["pages_bound"], 20 * result["binds"])
 
     def test_pages_fit_where_ranges_do_not(self):
-        path = next(path for path in self.large() if path.name == "made-stencil.csv.gz")
+        path = next(path for path in self.large() if path.name == "made-streaming.csv.gz")
         card = "simulated:nvidia-rtx4090-linux"
         results, _ = self.replay(path, "--strategy", "sparse", "--heap", "0=256GiB", device=card)
         heap = results[0]["peak_page_rounded_live_bytes"] * 105 // 100
