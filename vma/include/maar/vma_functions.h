@@ -32,27 +32,31 @@ static void maarVmaUnitGive(MaarVmaTable* pTable, const char* pName, PFN_vkVoidF
         maarVmaUnitGive((table), #name "KHR", (PFN_vkVoidFunction)(function));                     \
     } while (0)
 
+/* The functions of Vulkan 1.0 that the library calls, each by MAAR_VMA_TAKE. */
+#define MAAR_VMA_TAKE_CORE()                                                                       \
+    MAAR_VMA_TAKE(vkGetPhysicalDeviceProperties);                                                  \
+    MAAR_VMA_TAKE(vkGetPhysicalDeviceMemoryProperties);                                            \
+    MAAR_VMA_TAKE(vkAllocateMemory);                                                               \
+    MAAR_VMA_TAKE(vkFreeMemory);                                                                   \
+    MAAR_VMA_TAKE(vkMapMemory);                                                                    \
+    MAAR_VMA_TAKE(vkUnmapMemory);                                                                  \
+    MAAR_VMA_TAKE(vkFlushMappedMemoryRanges);                                                      \
+    MAAR_VMA_TAKE(vkInvalidateMappedMemoryRanges);                                                 \
+    MAAR_VMA_TAKE(vkBindBufferMemory);                                                             \
+    MAAR_VMA_TAKE(vkBindImageMemory);                                                              \
+    MAAR_VMA_TAKE(vkGetBufferMemoryRequirements);                                                  \
+    MAAR_VMA_TAKE(vkGetImageMemoryRequirements);                                                   \
+    MAAR_VMA_TAKE(vkCreateBuffer);                                                                 \
+    MAAR_VMA_TAKE(vkDestroyBuffer);                                                                \
+    MAAR_VMA_TAKE(vkCreateImage);                                                                  \
+    MAAR_VMA_TAKE(vkDestroyImage);                                                                 \
+    MAAR_VMA_TAKE(vkCmdCopyBuffer)
+
 /* Takes the members that the program has set. */
 static void maarVmaUnitTakeGiven(const VmaVulkanFunctions* pGiven, MaarVmaTable* pTable)
 {
 #define MAAR_VMA_TAKE(name) MAAR_VMA_GIVE(pTable, name, pGiven->name)
-    MAAR_VMA_TAKE(vkGetPhysicalDeviceProperties);
-    MAAR_VMA_TAKE(vkGetPhysicalDeviceMemoryProperties);
-    MAAR_VMA_TAKE(vkAllocateMemory);
-    MAAR_VMA_TAKE(vkFreeMemory);
-    MAAR_VMA_TAKE(vkMapMemory);
-    MAAR_VMA_TAKE(vkUnmapMemory);
-    MAAR_VMA_TAKE(vkFlushMappedMemoryRanges);
-    MAAR_VMA_TAKE(vkInvalidateMappedMemoryRanges);
-    MAAR_VMA_TAKE(vkBindBufferMemory);
-    MAAR_VMA_TAKE(vkBindImageMemory);
-    MAAR_VMA_TAKE(vkGetBufferMemoryRequirements);
-    MAAR_VMA_TAKE(vkGetImageMemoryRequirements);
-    MAAR_VMA_TAKE(vkCreateBuffer);
-    MAAR_VMA_TAKE(vkDestroyBuffer);
-    MAAR_VMA_TAKE(vkCreateImage);
-    MAAR_VMA_TAKE(vkDestroyImage);
-    MAAR_VMA_TAKE(vkCmdCopyBuffer);
+    MAAR_VMA_TAKE_CORE();
 #undef MAAR_VMA_TAKE
 #if VMA_DEDICATED_ALLOCATION || VMA_VULKAN_VERSION >= 1001000
     MAAR_VMA_GIVE_BOTH(pTable, vkGetBufferMemoryRequirements2,
@@ -88,23 +92,7 @@ static void maarVmaUnitTakeGiven(const VmaVulkanFunctions* pGiven, MaarVmaTable*
 static void maarVmaUnitTakeStatic(uint32_t version, MaarVmaTable* pTable)
 {
 #define MAAR_VMA_TAKE(name) MAAR_VMA_GIVE(pTable, name, name)
-    MAAR_VMA_TAKE(vkGetPhysicalDeviceProperties);
-    MAAR_VMA_TAKE(vkGetPhysicalDeviceMemoryProperties);
-    MAAR_VMA_TAKE(vkAllocateMemory);
-    MAAR_VMA_TAKE(vkFreeMemory);
-    MAAR_VMA_TAKE(vkMapMemory);
-    MAAR_VMA_TAKE(vkUnmapMemory);
-    MAAR_VMA_TAKE(vkFlushMappedMemoryRanges);
-    MAAR_VMA_TAKE(vkInvalidateMappedMemoryRanges);
-    MAAR_VMA_TAKE(vkBindBufferMemory);
-    MAAR_VMA_TAKE(vkBindImageMemory);
-    MAAR_VMA_TAKE(vkGetBufferMemoryRequirements);
-    MAAR_VMA_TAKE(vkGetImageMemoryRequirements);
-    MAAR_VMA_TAKE(vkCreateBuffer);
-    MAAR_VMA_TAKE(vkDestroyBuffer);
-    MAAR_VMA_TAKE(vkCreateImage);
-    MAAR_VMA_TAKE(vkDestroyImage);
-    MAAR_VMA_TAKE(vkCmdCopyBuffer);
+    MAAR_VMA_TAKE_CORE();
 #if VMA_VULKAN_VERSION >= 1001000
     if (version >= VK_API_VERSION_1_1) {
         MAAR_VMA_TAKE(vkGetBufferMemoryRequirements2);
