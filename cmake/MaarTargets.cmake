@@ -60,7 +60,7 @@ function(maar_target_defaults target)
     endif()
 endfunction()
 
-# Compiles the sources of a library in a few large units, which takes a fifth of the time. Sources that
+# Compiles the sources of a library in a few large units, which takes less time. Sources that
 # ask the system's headers for more than C11, and those that another library has too, are compiled
 # alone; so are the drop-in's, whose macros differ.
 function(maar_compile_together target)
